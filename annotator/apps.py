@@ -1,0 +1,16 @@
+"""The crowd's app. It tells the core what launch and verify must do for people."""
+
+from django.apps import AppConfig
+
+
+class AnnotatorConfig(AppConfig):
+    name = "annotator"
+    verbose_name = "Annotator"
+
+    def ready(self) -> None:
+        from annotator.services import slots, verification
+        from evaluation import hooks
+
+        hooks.launch.register("slots", slots.deal_slots)
+        hooks.unlaunch.register("slots", slots.take_back_slots)
+        hooks.verifiers.register("slots", verification.check_slots)

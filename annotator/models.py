@@ -1,0 +1,216 @@
+"""The crowd's tables: participants, their submissions, slots and assignments."""
+
+import secrets
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from evaluation.models import Arm, Item, Judgment, Query, Rater, Revision, Study
+
+
+def new_token() -> str:
+    """192 random bits: whoever has the address is the participant."""
+    return secrets.token_urlsafe(24)
+
+
+class ParticipantOutcome(models.TextChoices):
+    COMPLETED = "completed", "completed"
+    NO_CONSENT = "no_consent", "no consent"
+    FAILED_QUALIFICATION = "failed_qualification", "failed qualification"
+    FAILED_ATTENTION = "failed_attention", "failed attention checks"
+    FULL = "full", "study full"
+    WITHDRAWN = "withdrawn", "withdrawn"
+    RETURNED = "returned", "returned"
+    TIMED_OUT = "timed_out", "timed out"
+
+
+class Step(models.TextChoices):
+    """The way of a participant; the study's spec says which steps it has."""
+
+    INSTRUCTIONS = "instructions", "instructions"
+    TRAINING = "training", "training"
+    QUALIFICATION = "qualification", "qualification"
+    ITEMS = "items", "items"
+    COMMENTS = "comments", "comments"
+    DONE = "done", "done"
+
+
+class Participant(models.Model):
+    """A person in a study. The only place that knows a panel's id."""
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="participants")
+    platform = models.CharField(max_length=30, default="link")
+    external_id = models.CharField(max_length=120, blank=True)
+    rater = models.OneToOneField(Rater, models.PROTECT, related_name="participant")
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="+")
+    token = models.CharField(max_length=64, unique=True, default=new_token)
+    arm = models.ForeignKey(Arm, models.PROTECT, null=True, blank=True, related_name="+")
+    step = models.CharField(max_length=15, choices=Step, default=Step.INSTRUCTIONS)
+    outcome = models.CharField(max_length=25, choices=ParticipantOutcome, blank=True)
+    # Items promised at consent; a later change of the rule does not move the goal.
+    quota = models.PositiveIntegerField()
+    created_at = models.DateTimeField(default=timezone.now)
+    consented_at = models.DateTimeField(null=True, blank=True)
+    # Hash of the very text that was agreed to.
+    consent_version = models.CharField(max_length=64, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    comments = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "platform", "external_id"],
+                condition=~Q(external_id=""),
+                name="participant_once_per_study",
+            ),
+            models.CheckConstraint(
+                name="participant_done_has_outcome",
+                condition=(Q(step=Step.DONE) & ~Q(outcome="")) | (~Q(step=Step.DONE) & Q(outcome="")),
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["study", "arm"], condition=Q(outcome=""), name="participant_live_by_arm")
+        ]
+
+    def __str__(self) -> str:
+        return f"participant {self.pk}"
+
+
+class Submission(models.Model):
+    """The panel's record of one visit: a return and a re-entry are two."""
+
+    participant = models.ForeignKey(Participant, models.PROTECT, related_name="submissions")
+    external_id = models.CharField(max_length=120, blank=True)
+    external_study_id = models.CharField(max_length=120, blank=True)
+    entered_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(max_length=25, choices=ParticipantOutcome, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["participant", "external_id"], name="submission_once_per_participant"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"submission {self.pk}"
+
+
+class SlotState(models.TextChoices):
+    OPEN = "open", "open"
+    RESERVED = "reserved", "reserved"
+    FILLED = "filled", "filled"
+    RETIRED = "retired", "retired"
+
+
+class Slot(models.Model):
+    """The place for one counting human judgment of an item, with a fixed presentation order."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="slots")
+    # Copies of the item's, so that claiming reads one table.
+    arm = models.ForeignKey(Arm, models.PROTECT, related_name="+")
+    query = models.ForeignKey(Query, models.PROTECT, related_name="+")
+    k = models.PositiveSmallIntegerField()
+    order = models.CharField(max_length=120)
+    rank = models.PositiveBigIntegerField()
+    state = models.CharField(max_length=10, choices=SlotState, default=SlotState.OPEN)
+    # Who has it, while reserved or filled; and until when, while reserved. Past that it counts as available.
+    holder = models.ForeignKey("Assignment", models.PROTECT, null=True, blank=True, related_name="+")
+    leased_until = models.DateTimeField(null=True, blank=True)
+    # The slot whose judgment was excluded and is judged anew here.
+    replaces = models.OneToOneField(
+        "self", models.PROTECT, null=True, blank=True, related_name="replaced_by"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "k"], name="slot_k_unique"),
+            models.CheckConstraint(
+                name="slot_held_while_reserved_or_filled",
+                condition=Q(state__in=["open", "retired"], holder=None)
+                | Q(state__in=["reserved", "filled"], holder__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="slot_leased_while_reserved",
+                condition=Q(state="reserved", leased_until__isnull=False)
+                | (~Q(state="reserved") & Q(leased_until=None)),
+            ),
+        ]
+        indexes = [
+            # Claiming walks this by rank; reserved ones are few and may have expired.
+            models.Index(
+                fields=["study", "arm", "rank"],
+                condition=Q(state__in=["open", "reserved"]),
+                name="slot_available_by_rank",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item_id}#{self.k}"
+
+
+class AssignmentState(models.TextChoices):
+    RESERVED = "reserved", "reserved"
+    SUBMITTED = "submitted", "submitted"
+    SKIPPED = "skipped", "skipped"
+    EXPIRED = "expired", "expired"
+    RETURNED = "returned", "returned"
+    DISCARDED = "discarded", "discarded"
+
+
+class Assignment(models.Model):
+    """One participant's encounter with one item; never used again for another."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    participant = models.ForeignKey(Participant, models.PROTECT, related_name="assignments")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="assignments")
+    # Null in training, qualification and attention checks, which fill no place.
+    slot = models.ForeignKey(Slot, models.PROTECT, null=True, blank=True, related_name="assignments")
+    # What the study's `once_per` rule counts: the query's or the item's id. Null where it does not apply.
+    once = models.BigIntegerField(null=True, blank=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    order = models.CharField(max_length=120)
+    state = models.CharField(max_length=10, choices=AssignmentState, default=AssignmentState.RESERVED)
+    # Submitted after the place was taken: kept and paid, not counted.
+    surplus = models.BooleanField(default=False)
+    reserved_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    draft = models.JSONField(default=dict, blank=True)
+    judgment = models.OneToOneField(
+        Judgment, models.PROTECT, null=True, blank=True, related_name="assignment"
+    )
+    # How it fared against gold; null without gold.
+    passed = models.BooleanField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slot"],
+                condition=Q(state__in=["reserved", "submitted"], surplus=False),
+                name="one_live_assignment_per_slot",
+            ),
+            models.UniqueConstraint(
+                fields=["participant"], condition=Q(state="reserved"), name="one_reserved_per_participant"
+            ),
+            models.UniqueConstraint(
+                fields=["participant", "item", "attempt"], name="one_assignment_per_attempt"
+            ),
+            models.UniqueConstraint(
+                fields=["participant", "once"], condition=Q(slot__isnull=False), name="once_per_rule"
+            ),
+            models.CheckConstraint(
+                name="assignment_slot_has_once",
+                condition=Q(slot=None) | Q(once__isnull=False),
+            ),
+            models.CheckConstraint(
+                name="assignment_ends_after_reserved",
+                condition=Q(ended_at=None) | Q(ended_at__gte=F("reserved_at")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)

@@ -1,0 +1,57 @@
+"""Claiming: one short transaction that takes one place and proves that it did."""
+
+from datetime import datetime, timedelta
+
+from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
+from annotator.selectors import available, once_field, seen_keys
+
+
+def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
+    """Reserves the first available place for a participant whose row the caller has locked.
+
+    Places that others are just claiming are passed over (`skip_locked`), so nobody waits; on SQLite the
+    transaction itself is exclusive and the same code is exact.
+    """
+    once = once_field(participant.revision.spec)
+    slot = (
+        available(participant.study, now)
+        .filter(arm=participant.arm_id)
+        .exclude(**{f"{once}__in": seen_keys(participant)})
+        .select_for_update(skip_locked=True, no_key=True)
+        .order_by("rank")
+        .first()
+    )
+    if slot is None:
+        return None
+    if slot.holder_id is not None:
+        expired = Assignment.objects.filter(pk=slot.holder_id, state=AssignmentState.RESERVED)
+        expired.update(state=AssignmentState.EXPIRED, ended_at=now)
+    assignment = Assignment.objects.create(
+        participant=participant,
+        item_id=slot.item_id,
+        slot=slot,
+        once=getattr(slot, once),
+        order=slot.order,
+        reserved_at=now,
+    )
+    Slot.objects.filter(pk=slot.pk).update(
+        state=SlotState.RESERVED, holder=assignment, leased_until=lease_end(participant, now)
+    )
+    return assignment
+
+
+def lease_end(participant: Participant, now: datetime) -> datetime:
+    return now + timedelta(minutes=participant.study.lease_minutes)
+
+
+def release_slot(assignment: Assignment) -> None:
+    """Opens the place again, if it is still this assignment's."""
+    held = Slot.objects.filter(pk=assignment.slot_id, holder=assignment, state=SlotState.RESERVED)
+    held.update(state=SlotState.OPEN, holder=None, leased_until=None)
+
+
+def extend_lease(assignment: Assignment, now: datetime) -> datetime | None:
+    """Activity keeps the place; also one whose lease ran out, as long as nobody else took it."""
+    until = lease_end(assignment.participant, now)
+    held = Slot.objects.filter(pk=assignment.slot_id, holder=assignment, state=SlotState.RESERVED)
+    return until if held.update(leased_until=until) else None

@@ -1,0 +1,82 @@
+"""Taking a participant in: consent, arm, first visit, and coming back."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotator.models import Participant, Submission
+from annotator.platforms import Visit
+from annotator.selectors import arm_places, find_participant, has_places
+from annotator.services.progress import advance, first_step
+from evaluation.canonical import canonical_hash
+from evaluation.models import Rater, Revision, Status, Study
+
+
+class StudyNotOpen(Exception):  # noqa: N818 - a sentence for a screen
+    """The study takes nobody in now."""
+
+
+class StudyFull(Exception):  # noqa: N818 - a sentence for a screen
+    """There is no place left."""
+
+
+def enter(study: Study, visit: Visit) -> Participant:
+    """Who comes with this visit: the participant they were, with a new submission, or a new one who consents now.
+
+    Raises StudyNotOpen or StudyFull; then nothing is stored.
+    """
+    with transaction.atomic():
+        # One at a time per study: two who consent at once must not be promised the same places.
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        participant = find_participant(locked, visit)
+        if participant is None:
+            participant = _take_in(locked, visit)
+        if visit.session_id or not participant.submissions.exists():
+            _add_submission(participant, visit)
+        return participant
+
+
+def _take_in(study: Study, visit: Visit) -> Participant:
+    if study.status != Status.LIVE:
+        raise StudyNotOpen(f"{study.title} is {study.status}")
+    now = timezone.now()
+    if not has_places(study):
+        raise StudyFull(study.title)
+    revision = Revision.objects.filter(study=study).order_by("-number")[0]
+    # Most places that are not promised to others; the first arm where several have as many.
+    arm = max(arm_places(study, now), key=lambda places: places.free).arm
+    participant = Participant(
+        study=study,
+        platform=visit.platform,
+        external_id=visit.external_id,
+        rater=Rater.objects.create(study=study, kind=Rater.Kind.PERSON),
+        revision=revision,
+        arm_id=arm,
+        step=first_step(revision.spec),
+        quota=study.items_per_participant,
+        consented_at=now,
+        consent_version=consent_version(revision.spec),
+    )
+    participant.save()
+    # A study without instructions and training starts with the first item.
+    advance(participant, now, judged=0, checked=0)
+    return participant
+
+
+def _add_submission(participant: Participant, visit: Visit) -> None:
+    Submission.objects.get_or_create(
+        participant=participant,
+        external_id=visit.session_id,
+        defaults={
+            "external_study_id": visit.external_study_id,
+            "outcome": participant.outcome,
+            "ended_at": timezone.now() if participant.outcome else None,
+        },
+    )
+
+
+def consent_version(spec: dict[str, object]) -> str:
+    """Names the very text that was agreed to; empty where the study asks for no consent."""
+    steps, texts = spec["steps"], spec["texts"]
+    assert isinstance(steps, dict)
+    assert isinstance(texts, dict)
+    return canonical_hash(texts.get("consent", "")) if steps.get("consent") else ""

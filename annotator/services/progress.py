@@ -1,0 +1,149 @@
+"""What comes next for a participant: the way from consent to completion."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
+from annotator.selectors import next_release
+from annotator.services.claiming import claim_slot
+from evaluation import design
+from evaluation.models import Item, Outcome, Role, Status
+
+ORDER = [Step.INSTRUCTIONS, Step.TRAINING, Step.QUALIFICATION, Step.ITEMS, Step.COMMENTS, Step.DONE]
+
+
+def has_step(spec: dict[str, Any], step: Step) -> bool:
+    """Whether the study has this step; items and the end always are."""
+    return step in (Step.ITEMS, Step.DONE) or bool(spec["steps"].get(step.value))
+
+
+def following(spec: dict[str, Any], step: str) -> Step:
+    """The next step that the study has."""
+    place = ORDER.index(Step(step)) + 1
+    return next(each for each in ORDER[place:] if has_step(spec, each))
+
+
+def first_step(spec: dict[str, Any]) -> Step:
+    return next(each for each in ORDER if has_step(spec, each))
+
+
+def advance(participant: Participant, now: datetime, *, judged: int, checked: int) -> None:
+    """Gives a participant who has nothing before them the next thing: an item, a later step, or their outcome.
+
+    The caller has locked the participant; `judged` and `checked` count what they have submitted.
+    """
+    while participant.step not in (Step.INSTRUCTIONS, Step.COMMENTS, Step.DONE):
+        if _work_left(participant, now, judged, checked):
+            return
+        if participant.step == Step.DONE:
+            return
+        enter_step(participant, following(participant.revision.spec, participant.step))
+
+
+def enter_step(participant: Participant, step: Step) -> None:
+    if step == Step.DONE:
+        finish(participant, ParticipantOutcome.COMPLETED)
+        return
+    participant.step = step
+    participant.save(update_fields=["step"])
+
+
+def finish(participant: Participant, outcome: str) -> None:
+    """The end of the way; the latest visit ends with the same outcome."""
+    now = timezone.now()
+    participant.step, participant.outcome, participant.ended_at = Step.DONE, outcome, now
+    participant.save(update_fields=["step", "outcome", "ended_at"])
+    latest = participant.submissions.order_by("-entered_at").values_list("pk", flat=True).first()
+    Submission.objects.filter(pk=latest).update(outcome=outcome, ended_at=now)
+
+
+def _work_left(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
+    """Whether the participant's step still has something for them; reserves it, or ends their way."""
+    if participant.step in (Step.TRAINING, Step.QUALIFICATION):
+        if _reserve_next(participant, participant.step, now):
+            return True
+        if participant.step == Step.QUALIFICATION and not _qualified(participant):
+            finish(participant, ParticipantOutcome.FAILED_QUALIFICATION)
+        return False
+    return _next_item(participant, now, judged, checked)
+
+
+def _reserve_next(participant: Participant, role: str, now: datetime) -> bool:
+    """Reserves the first item of a slotless role that the participant has not met."""
+    met = Assignment.objects.filter(participant=participant).values("item")
+    items = Item.objects.filter(study=participant.study_id, role=role, withdrawn_at=None).exclude(pk__in=met)
+    item = items.exclude(stimulus_hash="").order_by("position", "pk").first()
+    if item is None:
+        return False
+    reserve_slotless(participant, item, now)
+    return True
+
+
+def reserve_slotless(participant: Participant, item: Item, now: datetime) -> Assignment:
+    """An encounter that fills no place; which response comes first is drawn by seed, participant and item."""
+    start = int(design.generator(participant.revision.spec["seed"], "slotless", participant.pk, item.key).integers(2))
+    return Assignment.objects.create(
+        participant=participant, item=item, order=design.pair_order(start, 0), reserved_at=now
+    )
+
+
+def _qualified(participant: Participant) -> bool:
+    passed = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION, passed=True)
+    mark: int = participant.revision.spec["steps"]["qualification"]["pass_mark"]
+    return passed.count() >= mark
+
+
+def _next_item(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
+    if judged >= participant.quota:
+        return False
+    if _check_is_due(participant, judged, checked) and _reserve_check(participant, now):
+        return True
+    if participant.study.status != Status.LIVE:
+        # Paused: nothing new now, but it may go on. Closed: it won't.
+        return participant.study.status == Status.PAUSED
+    if claim_slot(participant, now) is not None or next_release(participant, now) is not None:
+        return True
+    if judged == 0:
+        finish(participant, ParticipantOutcome.FULL)
+    return False
+
+
+def _check_is_due(participant: Participant, judged: int, checked: int) -> bool:
+    rule = participant.revision.spec["steps"].get("attention")
+    if not rule:
+        return False
+    seed = participant.revision.spec["seed"]
+    positions = design.check_positions(seed, participant.pk, participant.quota, rule.get("checks", 1))
+    return checked < sum(1 for position in positions if position <= judged)
+
+
+def _reserve_check(participant: Participant, now: datetime) -> bool:
+    """An attention check in the form that the participant works with, drawn by the seed."""
+    met = Assignment.objects.filter(participant=participant).values("item")
+    checks = Item.objects.filter(
+        study=participant.study_id, role=Role.ATTENTION, arm=participant.arm_id, withdrawn_at=None
+    ).exclude(stimulus_hash="")
+    items = list(checks.exclude(pk__in=met).order_by("pk"))
+    if not items:
+        return False
+    rng = design.generator(participant.revision.spec["seed"], "check", participant.pk, len(items))
+    reserve_slotless(participant, items[int(rng.integers(len(items)))], now)
+    return True
+
+
+def counts(participant: Participant) -> tuple[int, int]:
+    """How many items and attention checks the participant has submitted."""
+    row = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED).aggregate(
+        judged=Count("pk", filter=Q(item__role=Role.MAIN)),
+        checked=Count("pk", filter=Q(item__role=Role.ATTENTION)),
+    )
+    return row["judged"], row["checked"]
+
+
+def failed_checks(participant: Participant) -> int:
+    return Assignment.objects.filter(
+        participant=participant, item__role=Role.ATTENTION, passed=False, judgment__outcome=Outcome.OK
+    ).count()

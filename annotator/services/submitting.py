@@ -1,0 +1,272 @@
+"""What a participant does with the item before them: submit, skip, save a draft, ask for more time.
+
+A submit and the claim that follows it are one transaction of at most eight statements, however large the study.
+"""
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Slot, SlotState, Step
+from annotator.selectors import submitted
+from annotator.services.claiming import extend_lease, release_slot
+from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
+from evaluation.models import Item, ItemFlag, Judgment, Outcome, Role
+from evaluation.protocols import AnswerValue
+from evaluation.services import JudgmentInput, record_judgments
+
+MAX_DRAFT = 100_000
+
+
+class NotYours(Exception):  # noqa: N818 - becomes a 404
+    """There is no such assignment for this participant."""
+
+
+class CannotSkip(Exception):  # noqa: N818 - a sentence for a screen
+    """This item can't be skipped."""
+
+
+class _AlreadyDone(Exception):  # noqa: N818 - never leaves this module
+    """The assignment was submitted or skipped before; nothing may change."""
+
+
+def get_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
+    """The participant's assignment with everything that submitting reads, in one query; NotYours otherwise."""
+    try:
+        return _with_everything().get(pk=assignment_id, participant__token=token)
+    except Assignment.DoesNotExist:
+        raise NotYours from None
+
+
+def _with_everything() -> Any:
+    return Assignment.objects.select_related(
+        "item", "slot", "participant__study", "participant__revision"
+    )
+
+
+def submit(
+    token: str, assignment_id: uuid.UUID, data: Mapping[str, Any], *, visible_ms: int | None = None
+) -> Assignment:
+    """Records the judgment, fills the place and gives the participant what comes next.
+
+    A second submit changes nothing. A late one is taken if the place is still free, and otherwise kept as surplus.
+    Raises AnswersInvalid (nothing changed) or NotYours.
+    """
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            assignment = _lock(token, assignment_id)
+            if assignment.state not in (AssignmentState.RESERVED, AssignmentState.EXPIRED):
+                raise _AlreadyDone
+            spec = assignment.participant.revision.spec
+            protocol = assignment.participant.study.protocol_object
+            answers = protocol.clean(spec, assignment.item.stimulus, data, source="form")
+            was_late = assignment.state == AssignmentState.EXPIRED
+            _record(assignment, answers, now, visible_ms)
+            _go_on(assignment, now, was_late=was_late or assignment.surplus)
+            return assignment
+    except _AlreadyDone:
+        return get_assignment(token, assignment_id)
+
+
+def _lock(token: str, assignment_id: uuid.UUID) -> Any:
+    """Locks the participant, so that nothing else of theirs happens meanwhile, and reads all that is needed."""
+    assignment = (
+        _with_everything()
+        .annotate(
+            judged=submitted("participant", Role.MAIN), checked=submitted("participant", Role.ATTENTION)
+        )
+        .select_for_update(of=("participant",), no_key=True)
+        .filter(pk=assignment_id, participant__token=token)
+        .first()
+    )
+    if assignment is None:
+        raise NotYours
+    return assignment
+
+
+def _record(
+    assignment: Assignment, answers: list[AnswerValue], now: datetime, visible_ms: int | None
+) -> None:
+    surplus = not _fill_slot(assignment)
+    gold = assignment.item.gold
+    study = assignment.participant.study
+    if gold is not None:
+        assignment.passed = study.protocol_object.compare_gold(gold, answers).passed
+    [judgment] = record_judgments(
+        study=study,
+        batch=[
+            JudgmentInput(
+                rater_id=assignment.participant.rater_id,
+                item_id=assignment.item_id,
+                revision_id=assignment.participant.revision_id,
+                replicate=assignment.attempt,
+                answers=answers,
+                shown=assignment.order,
+                surplus=surplus,
+                duration_ms=max(0, int((now - assignment.reserved_at).total_seconds() * 1000)),
+                visible_ms=visible_ms,
+                judged_at=now,
+            )
+        ],
+        known_new=True,
+    )
+    assignment.judgment, assignment.surplus = judgment, surplus
+    _end(assignment, AssignmentState.SUBMITTED, now)
+
+
+def _fill_slot(assignment: Assignment) -> bool:
+    """Whether the judgment counts: its place was still this assignment's, or free. The update is the proof.
+
+    The place is locked before the assignment, as claiming does it, so the two can't wait for each other.
+    """
+    if assignment.slot_id is None:
+        return True
+    mine = Q(state=SlotState.RESERVED, holder=assignment)
+    if assignment.state == AssignmentState.EXPIRED:
+        mine |= Q(state=SlotState.OPEN)
+    filled = Slot.objects.filter(mine, pk=assignment.slot_id).update(
+        state=SlotState.FILLED, holder=assignment, leased_until=None
+    )
+    return filled == 1
+
+
+def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
+    """Ends an encounter once. What was read may be old, so the update itself must find it unfinished."""
+    unfinished = Assignment.objects.filter(
+        pk=assignment.pk, state__in=[AssignmentState.RESERVED, AssignmentState.EXPIRED]
+    )
+    ended = unfinished.update(
+        state=state,
+        ended_at=now,
+        judgment=assignment.judgment,
+        surplus=assignment.surplus,
+        passed=assignment.passed,
+        draft={},
+    )
+    if not ended:
+        raise _AlreadyDone
+    assignment.state = state
+
+
+def _go_on(assignment: Any, now: datetime, *, was_late: bool) -> None:
+    """What comes after a submit. Training waits for the participant, who reads the feedback first."""
+    participant, role = assignment.participant, assignment.item.role
+    if role == Role.TRAINING or participant.step == Step.DONE:
+        return
+    if role == Role.ATTENTION and not assignment.passed and _fails(participant):
+        finish(participant, ParticipantOutcome.FAILED_ATTENTION)
+        return
+    if was_late and has_assignment(participant):
+        return
+    advance(
+        participant,
+        now,
+        judged=assignment.judged + (role == Role.MAIN),
+        checked=assignment.checked + (role == Role.ATTENTION),
+    )
+
+
+def has_assignment(participant: Participant) -> bool:
+    """Whether the participant already has something before them."""
+    return Assignment.objects.filter(participant=participant, state=AssignmentState.RESERVED).exists()
+
+
+def _fails(participant: Participant) -> bool:
+    allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
+    return allowed is not None and failed_checks(participant) > allowed
+
+
+def skip(token: str, assignment_id: uuid.UUID) -> None:
+    """Gives the item back and takes another; a second skip of the same changes nothing."""
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            assignment = _lock(token, assignment_id)
+            if assignment.state != AssignmentState.RESERVED:
+                raise _AlreadyDone
+            if skips_left(assignment.participant) < 1 or assignment.slot_id is None:
+                raise CannotSkip
+            release_slot(assignment)
+            [assignment.judgment] = record_judgments(
+                study=assignment.participant.study,
+                batch=[
+                    JudgmentInput(
+                        rater_id=assignment.participant.rater_id,
+                        item_id=assignment.item_id,
+                        revision_id=assignment.participant.revision_id,
+                        outcome=Outcome.SKIPPED,
+                        shown=assignment.order,
+                        duration_ms=max(0, int((now - assignment.reserved_at).total_seconds() * 1000)),
+                        judged_at=now,
+                    )
+                ],
+                known_new=True,
+            )
+            _end(assignment, AssignmentState.SKIPPED, now)
+            _flag_if_often_skipped(assignment)
+            advance(
+                assignment.participant, now, judged=assignment.judged, checked=assignment.checked
+            )
+    except _AlreadyDone:
+        return
+
+
+def skips_left(participant: Participant) -> int:
+    """How many more items the participant may skip."""
+    limit: int = participant.revision.spec["skips"].get("per_participant", 0)
+    skipped = Assignment.objects.filter(participant=participant, state=AssignmentState.SKIPPED).count()
+    return max(0, limit - skipped)
+
+
+def _flag_if_often_skipped(assignment: Assignment) -> None:
+    often = assignment.participant.revision.spec["skips"].get("flag_after")
+    if not often:
+        return
+    skipped = Judgment.objects.filter(item=assignment.item_id, outcome=Outcome.SKIPPED).count()
+    if skipped >= often and not ItemFlag.objects.filter(item=assignment.item_id, reason="skipped").exists():
+        ItemFlag.objects.create(item_id=assignment.item_id, reason="skipped", note=f"skipped {skipped} times")
+
+
+def report_problem(token: str, assignment_id: uuid.UUID, note: str) -> None:
+    """A participant says that something is wrong with an item."""
+    assignment = get_assignment(token, assignment_id)
+    ItemFlag.objects.create(item_id=assignment.item_id, reason="reported", note=note.strip()[:2_000])
+
+
+def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> datetime | None:
+    """Keeps what was filled in so far and extends the lease; None if the place was lost. NotYours otherwise."""
+    now = timezone.now()
+    with transaction.atomic():
+        assignment = _lock(token, assignment_id)
+        kept = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.RESERVED).update(draft=draft)
+        if not kept:
+            return None
+        return extend_lease(assignment, now) if assignment.slot_id else now
+
+
+def go_on(token: str) -> None:
+    """From the instructions or a training's feedback to what follows, or another look for a free place."""
+    now = timezone.now()
+    with transaction.atomic():
+        participant = lock_participant(token)
+        if has_assignment(participant):
+            return
+        if participant.step == Step.INSTRUCTIONS:
+            enter_step(participant, following(participant.revision.spec, participant.step))
+        judged, checked = counts(participant)
+        advance(participant, now, judged=judged, checked=checked)
+
+
+def lock_participant(token: str) -> Participant:
+    """Participant.DoesNotExist for a stranger's token."""
+    return (
+        Participant.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("study", "revision")
+        .get(token=token)
+    )

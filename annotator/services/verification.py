@@ -1,0 +1,64 @@
+"""What must always hold of slots and assignments."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from django.db.models import Count, F, Q
+
+from annotator.models import Assignment, AssignmentState, Slot, SlotState
+from evaluation.models import Study
+
+
+def check_slots(study: Study) -> Iterator[str]:
+    """A sentence per thing that does not hold."""
+    yield from _check_holders(study)
+    yield from _check_places(study)
+    yield from _check_balance(study)
+
+
+def _check_holders(study: Study) -> Iterator[str]:
+    held = Slot.objects.filter(study=study, holder__isnull=False).select_related("holder__judgment", "item")
+    for slot in held.iterator():
+        assignment = slot.holder
+        assert assignment is not None
+        if assignment.slot_id != slot.pk:
+            yield f"Slot {slot}: its holder is an assignment of another slot."
+        elif slot.state == SlotState.RESERVED and assignment.state != AssignmentState.RESERVED:
+            yield f"Slot {slot}: reserved by an assignment that is {assignment.state}."
+        elif slot.state == SlotState.FILLED:
+            judgment = assignment.judgment
+            if judgment is None or assignment.surplus or judgment.surplus:
+                yield f"Slot {slot}: filled without a counting judgment."
+            elif judgment.shown != slot.order:
+                yield f"Slot {slot}: the judgment was shown {judgment.shown!r} instead of {slot.order!r}."
+    lost = Assignment.objects.filter(slot__study=study, state=AssignmentState.RESERVED).exclude(
+        slot__holder=F("pk")
+    )
+    for assignment in lost.iterator():
+        yield f"Assignment {assignment.pk}: reserved, but its slot is not held by it."
+
+
+def _check_places(study: Study) -> Iterator[str]:
+    standing = ~Q(slots__state=SlotState.RETIRED) & Q(slots__replaced_by=None)
+    items = study.items.annotate(
+        places=Count("slots", filter=standing),
+        waiting=Count("slots", filter=standing & ~Q(slots__state=SlotState.FILLED)),
+    )
+    for item in items.filter(places__gt=study.redundancy, waiting__gt=0).iterator():
+        yield f"Item {item.key}: {item.places} places where the redundancy is {study.redundancy}."
+
+
+def _check_balance(study: Study) -> Iterator[str]:
+    """Both orders equally often, where no place was retired: per item and per stratum they differ by at most one."""
+    slots = Slot.objects.filter(study=study, replaces=None)
+    items = dict(slots.filter(state=SlotState.RETIRED).values_list("item", "item"))
+    ahead: dict[tuple[str, int, str], int] = defaultdict(int)
+    rows = slots.values_list("item_id", "item__key", "arm_id", "item__systems_key", "order")
+    for item, key, arm, systems, order in rows.iterator():
+        if item not in items:
+            step = 1 if order.startswith("r1") else -1
+            ahead[(f"Item {key}", arm, "")] += step
+            ahead[(f"Pair {systems}", arm, "stratum")] += step
+    for (what, _, _), difference in ahead.items():
+        if abs(difference) > 1:
+            yield f"{what}: its presentation orders differ by {abs(difference)}."

@@ -1,0 +1,1 @@
+"""Statistics of a study over tidy arrays: numbers in, frozen results out, no database."""

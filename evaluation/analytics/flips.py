@@ -1,0 +1,247 @@
+"""Flips between two arms: of the system that a pair's majorities prefer, and of single queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from statsmodels.stats.contingency_tables import SquareTable
+
+from evaluation.analytics.agreement import majority
+from evaluation.analytics.counts import count_matrix
+from evaluation.analytics.estimates import Estimate, ParameterError, present, undefined
+from evaluation.analytics.resampling import (
+    ResampleSpec,
+    divide,
+    estimate_from,
+    mean_estimate,
+    query_sums,
+    sum_by,
+)
+from evaluation.analytics.tidy import (
+    FIRST,
+    MISSING,
+    N_LABELS,
+    SECOND,
+    Bools,
+    Cell,
+    Floats,
+    Ints,
+    Items,
+    Judgments,
+    check_items,
+)
+from evaluation.analytics.win_rates import NO_MAJORITY, preferred_system
+
+ONE_ARM_ONLY = "queries judged in one of the two arms only"
+UNDECIDED = "queries without a majority in one of the two arms"
+
+
+@dataclass(frozen=True)
+class PairFlip:
+    """Whether the system preferred by majority vote differs between two arms.
+
+    `flipped` is true where both arms prefer a system and not the same one; where win rates are equal none
+    is preferred. `difference` is the margin (share for system 1 less share for system 2) in the second arm
+    less that in the first, over queries resampled in both arms at once; `p_value` is two-sided.
+    """
+
+    system_1: str
+    system_2: str
+    first_arm: str
+    second_arm: str
+    first_preferred: str | None
+    second_preferred: str | None
+    flipped: bool
+    difference: Estimate
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class QueryFlips:
+    """How many queries of a pair have another majority label in the second arm than in the first.
+
+    `transitions[a][b]` counts queries whose majority is label a in the first arm and b in the second, the
+    labels being system 1, system 2 and tie. The Stuart-Maxwell test asks whether the two arms' totals of
+    the labels are the same; where it is undefined, `test_undefined` says why.
+    """
+
+    system_1: str
+    system_2: str
+    first_arm: str
+    second_arm: str
+    flipped: Estimate
+    transitions: tuple[tuple[int, ...], ...]
+    statistic: float | None
+    degrees_of_freedom: int | None
+    p_value: float | None
+    test_undefined: str = ""
+
+
+def pair_flips(
+    items: Items, judgments: Judgments, *, first: str, second: str, resample: ResampleSpec
+) -> tuple[PairFlip, ...]:
+    """Pair flips from arm `first` to arm `second`, for every pair (ContextEval, section 5 and Table 6).
+
+    Win rates are those by majority vote. A query that is in one arm only is resampled with what it has.
+    """
+    arms = _arm_codes(items, first, second)
+    label = majority(_counts(items, judgments))
+    flips = []
+    for cell, index in items.cells(("pair",)):
+        in_arms = [index[items.arm[index] == arm] for arm in arms]
+        flips.append(_pair_flip(cell, (first, second), in_arms, label, items.query, resample))
+    return tuple(flips)
+
+
+def query_flips(
+    items: Items, judgments: Judgments, *, first: str, second: str, resample: ResampleSpec
+) -> tuple[QueryFlips, ...]:
+    """Query flips from arm `first` to arm `second`, for every pair.
+
+    Only queries with a majority in both arms enter; where an arm has several items of a query and pair,
+    their judgments are pooled. The share of flips has an interval over queries; the transition table is
+    tested with the Stuart-Maxwell test of marginal homogeneity (Stuart 1955, Maxwell 1970).
+    """
+    arms = _arm_codes(items, first, second)
+    counts = _counts(items, judgments)
+    flips = []
+    for cell, index in items.cells(("pair",)):
+        in_arms = [index[items.arm[index] == arm] for arm in arms]
+        pooled = [sum_by(items.query[rows], counts[rows], len(items.queries)) for rows in in_arms]
+        asked = [np.bincount(items.query[rows], minlength=len(items.queries)) > 0 for rows in in_arms]
+        flips.append(_query_flips(cell, (first, second), pooled, asked, resample))
+    return tuple(flips)
+
+
+def stuart_maxwell(transitions: Ints) -> tuple[float, int, float] | str:
+    """Statistic, degrees of freedom and p-value of a square table (k, k), or why there is none.
+
+    Labels that occur in neither arm are dropped: they add nothing, and would make the test singular.
+    """
+    used = (transitions.sum(axis=0) + transitions.sum(axis=1)) > 0
+    table = transitions[np.ix_(used, used)].astype(np.float64)
+    if len(table) < 2:
+        return "The test needs at least two labels."
+    shift = (table.sum(axis=1) - table.sum(axis=0))[:-1]
+    covariance = -(table + table.T)
+    np.fill_diagonal(covariance, table.sum(axis=0) + table.sum(axis=1) - 2 * np.diag(table))
+    if np.linalg.matrix_rank(covariance[:-1, :-1]) < len(shift):
+        return "Too few queries change their label for the test to be computed."
+    result = SquareTable(table, shift_zeros=False).homogeneity(method="stuart_maxwell")
+    return float(result.statistic), int(result.df), float(result.pvalue)
+
+
+def _arm_codes(items: Items, first: str, second: str) -> tuple[int, int]:
+    if first == second:
+        raise ParameterError("Two different arms are needed for a flip.")
+    return items.arm_code(first), items.arm_code(second)
+
+
+def _counts(items: Items, judgments: Judgments) -> Ints:
+    check_items(items, judgments)
+    return count_matrix(judgments.item, judgments.label, len(items), N_LABELS)
+
+
+def _margin_change(sums: Floats) -> Floats:
+    """Change of the margin (r, 1), from sums (r, 6) of won 1, won 2, decided in either arm."""
+    before = divide(sums[:, 0] - sums[:, 1], sums[:, 2])
+    after = divide(sums[:, 3] - sums[:, 4], sums[:, 5])
+    return (after - before)[:, None]
+
+
+def _pair_flip(
+    cell: Cell, arms: tuple[str, str], rows: list[Ints], label: Ints, query: Ints, resample: ResampleSpec
+) -> PairFlip:
+    columns = []
+    for position, index in enumerate(rows):
+        won = label[index]
+        block = np.zeros((len(index), 6))
+        block[:, 3 * position : 3 * position + 3] = np.stack(
+            [won == FIRST, won == SECOND, won != MISSING], axis=1
+        )
+        columns.append(block[won != MISSING])
+    decided = [index[label[index] != MISSING] for index in rows]
+    preferred = [preferred_system(cell, label[index]) for index in decided]
+    dropped = sum(map(len, rows)) - sum(map(len, decided))
+    difference, p_value = _tested_change(
+        np.concatenate(columns), query[np.concatenate(decided)], dropped, resample
+    )
+    return PairFlip(
+        system_1=str(cell.system_1),
+        system_2=str(cell.system_2),
+        first_arm=arms[0],
+        second_arm=arms[1],
+        first_preferred=preferred[0],
+        second_preferred=preferred[1],
+        flipped=None not in preferred and preferred[0] != preferred[1],
+        difference=difference,
+        p_value=p_value,
+    )
+
+
+def _tested_change(
+    columns: Floats, query: Ints, dropped: int, resample: ResampleSpec
+) -> tuple[Estimate, float | None]:
+    sums = query_sums(columns, query, resample)
+    change = float(_margin_change(sums.observed[None, :])[0, 0])
+    left_out = present({NO_MAJORITY: dropped})
+    if not np.isfinite(change):
+        reason = "One of the two arms has no item with a majority."
+        nothing = undefined(reason, n=sums.queries, unit="queries", level=resample.level, left_out=left_out)
+        return nothing, None
+    samples = _margin_change(sums.replicates)[:, 0]
+    estimate = estimate_from(
+        change,
+        samples,
+        n=sums.queries,
+        unit="queries",
+        units=sums.queries,
+        level=resample.level,
+        left_out=left_out,
+    )
+    return estimate, _two_sided(samples) if estimate.low is not None else None
+
+
+def _two_sided(samples: Floats) -> float:
+    """Two-sided p-value of zero: twice the smaller tail of the replicates, which is never zero itself."""
+    finite = samples[np.isfinite(samples)]
+    smaller = min(np.count_nonzero(finite <= 0), np.count_nonzero(finite >= 0))
+    return float(min(1.0, 2 * (smaller + 1) / (len(finite) + 1)))
+
+
+def _query_flips(
+    cell: Cell, arms: tuple[str, str], pooled: list[Floats], asked: list[Bools], resample: ResampleSpec
+) -> QueryFlips:
+    label = [majority(counts.astype(np.int64)) for counts in pooled]
+    in_both = asked[0] & asked[1]
+    decided = in_both & (label[0] != MISSING) & (label[1] != MISSING)
+    before, after = label[0][decided], label[1][decided]
+    flat = np.bincount(before.astype(np.int64) * N_LABELS + after, minlength=N_LABELS**2)
+    transitions = flat.reshape(N_LABELS, N_LABELS)
+    parts = {
+        ONE_ARM_ONLY: int(np.count_nonzero(asked[0] ^ asked[1])),
+        UNDECIDED: int(np.count_nonzero(in_both & ~decided)),
+    }
+    flipped = mean_estimate(
+        (before != after).astype(np.float64),
+        np.flatnonzero(decided),
+        unit="queries",
+        resample=resample,
+        left_out=present(parts),
+        empty="No query has a majority in both arms.",
+    )
+    test = stuart_maxwell(transitions)
+    statistic, degrees, p_value = (None, None, None) if isinstance(test, str) else test
+    return QueryFlips(
+        system_1=str(cell.system_1),
+        system_2=str(cell.system_2),
+        first_arm=arms[0],
+        second_arm=arms[1],
+        flipped=flipped,
+        transitions=tuple(tuple(int(n) for n in row) for row in transitions),
+        statistic=statistic,
+        degrees_of_freedom=degrees,
+        p_value=p_value,
+        test_undefined=test if isinstance(test, str) else "",
+    )

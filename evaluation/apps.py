@@ -1,0 +1,11 @@
+"""The domain app."""
+
+from django.apps import AppConfig
+
+
+class EvaluationConfig(AppConfig):
+    name = "evaluation"
+    verbose_name = "Evaluation"
+
+    def ready(self) -> None:
+        from evaluation import checks  # noqa: F401 - registers the system checks

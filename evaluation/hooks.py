@@ -1,0 +1,49 @@
+"""What the core must know of the other apps is registered here by them, not imported from them.
+
+`annotator` and `judging` register in their `AppConfig.ready()`; launch, verify and the study page run through
+whatever is registered. Registration is by name, so that doing it twice (autoreload, tests) changes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """Named entries in the order of their registration."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, T] = {}
+
+    def register(self, name: str, entry: T) -> None:
+        self._entries[name] = entry
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(tuple(self._entries.values()))
+
+    def get(self, name: str) -> T:
+        return self._entries[name]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of the study page that another app fills: its label and the name of the URL that serves it."""
+
+    label: str
+    url_name: str
+
+
+# What runs at the end of a launch, before the study goes live: gets the study, may work in several transactions
+# and must be repeatable, because a launch that was cut short is launched again.
+launch: Registry[Callable[[Any], None]] = Registry()
+# Takes back what the launch hooks did, when a launch is refused.
+unlaunch: Registry[Callable[[Any], None]] = Registry()
+# Sentences that say why a draft can't be launched yet.
+launch_checks: Registry[Callable[[Any], Iterable[str]]] = Registry()
+# Sentences that say which invariant does not hold.
+verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
+panels: Registry[Panel] = Registry()
+# Sentences for the report's methods paragraph.
+methods_facts: Registry[Callable[[Any], Iterable[str]]] = Registry()

@@ -1,0 +1,45 @@
+"""The domain's tables."""
+
+from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
+from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
+from evaluation.models.study import (
+    Arm,
+    CachedReport,
+    Import,
+    OncePer,
+    Question,
+    RenderAs,
+    Revision,
+    Status,
+    Study,
+    StudyMember,
+    Text,
+)
+
+__all__ = [
+    "Answer",
+    "Arm",
+    "CachedReport",
+    "Context",
+    "Exclusion",
+    "Import",
+    "Item",
+    "ItemFlag",
+    "ItemResponse",
+    "Judgment",
+    "OncePer",
+    "Outcome",
+    "Query",
+    "Question",
+    "Rater",
+    "RenderAs",
+    "Response",
+    "Revision",
+    "Role",
+    "Status",
+    "Study",
+    "StudyMember",
+    "System",
+    "Text",
+    "new_pseudonym",
+]

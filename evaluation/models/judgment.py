@@ -1,0 +1,182 @@
+"""Raters, their judgments and answers, and what is left out of the figures."""
+
+import secrets
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from evaluation.models.item import Item
+from evaluation.models.study import Import, Revision, Study
+from evaluation.protocols import Kind
+
+
+def new_pseudonym() -> str:
+    """A random name for a rater, without letters that are misread."""
+    alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+    return "".join(secrets.choice(alphabet) for _ in range(10))
+
+
+class Rater(models.Model):
+    """Whoever judges. Analytics see raters, never platforms or models."""
+
+    class Kind(models.TextChoices):
+        PERSON = "person", "person"
+        JUDGE = "judge", "judge"
+        SIMULATED = "simulated", "simulated"
+
+    class Source(models.TextChoices):
+        LIVE = "live", "live"
+        IMPORTED = "imported", "imported"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="raters")
+    kind = models.CharField(max_length=10, choices=Kind)
+    source = models.CharField(max_length=10, choices=Source, default=Source.LIVE)
+    pseudonym = models.CharField(max_length=60, default=new_pseudonym)
+    # The published name of an imported person or model; never a platform's id.
+    label = models.CharField(max_length=120, blank=True)
+    dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "pseudonym"], name="rater_pseudonym_unique"),
+            models.CheckConstraint(
+                name="rater_kind_known", condition=Q(kind__in=["person", "judge", "simulated"])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.label or self.pseudonym
+
+
+class Outcome(models.TextChoices):
+    OK = "ok", "ok"
+    SKIPPED = "skipped", "skipped"
+    UNPARSED = "unparsed", "unparsed"
+    REFUSED = "refused", "refused"
+    TRUNCATED = "truncated", "truncated"
+    FAILED = "failed", "failed"
+    EXCLUDED_SELF = "excluded_self", "left out against self-preference"
+
+
+class Judgment(models.Model):
+    """One rater's work on one item."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="judgments")
+    rater = models.ForeignKey(Rater, models.PROTECT, related_name="judgments")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="judgments")
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="judgments")
+    replicate = models.PositiveSmallIntegerField(default=0)
+    outcome = models.CharField(max_length=15, choices=Outcome, default=Outcome.OK)
+    # The presented order as canonical parts ("r2,r1"); empty where it is unknown.
+    shown = models.CharField(max_length=120, blank=True)
+    # A late judgment whose place was taken meanwhile: kept and paid, in no figure.
+    surplus = models.BooleanField(default=False)
+    # Time on task: between fetching and submitting, and with the page in view.
+    duration_ms = models.PositiveBigIntegerField(null=True, blank=True)
+    visible_ms = models.PositiveBigIntegerField(null=True, blank=True)
+    judged_at = models.DateTimeField(null=True, blank=True)
+    # Ranking moves, edit history, and the raw reply of a judge that could not be read.
+    trace = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["rater", "item", "replicate"], name="judgment_once_per_replicate"),
+            models.CheckConstraint(name="judgment_outcome_known", condition=Q(outcome__in=Outcome.values)),
+            models.CheckConstraint(
+                name="judgment_surplus_is_ok", condition=Q(surplus=False) | Q(outcome=Outcome.OK)
+            ),
+            models.CheckConstraint(
+                name="judgment_visible_within_duration",
+                condition=Q(visible_ms=None) | Q(duration_ms=None) | Q(visible_ms__lte=F("duration_ms")),
+            ),
+        ]
+        indexes = [models.Index(fields=["study", "id"], name="judgment_study_id")]
+
+    def __str__(self) -> str:
+        return f"{self.rater_id} on {self.item_id}"
+
+
+class Answer(models.Model):
+    """One value in a judgment: exactly one of number, label and text, as the question's kind demands.
+
+    A preference may carry a number beside its label: a graded preference, or the probability that r2 is better.
+    """
+
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="answers")
+    question = models.CharField(max_length=60)
+    part = models.CharField(max_length=40, blank=True)
+    kind = models.CharField(max_length=12)
+    number = models.FloatField(null=True, blank=True)
+    label = models.CharField(max_length=120, null=True, blank=True)  # noqa: DJ001 - null means: not a label
+    text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null means: not a text
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["judgment", "question", "part"], name="answer_once_per_part"),
+            models.CheckConstraint(
+                name="answer_value_fits_kind",
+                condition=(
+                    Q(kind=Kind.PREFERENCE, label__isnull=False, text__isnull=True)
+                    | Q(kind=Kind.CHOICE, label__isnull=False, number__isnull=True, text__isnull=True)
+                    | Q(kind=Kind.TEXT, label__isnull=True, number__isnull=True, text__isnull=False)
+                    | Q(
+                        kind__in=[Kind.SCALE, Kind.CHECKLIST, Kind.RANKING],
+                        label__isnull=True,
+                        number__isnull=False,
+                        text__isnull=True,
+                    )
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.question}{'.' + self.part if self.part else ''}"
+
+
+class Exclusion(models.Model):
+    """A rater or a judgment left out of every figure, by whom and why; undoing keeps the record."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="exclusions")
+    rater = models.ForeignKey(Rater, models.PROTECT, null=True, blank=True, related_name="exclusions")
+    judgment = models.ForeignKey(Judgment, models.PROTECT, null=True, blank=True, related_name="exclusions")
+    reason = models.CharField(max_length=300)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    undone_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_reason = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="exclusion_of_rater_or_judgment",
+                condition=Q(rater__isnull=False, judgment__isnull=True)
+                | Q(rater__isnull=True, judgment__isnull=False),
+            ),
+            models.CheckConstraint(name="exclusion_has_reason", condition=~Q(reason="")),
+            models.UniqueConstraint(
+                fields=["rater"], condition=Q(undone_at=None), name="one_standing_exclusion_per_rater"
+            ),
+            models.UniqueConstraint(
+                fields=["judgment"], condition=Q(undone_at=None), name="one_standing_exclusion_per_judgment"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+class ItemFlag(models.Model):
+    """Something a person should look at: an item reported as broken, or skipped too often."""
+
+    item = models.ForeignKey(Item, models.CASCADE, related_name="flags")
+    reason = models.CharField(max_length=20)
+    note = models.TextField(blank=True)
+    at = models.DateTimeField(default=timezone.now)
+
+    def __str__(self) -> str:
+        return f"{self.item_id}: {self.reason}"

@@ -1,0 +1,239 @@
+"""The study, its rules and texts, its frozen revisions and its members."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from evaluation.protocols import Protocol, get_protocol
+
+
+def default_steps() -> dict[str, Any]:
+    """Every step of a participant's way; a false or null one is left out."""
+    return {
+        "consent": True,
+        "instructions": True,
+        "training": True,
+        "qualification": None,  # or {"pass_mark": 9}
+        "attention": None,  # or {"checks": 1, "allowed_failures": null}
+        "comments": True,
+    }
+
+
+def default_skips() -> dict[str, Any]:
+    """How often one participant may skip, and after how many skips in all an item is flagged."""
+    return {"per_participant": 3, "flag_after": 5}
+
+
+class Status(models.TextChoices):
+    DRAFT = "draft", "draft"
+    LIVE = "live", "live"
+    PAUSED = "paused", "paused"
+    CLOSED = "closed", "closed"
+
+
+class RenderAs(models.TextChoices):
+    MARKDOWN = "markdown", "Markdown"
+    PLAIN = "plain", "plain text"
+
+
+class OncePer(models.TextChoices):
+    QUERY = "query", "query"
+    ITEM = "item", "item"
+
+
+class Import(models.Model):
+    """One dump being read in. What it writes stays invisible until it is complete; a broken one leaves nothing."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "running"
+        COMPLETE = "complete", "complete"
+
+    file_name = models.CharField(max_length=255)
+    format = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    # What was coerced and counted, for the report.
+    notes = models.JSONField(default=dict, blank=True)
+
+    def __str__(self) -> str:
+        return f"{self.file_name} ({self.state})"
+
+
+class StudyQuerySet(models.QuerySet["Study"]):
+    def visible(self) -> "StudyQuerySet":
+        """Studies that are not just being imported."""
+        return self.filter(Q(created_by_import=None) | Q(created_by_import__state=Import.State.COMPLETE))
+
+
+class Study(models.Model):
+    """A protocol, its items, its raters and its rules."""
+
+    slug = models.SlugField(max_length=80, unique=True)
+    title = models.CharField(max_length=200)
+    protocol = models.CharField(max_length=40)
+    status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    created_by_import = models.OneToOneField(
+        Import, models.SET_NULL, null=True, blank=True, editable=False, related_name="created_study"
+    )
+
+    # Rules that are part of the spec: launch freezes them.
+    seed = models.PositiveBigIntegerField(default=1, validators=[MaxValueValidator(2**53)])
+    once_per = models.CharField(max_length=10, choices=OncePer, default=OncePer.QUERY)
+    render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
+    asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
+    baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
+    show_references = models.BooleanField(default=False)
+    steps = models.JSONField(default=default_steps)
+    skips = models.JSONField(default=default_skips)
+
+    # Rules that may change while the study is live: not hashed.
+    redundancy = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
+    items_per_participant = models.PositiveIntegerField(default=10, validators=[MinValueValidator(1)])
+    paid_minutes = models.PositiveIntegerField(default=20, validators=[MinValueValidator(1)])
+    lease_minutes = models.PositiveIntegerField(default=60, validators=[MinValueValidator(1)])
+    pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    currency = models.CharField(max_length=3, default="GBP")
+    contact = models.CharField(max_length=200, blank=True, help_text="E-mail address on every participant's page.")
+    completion_codes = models.JSONField(default=dict, blank=True, help_text="Code per outcome.")
+    exact_times = models.BooleanField(default=False, help_text="Exports carry exact times instead of the day.")
+
+    launching_since = models.DateTimeField(null=True, blank=True, editable=False)
+    study_hash = models.CharField(max_length=64, blank=True, editable=False)
+    # Grows with every exclusion, restoration and correction, so that cached results are known to be old.
+    corrections = models.PositiveIntegerField(default=0, editable=False)
+    simulated = models.BooleanField(default=False, editable=False, help_text="Has judgments by simulated raters.")
+
+    objects = StudyQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "studies"
+        constraints = [
+            models.CheckConstraint(name="study_status_known", condition=Q(status__in=Status.values)),
+            models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
+            models.CheckConstraint(
+                name="study_lease_covers_paid_minutes", condition=Q(lease_minutes__gte=F("paid_minutes"))
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def protocol_object(self) -> Protocol:
+        return get_protocol(self.protocol)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether launch has begun: items and questions can't be edited any more."""
+        return self.status != Status.DRAFT or self.launching_since is not None
+
+
+class Arm(models.Model):
+    """An evaluation setting: whether responses were generated with the context, and whether raters see it."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="arms")
+    key = models.CharField(max_length=60)
+    label = models.CharField(max_length=120)
+    context_at_generation = models.BooleanField(default=False)
+    context_at_judging = models.BooleanField(default=False)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="arm_key_unique")]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Question(models.Model):
+    """One field of a draft's form. Launch compiles it into the spec; afterwards only the spec counts."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="questions")
+    key = models.SlugField(max_length=60)
+    kind = models.CharField(max_length=20)
+    prompt = models.CharField(max_length=300)
+    help = models.CharField(max_length=500, blank=True)
+    required = models.BooleanField(default=True)
+    shown = models.CharField(max_length=20, default="always")
+    options = models.JSONField(default=dict, blank=True)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="question_key_unique")]
+
+    def __str__(self) -> str:
+        return self.prompt
+
+
+class Text(models.Model):
+    """One of a draft's texts for participants and judges, in Markdown."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="texts")
+    key = models.SlugField(max_length=40)
+    body = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="text_key_unique")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class Revision(models.Model):
+    """A compiled spec, immutable. Participants finish in the revision they entered."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="revisions")
+    number = models.PositiveSmallIntegerField(default=1)
+    spec = models.JSONField()
+    spec_hash = models.CharField(max_length=64)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [models.UniqueConstraint(fields=["study", "number"], name="revision_number_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.study} r{self.number}"
+
+
+class StudyMember(models.Model):
+    """A researcher's right on a study."""
+
+    class Role(models.TextChoices):
+        OWNER = "owner", "owner"
+        EDITOR = "editor", "editor"
+        VIEWER = "viewer", "viewer"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="members")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="study_memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.VIEWER)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "user"], name="study_member_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+
+class CachedReport(models.Model):
+    """A computed report, found again by everything that it depends on."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="cached_reports")
+    fingerprint = models.CharField(max_length=64)
+    payload = models.JSONField()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["study", "fingerprint"], name="cached_report_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.study} {self.fingerprint[:8]}"

@@ -1,0 +1,159 @@
+"""Pairwise comparison, in its two forms: without context, and with up to ten follow-up questions and answers.
+
+ContextEval sections 4.1 and 4.3 and appendix A (two forms, follow-up checklist, justification), HREF section 2.1.2
+(ties allowed). One protocol; the arm picks the questions.
+"""
+
+from collections.abc import Sequence
+
+from evaluation.protocols.base import (
+    AnswerValue,
+    Comparison,
+    Data,
+    GoldResult,
+    Kind,
+    Problem,
+    Question,
+    Shown,
+    Spec,
+    Stimulus,
+    arm_of,
+)
+from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.values import checklist_parts, response_parts
+
+MAX_FOLLOW_UPS = 10
+
+TEXTS = {
+    "consent": (
+        "You are invited to take part in a study on the quality of answers that language models write. "
+        "You will read questions that people asked, compare two answers to each, and say which one you find better, and why.\n\n"
+        "Taking part is voluntary. You can stop at any time with **Withdraw**, which is on every page. We keep your "
+        "judgments, the reasons you give and how long you took, under a random code; we do not store your IP address."
+    ),
+    "instructions": (
+        "For each question you see two answers, **Response 1** and **Response 2**.\n\n"
+        "1. Read the question and both answers to the end.\n"
+        "2. Where we also show what the person told us about themselves or their wishes, check for each point whether each "
+        "answer takes it into account.\n"
+        "3. Choose the better answer. If neither is better, choose **Tie**.\n"
+        "4. Say in two or three sentences why.\n\n"
+        "The order of the answers is arbitrary. If a topic is strange to you, you may skip it."
+    ),
+    "guideline": (
+        "Judge how well each response serves the person who asked. Prefer the response that is correct, relevant, "
+        "complete enough and easy to use. Length and formatting count only as far as they help that person. "
+        "Choose a tie if both are equally good or equally bad."
+    ),
+    "guideline_context": (
+        "The person also answered follow-up questions. For each of them, say whether a response takes the answer into "
+        "account; be critical, and ask whether this person would find the response useful given that answer. Base your overall "
+        "preference on how many answers a response takes into account and on how well it serves the question as a whole."
+    ),
+    "thanks": "Thank you. Your judgments have been recorded.",
+}
+
+
+class Pairwise(Protocol):
+    key = "pairwise"
+    label = "Pairwise comparison"
+    template = "evaluation/protocols/pairwise.html"
+    analyses = frozenset({"agreement", "win_rates", "flips", "bias", "follow_ups"})
+
+    def default_questions(self) -> tuple[Question, ...]:
+        return (
+            Question(
+                "satisfied",
+                Kind.CHECKLIST,
+                "Does each response take the person's answers into account?",
+                shown=Shown.WITH_CONTEXT,
+                options={"1": "Yes", "0": "No"},
+            ),
+            Question(
+                "preference", Kind.PREFERENCE, "Which response is better overall?", options={"tie": "Tie"}
+            ),
+            Question(
+                "justification",
+                Kind.TEXT,
+                "Why?",
+                help="Two or three sentences; we cannot use a judgment without them.",
+            ),
+        )
+
+    def default_texts(self) -> dict[str, str]:
+        return dict(TEXTS)
+
+    def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
+        problems = []
+        responses = stimulus["responses"]
+        if not stimulus["query"]["text"].strip():
+            problems.append(Problem("query_empty", "query"))
+        if len(responses) != 2:
+            problems.append(Problem("responses", "responses", {"wanted": 2, "found": len(responses)}))
+        elif responses[0]["system"] == responses[1]["system"]:
+            problems.append(Problem("same_system", "responses", {"system": responses[0]["system"]}))
+        return problems + self._check_context(spec, stimulus)
+
+    def _check_context(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
+        try:
+            arm = arm_of(spec, stimulus["arm"])
+        except KeyError:
+            return [Problem("unknown_arm", "arm", {"arm": stimulus["arm"]})]
+        if not arm["context_at_judging"]:
+            return []
+        follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
+        if not follow_ups:
+            return [Problem("context_missing", "context", {"arm": arm["key"]})]
+        problems = [
+            Problem("follow_up_unanswered", "context", {"number": number})
+            for number, follow_up in enumerate(follow_ups, 1)
+            if not follow_up["answer"]
+        ]
+        if len(follow_ups) > MAX_FOLLOW_UPS:
+            params = {"found": len(follow_ups), "limit": MAX_FOLLOW_UPS}
+            problems.append(Problem("too_many_follow_ups", "context", params))
+        return problems
+
+    def gold_problems(self, spec: Spec, stimulus: Stimulus, gold: Data) -> list[Problem]:
+        problems = [
+            Problem("unknown_question", f"gold.{key}")
+            for key in gold
+            if key not in ("preference", "satisfied", "note")
+        ]
+        choices = [*response_parts(stimulus), "tie"]
+        problems += [
+            Problem("not_a_choice", "gold.preference", {"value": label, "choices": ", ".join(choices)})
+            for label in _as_list(gold.get("preference", []))
+            if label not in choices
+        ]
+        cells = checklist_parts(stimulus)
+        for part, value in dict(gold.get("satisfied", {})).items():
+            if part not in cells:
+                problems.append(Problem("unknown_part", "gold.satisfied", {"part": part}))
+            elif value not in (0, 1):
+                problems.append(
+                    Problem("not_a_choice", f"gold.satisfied.{part}", {"value": value, "choices": "0, 1"})
+                )
+        return problems
+
+    def compare_gold(self, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
+        """The preference decides; where the gold has none, every checked cell must agree.
+
+        Cells are compared all the same, because the feedback in training shows them.
+        """
+        given = {(answer.question, answer.part): answer for answer in answers}
+        comparisons = []
+        if gold.get("preference"):
+            answer = given.get(("preference", ""))
+            accepted = tuple(_as_list(gold["preference"]))
+            comparisons.append(Comparison("preference", "", accepted, answer.label if answer else None))
+        for part, value in dict(gold.get("satisfied", {})).items():
+            answer = given.get(("satisfied", part))
+            number = None if answer is None or answer.number is None else str(int(answer.number))
+            comparisons.append(Comparison("satisfied", part, (str(int(value)),), number))
+        decisive = [each for each in comparisons if each.question == "preference"] or comparisons
+        return GoldResult(tuple(comparisons), all(each.correct for each in decisive), str(gold.get("note", "")))
+
+
+def _as_list(value: object) -> list[str]:
+    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]

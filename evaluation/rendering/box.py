@@ -1,0 +1,87 @@
+"""Rendering within a time box, in a process of its own that can be ended.
+
+A pathological text may keep any Markdown parser busy for minutes; a thread can't be stopped and an alarm works
+in the main thread only. So long texts go to a child process over a pipe; when it does not answer in time it is
+ended, the text is shown plain and the next one gets a new child. Short texts can't take long and stay here.
+"""
+
+import json
+import select
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from evaluation.rendering.markdown import render_markdown, render_plain
+
+# Below this no input that we know of takes longer than a few milliseconds.
+SHORT = 2_000
+# Starting Python and importing the renderer; not part of a text's own time.
+START_SECONDS = 30.0
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+class RenderBox:
+    """Renders Markdown, at most `seconds` per text; use as a context manager."""
+
+    def __init__(self, seconds: float = 2.0) -> None:
+        self.seconds = seconds
+        self.fallbacks = 0
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end_child()
+
+    def render(self, text: str) -> str:
+        """The text as safe HTML; plain, and counted in `fallbacks`, if Markdown takes too long."""
+        if len(text) <= SHORT:
+            return render_markdown(text)
+        rendered = self._ask_child(text)
+        if rendered is None:
+            self.fallbacks += 1
+            return render_plain(text)
+        return rendered
+
+    def _ask_child(self, text: str) -> str | None:
+        child = self._child or self._start_child()
+        assert child.stdin is not None
+        try:
+            child.stdin.write(json.dumps(text).encode() + b"\n")
+            child.stdin.flush()
+            line = self._read_line(child, self.seconds)
+        except OSError:
+            line = None
+        if not line:
+            self._end_child()
+            return None
+        return str(json.loads(line))
+
+    def _start_child(self) -> subprocess.Popen[bytes]:
+        self._child = subprocess.Popen(  # noqa: S603 - our own module under our own interpreter
+            [sys.executable, "-m", "evaluation.rendering.child"],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        if self._read_line(self._child, START_SECONDS) is None:
+            raise RuntimeError("the rendering process did not start")
+        return self._child
+
+    @staticmethod
+    def _read_line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+        assert child.stdout is not None
+        ready, _, _ = select.select([child.stdout], [], [], seconds)
+        return child.stdout.readline() if ready else None
+
+    def _end_child(self) -> None:
+        if self._child is None:
+            return
+        self._child.kill()
+        self._child.communicate()
+        self._child = None

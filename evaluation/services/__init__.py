@@ -1,0 +1,50 @@
+"""Writes. Every change of the domain's data goes through here; reads live in `selectors`."""
+
+from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
+from evaluation.services.freezing import (
+    StudyFrozen,
+    assign_orders,
+    compute_study_hash,
+    freeze_item,
+    freeze_items,
+    freeze_spec,
+    set_stimulus,
+)
+from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.launch import (
+    LaunchRefused,
+    WrongStatus,
+    close_study,
+    launch_problems,
+    launch_study,
+    pause_study,
+    resume_study,
+)
+from evaluation.services.studies import PAPER_ARMS, add_arms, create_study
+from evaluation.services.verification import verify_study
+
+__all__ = [
+    "PAPER_ARMS",
+    "AlreadyExcluded",
+    "JudgmentInput",
+    "LaunchRefused",
+    "StudyFrozen",
+    "WrongStatus",
+    "add_arms",
+    "assign_orders",
+    "close_study",
+    "compute_study_hash",
+    "create_study",
+    "exclude",
+    "freeze_item",
+    "freeze_items",
+    "freeze_spec",
+    "launch_problems",
+    "launch_study",
+    "pause_study",
+    "record_judgments",
+    "restore",
+    "resume_study",
+    "set_stimulus",
+    "verify_study",
+]

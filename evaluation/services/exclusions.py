@@ -1,0 +1,41 @@
+"""Leaving a rater or a judgment out of every figure, and taking it back. Nothing is ever deleted."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from evaluation.models import Exclusion, Judgment, Rater, Study
+
+
+class AlreadyExcluded(Exception):  # noqa: N818 - a sentence for a screen
+    """There is a standing exclusion."""
+
+
+def exclude(
+    *, study: Study, reason: str, rater: Rater | None = None, judgment: Judgment | None = None, by: Any = None
+) -> Exclusion:
+    """Excludes a rater with all judgments, or one judgment."""
+    if not reason.strip():
+        raise ValueError("An exclusion needs a reason.")
+    with transaction.atomic():
+        _count_correction(study)  # also serialises exclusions of one study
+        if Exclusion.objects.filter(rater=rater, judgment=judgment, undone_at=None).exists():
+            raise AlreadyExcluded("This is excluded already.")
+        return Exclusion.objects.create(
+            study=study, rater=rater, judgment=judgment, reason=reason.strip()[:300], by=by
+        )
+
+
+def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
+    """Undoes an exclusion; the record of it stays. Doing it twice changes nothing."""
+    with transaction.atomic():
+        _count_correction(exclusion.study)
+        standing = Exclusion.objects.filter(pk=exclusion.pk, undone_at=None)
+        standing.update(undone_at=timezone.now(), undone_by=by, undone_reason=reason.strip()[:300])
+    exclusion.refresh_from_db()
+
+
+def _count_correction(study: Study) -> None:
+    Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)

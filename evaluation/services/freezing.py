@@ -1,0 +1,114 @@
+"""Freezing a study's spec and items, in short batches, and the order each item's first slot shows."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from evaluation import design
+from evaluation.canonical import canonical_hash, study_hash
+from evaluation.models import Item, Revision, Role, Study
+from evaluation.protocols import Problem
+from evaluation.protocols.base import Spec
+from evaluation.rendering import RenderBox
+from evaluation.services.compiling import compile_spec, compile_stimulus, renderer_for, systems_key
+
+
+class StudyFrozen(Exception):  # noqa: N818 - a sentence for a screen
+    """The study can't be edited any more."""
+
+
+def freeze_spec(study: Study) -> Revision:
+    """The study's first revision, from its rows; the one that exists if there is one."""
+    existing = study.revisions.first()
+    if existing is not None:
+        return existing
+    spec = compile_spec(study)
+    return Revision.objects.create(study=study, number=1, spec=spec, spec_hash=canonical_hash(spec))
+
+
+def freeze_item(item: Item, spec: Spec, study: Study, render: Callable[[str], str]) -> list[Problem]:
+    """Sets the item's stimulus (unsaved), or says what keeps it from being judged."""
+    stimulus = compile_stimulus(
+        arm=item.arm.key,
+        query=item.query,
+        context=item.context,
+        clarifying_question=item.clarifying_question,
+        responses=[link.response for link in item.item_responses.all()],
+        render=render,
+    )
+    protocol = study.protocol_object
+    problems = protocol.check_item(spec, stimulus)
+    if item.gold is not None:
+        problems += protocol.gold_problems(spec, stimulus, item.gold)
+    if not problems:
+        set_stimulus(item, stimulus)
+    return problems
+
+
+def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
+    item.stimulus = stimulus
+    item.stimulus_hash = canonical_hash(stimulus)
+    item.systems_key = systems_key(stimulus)
+
+
+def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Items with everything that a stimulus is made of, in a fixed number of queries."""
+    return items.select_related("query", "context", "arm").prefetch_related("item_responses__response__system")
+
+
+def freeze_items(
+    study: Study, revision: Revision, *, on_batch: Callable[[int], None] = lambda done: None
+) -> list[tuple[str, Problem]]:
+    """Freezes every item that is not yet frozen, in short transactions; returns (item key, problem) pairs."""
+    problems: list[tuple[str, Problem]] = []
+    done = 0
+    with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
+        render = renderer_for(revision.spec, box.render)
+        for batch in _batches(study):
+            ready = []
+            for item in batch:
+                wrong = freeze_item(item, revision.spec, study, render)
+                problems += [(item.key, problem) for problem in wrong]
+                if not wrong:
+                    ready.append(item)
+            with transaction.atomic():
+                Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key"])
+            done += len(batch)
+            on_batch(done)
+    return problems
+
+
+def _batches(study: Study) -> Iterator[Sequence[Item]]:
+    last = 0
+    while True:
+        unfrozen = Item.objects.filter(study=study, stimulus_hash="", pk__gt=last).order_by("pk")
+        batch = list(with_parts(unfrozen)[: settings.ASSAY_BATCH_SIZE])
+        if not batch:
+            return
+        last = batch[-1].pk
+        yield batch
+
+
+def assign_orders(study: Study) -> None:
+    """Gives every frozen item without one the presentation order that its first slot shows (see `design`)."""
+    frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(stimulus_hash="")
+    already: dict[object, int] = {}
+    for arm, systems in frozen.exclude(start_order=None).values_list("arm__key", "systems_key").iterator():
+        already[(arm, systems)] = already.get((arm, systems), 0) + 1
+    new = list(frozen.filter(start_order=None).order_by("key").values_list("pk", "arm__key", "systems_key"))
+    strata = [(arm, systems) for _, arm, systems in new]
+    starts = design.starting_orders(strata, study.seed, already)
+    for start in (0, 1):
+        chosen = [pk for (pk, _, _), each in zip(new, starts, strict=True) if each == start]
+        for at in range(0, len(chosen), settings.ASSAY_BATCH_SIZE):
+            Item.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE]).update(start_order=start)
+
+
+def compute_study_hash(study: Study) -> str:
+    """The hash that covers the specs of all revisions and all frozen items."""
+    items = Item.objects.filter(study=study).exclude(stimulus_hash="").order_by("key")
+    # Sorted here and not by the database, whose collation is nobody's contract.
+    pairs = sorted(items.values_list("key", "stimulus_hash"))
+    return study_hash(study.revisions.order_by("number").values_list("spec_hash", flat=True), pairs)

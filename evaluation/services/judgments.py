@@ -1,0 +1,128 @@
+"""The one write door: every judgment, of people, judges and imports, enters here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from evaluation.models import Answer, Judgment, Outcome, Study
+from evaluation.protocols import AnswerValue
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgmentInput:
+    """One judgment, cleaned by its protocol."""
+
+    rater_id: int
+    item_id: int
+    revision_id: int
+    replicate: int = 0
+    outcome: str = Outcome.OK
+    answers: Sequence[AnswerValue] = ()
+    shown: str = ""
+    surplus: bool = False
+    duration_ms: int | None = None
+    visible_ms: int | None = None
+    judged_at: datetime | None = None
+    trace: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if bool(self.answers) != (self.outcome == Outcome.OK):
+            raise ValueError(f"outcome {self.outcome} with {len(self.answers)} answers: answers exist only for ok")
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        return self.rater_id, self.item_id, self.replicate
+
+
+def record_judgments(
+    *, study: Study, batch: Sequence[JudgmentInput], known_new: bool = False
+) -> list[Judgment]:
+    """Writes a batch, all or nothing, and returns its judgments in order.
+
+    A judgment that exists already stays, except that a failure is replaced by ok (never the reverse), so that the
+    same batch may be written twice. `known_new` says that the caller has proof that none of them exists.
+    """
+    if known_new:
+        with transaction.atomic(savepoint=False):
+            return _insert(study, batch)
+    try:
+        with transaction.atomic():
+            return _insert(study, batch)
+    except IntegrityError:
+        with transaction.atomic():
+            return _merge(study, batch)
+
+
+def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
+    judgments = Judgment.objects.bulk_create([_row(study, each) for each in batch])
+    _insert_answers(zip(judgments, batch, strict=True))
+    return judgments
+
+
+def _insert_answers(pairs: Any) -> None:
+    Answer.objects.bulk_create(
+        [
+            Answer(
+                judgment_id=judgment.pk,
+                question=answer.question,
+                part=answer.part,
+                kind=answer.kind,
+                number=answer.number,
+                label=answer.label,
+                text=answer.text,
+            )
+            for judgment, each in pairs
+            for answer in each.answers
+        ]
+    )
+
+
+def _row(study: Study, each: JudgmentInput) -> Judgment:
+    return Judgment(
+        study_id=study.pk,
+        rater_id=each.rater_id,
+        item_id=each.item_id,
+        revision_id=each.revision_id,
+        replicate=each.replicate,
+        outcome=each.outcome,
+        shown=each.shown,
+        surplus=each.surplus,
+        duration_ms=each.duration_ms,
+        visible_ms=_within(each.visible_ms, each.duration_ms),
+        judged_at=each.judged_at,
+        trace=each.trace,
+    )
+
+
+def _within(visible: int | None, duration: int | None) -> int | None:
+    """A browser can't have shown a page for longer than the server waited for it."""
+    if visible is None or duration is None:
+        return visible
+    return max(0, min(visible, duration))
+
+
+def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
+    raters = {each.rater_id for each in batch}
+    items = {each.item_id for each in batch}
+    rows = Judgment.objects.select_for_update().filter(rater__in=raters, item__in=items)
+    existing = {(row.rater_id, row.item_id, row.replicate): row for row in rows}
+    merged: list[Judgment] = []
+    for each in batch:
+        row = existing.get(each.key)
+        if row is None:
+            row = existing[each.key] = _insert(study, [each])[0]
+        elif row.outcome != Outcome.OK:
+            row = existing[each.key] = _replace(study, row, each)
+        merged.append(row)
+    return merged
+
+
+def _replace(study: Study, row: Judgment, each: JudgmentInput) -> Judgment:
+    new = _row(study, each)
+    new.pk = row.pk
+    new.save(force_update=True)
+    _insert_answers([(new, each)])
+    return new

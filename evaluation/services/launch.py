@@ -1,0 +1,126 @@
+"""Launch and the life cycle: draft -> live <-> paused -> closed."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation import hooks
+from evaluation.models import Import, Item, Revision, Role, Status, Study
+from evaluation.services.freezing import assign_orders, compute_study_hash, freeze_items, freeze_spec
+
+# A launch that has not shown a sign of life for this long is taken over by the next one.
+ABANDONED_AFTER = timedelta(minutes=2)
+MAX_PROBLEMS = 1_000
+
+
+class LaunchRefused(Exception):  # noqa: N818 - a sentence for a screen
+    """The study can't be launched yet; carries every reason."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems[:20]))
+
+
+class WrongStatus(Exception):  # noqa: N818 - a sentence for a screen
+    """The study's status does not allow this."""
+
+
+def launch_problems(study: Study) -> list[str]:
+    """What keeps a draft from being launched, as far as can be told without compiling every item."""
+    problems = []
+    if not study.arms.exists():
+        problems.append("The study has no arm.")
+    if not study.questions.exists():
+        problems.append("The study has no questions.")
+    if not study.items.filter(role=Role.MAIN).exists():
+        problems.append("The study has no items.")
+    if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
+        problems.append("The study is still being imported.")
+    qualification = study.steps.get("qualification")
+    if qualification:
+        available = study.items.filter(role=Role.QUALIFICATION).count()
+        if available < qualification["pass_mark"]:
+            problems.append(
+                f"The pass mark is {qualification['pass_mark']}, but there are {available} qualification items."
+            )
+    for check in hooks.launch_checks:
+        problems += check(study)
+    return problems
+
+
+def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
+    """Compiles, freezes, hashes and deals; LaunchRefused leaves an editable draft behind.
+
+    Works in short transactions. A launch that was cut short is resumed by launching again.
+    """
+    revision = _begin(study)
+
+    def alive(done: int) -> None:
+        Study.objects.filter(pk=study.pk).update(launching_since=timezone.now())
+        on_batch(done)
+
+    try:
+        problems = freeze_items(study, revision, on_batch=alive)
+        if problems:
+            raise LaunchRefused([f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
+        assign_orders(study)
+        for hook in hooks.launch:
+            hook(study)
+    except Exception:
+        _thaw(study)
+        raise
+    with transaction.atomic():
+        study.study_hash = compute_study_hash(study)
+        study.status, study.launching_since = Status.LIVE, None
+        study.save(update_fields=["study_hash", "status", "launching_since"])
+
+
+def _begin(study: Study) -> Revision:
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.status != Status.DRAFT:
+            raise WrongStatus(f"Only a draft can be launched; this study is {locked.status}.")
+        if locked.launching_since and timezone.now() - locked.launching_since < ABANDONED_AFTER:
+            raise WrongStatus("The study is being launched already.")
+        problems = launch_problems(locked)
+        if problems:
+            raise LaunchRefused(problems)
+        study.launching_since = timezone.now()
+        study.save(update_fields=["launching_since"])
+        return freeze_spec(study)
+
+
+def _thaw(study: Study) -> None:
+    """Back to a draft: nothing of a refused launch stays frozen."""
+    for hook in hooks.unlaunch:
+        hook(study)
+    with transaction.atomic():
+        frozen = Item.objects.filter(study=study).exclude(stimulus_hash="")
+        frozen.update(stimulus=None, stimulus_hash="", systems_key="", start_order=None)
+        study.revisions.all().delete()
+        study.launching_since = None
+        study.save(update_fields=["launching_since"])
+
+
+def pause_study(study: Study) -> None:
+    """No new reservations; running ones may finish."""
+    _move(study, {Status.LIVE}, Status.PAUSED)
+
+
+def resume_study(study: Study) -> None:
+    _move(study, {Status.PAUSED}, Status.LIVE)
+
+
+def close_study(study: Study) -> None:
+    _move(study, {Status.LIVE, Status.PAUSED}, Status.CLOSED)
+
+
+def _move(study: Study, allowed: set[Status], to: Status) -> None:
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.status not in allowed:
+            raise WrongStatus(f"A study that is {locked.status} can't become {to}.")
+        study.status = locked.status = to
+        locked.save(update_fields=["status"])

@@ -1,0 +1,43 @@
+"""Making a study and deciding who may work on it."""
+
+from typing import Any
+
+from django.db import transaction
+
+from evaluation.models import Arm, Question, Study, StudyMember, Text
+from evaluation.protocols import get_protocol
+
+# ContextEval section 4.1.
+PAPER_ARMS = (
+    {"key": "NoCtxGen-NoCtxEval", "label": "No context"},
+    {"key": "NoCtxGen-CtxEval", "label": "Context at judging", "context_at_judging": True},
+    {
+        "key": "CtxGen-CtxEval",
+        "label": "Context throughout",
+        "context_at_generation": True,
+        "context_at_judging": True,
+    },
+)
+
+
+def create_study(*, slug: str, title: str, protocol: str, owner: Any = None, **fields: Any) -> Study:
+    """A draft with the protocol's questions and texts, ready to be edited; arms are added by who fills it."""
+    described = get_protocol(protocol)
+    with transaction.atomic():
+        study = Study(slug=slug, title=title, protocol=protocol, **fields)
+        study.full_clean()
+        study.save()
+        Question.objects.bulk_create(
+            Question(study=study, position=position, **question.as_json())
+            for position, question in enumerate(described.default_questions())
+        )
+        Text.objects.bulk_create(
+            Text(study=study, key=key, body=body) for key, body in described.default_texts().items()
+        )
+        if owner is not None:
+            StudyMember.objects.create(study=study, user=owner, role=StudyMember.Role.OWNER)
+    return study
+
+
+def add_arms(study: Study, arms: Any = PAPER_ARMS) -> list[Arm]:
+    return [Arm.objects.create(study=study, position=position, **arm) for position, arm in enumerate(arms)]

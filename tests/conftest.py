@@ -1,0 +1,43 @@
+"""The cast and the studies that tests share."""
+
+import os
+
+import pytest
+from django.contrib.auth import get_user_model
+
+from tests import factories
+
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's sync API keeps an event loop running
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _private_var(tmp_path_factory, django_db_keepdb):
+    """Nothing that tests write lands in the working copy."""
+    yield
+
+
+@pytest.fixture
+def owner(db):
+    return get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
+
+
+@pytest.fixture
+def colleague(db):
+    return get_user_model().objects.create_user("colleague", password="colleague-password", is_staff=True)
+
+
+@pytest.fixture
+def outsider(db):
+    return get_user_model().objects.create_user("outsider", password="outsider-password", is_staff=True)
+
+
+@pytest.fixture
+def draft(owner):
+    """A small context contrast in three arms: 4 queries, training and attention items."""
+    return factories.make_study("contrast", owner=owner)
+
+
+@pytest.fixture
+def study(draft):
+    """The same, live."""
+    return factories.launch(draft)
