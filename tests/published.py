@@ -9,7 +9,7 @@ import pytest
 
 
 def published_data(relpath: str) -> Path:
-    """The file below ASSAY_PUBLISHED_DATA; without it the test is skipped, or fails where all are required."""
+    """The file below ASSAY_PUBLISHED_DATA; without it the test skips, or fails under ASSAY_REQUIRE_ALL=1."""
     folder = os.environ.get("ASSAY_PUBLISHED_DATA", "")
     path = Path(folder) / relpath
     if folder and path.exists():

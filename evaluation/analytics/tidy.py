@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -203,7 +204,7 @@ def split(codes: Ints, n: int) -> list[Ints]:
     """Row indices by code: a list of `n` arrays, each ascending; negative codes belong to none."""
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], np.arange(n + 1))
-    return [order[start:stop] for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [order[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _compact(codes: Ints) -> tuple[Ints, Ints]:

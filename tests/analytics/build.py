@@ -84,9 +84,7 @@ def context_study() -> tuple[Items, Judgments]:
     """The rebuilt study of ContextEval; canonical order of the systems is that of their names."""
     rows = contexteval.rows()
     pairs = [tuple(sorted((row.system_a, row.system_b))) for row in rows]
-    names = [
-        {row.system_a: "a", row.system_b: "b"}[pair[0]] for row, pair in zip(rows, pairs, strict=True)
-    ]
+    names = [{row.system_a: "a", row.system_b: "b"}[pair[0]] for row, pair in zip(rows, pairs, strict=True)]
     labels = [
         [2 if label == "tie" else int(label != first) for label in row.labels]
         for row, first in zip(rows, names, strict=True)

@@ -1,0 +1,137 @@
+"""Where records come from: lines of a file, read so that no line can fill the memory."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import orjson
+
+from evaluation.dumps.problems import ImportRefused
+
+MAX_LINE = 10_000_000
+BOM = b"\xef\xbb\xbf"
+READ_SIZE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record or the sentence that says why there is none; `done` counts what was read of the source so far."""
+
+    where: str
+    number: int
+    size: int
+    done: int
+    value: Any = None
+    problem: str = ""
+
+
+class Source(Protocol):
+    """Records that can be read twice: once to check them, once to write them."""
+
+    name: str
+    format: str
+
+    @property
+    def total(self) -> int:
+        """How much there is to read, in the unit of `Line.done`."""
+
+    def lines(self) -> Iterator[Line]:
+        """The study's line first, then the items'."""
+
+    def fingerprint(self) -> str:
+        """Of what the last complete reading saw."""
+
+    def notes(self) -> dict[str, Any]:
+        """What was coerced and counted on the way."""
+
+
+class FileSource:
+    """An Assay JSONL file."""
+
+    format = "assay-jsonl-1"
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = path.name
+        self._digest = hashlib.sha256()
+        try:
+            self._total = path.stat().st_size
+        except OSError as error:
+            raise ImportRefused([f"{path} can't be read: {error.strerror}."]) from None
+        if not path.is_file():
+            raise ImportRefused([f"{path} is not a file."])
+
+    @property
+    def total(self) -> int:
+        return self._total
+
+    def fingerprint(self) -> str:
+        return self._digest.hexdigest()
+
+    def notes(self) -> dict[str, Any]:
+        return {}
+
+    def lines(self) -> Iterator[Line]:
+        self._digest = hashlib.sha256()
+        try:
+            with self.path.open("rb") as handle:
+                yield from self._lines(handle)
+        except OSError as error:
+            raise ImportRefused([f"{self.path} can't be read: {error.strerror}."]) from error
+
+    def _lines(self, handle: BinaryIO) -> Iterator[Line]:
+        number = done = 0
+        while raw := handle.readline(MAX_LINE + 1):
+            number += 1
+            self._digest.update(raw)
+            done += len(raw)
+            where = f"line {number}"
+            if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
+                done += self._skip_rest(handle)
+                yield Line(where, number, 0, done, problem=f"longer than {MAX_LINE // 1_000_000} MB")
+                continue
+            raw = raw.removeprefix(BOM) if number == 1 else raw
+            if raw.strip():
+                yield parse_line(raw, where, number, done)
+
+    def _skip_rest(self, handle: BinaryIO) -> int:
+        """Goes on to the next line without ever holding this one."""
+        skipped = 0
+        while raw := handle.readline(READ_SIZE):
+            self._digest.update(raw)
+            skipped += len(raw)
+            if raw.endswith(b"\n"):
+                break
+        return skipped
+
+
+def parse_line(raw: bytes, where: str, number: int, done: int) -> Line:
+    """The JSON object of one line."""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        return Line(where, number, len(raw), done, problem=_why_not_json(raw, error))
+    problem = ""
+    if not isinstance(value, dict):
+        problem = "not a JSON object"
+    elif b"\\u0000" in raw and _has_nul(value):
+        problem = "contains the character U+0000, which databases don't store"
+    return Line(where, number, len(raw), done, value, problem)
+
+
+def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        return f"not UTF-8 (byte {wrong.start + 1} of the line)"
+    return f"not JSON: {error.msg} (character {error.colno} of the line)"
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+    return isinstance(value, list) and any(_has_nul(each) for each in value)

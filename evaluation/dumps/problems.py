@@ -1,0 +1,55 @@
+"""What is wrong with a dump, in sentences with their line, and the exceptions that carry them."""
+
+from collections.abc import Iterable, Sequence
+
+# A file made by a wrong script has the same fault on every line; nobody reads more of them than this.
+MAX_SHOWN = 1_000
+# A message may quote a value of the file; not all of it.
+MAX_QUOTED = 300
+
+
+class ImportRefused(Exception):  # noqa: N818 - a sentence for a screen
+    """Nothing was imported. `problems` holds the first sentences, `total` says how many there were."""
+
+    def __init__(self, problems: Sequence[str], total: int | None = None) -> None:
+        self.problems = list(problems)
+        self.total = len(self.problems) if total is None else total
+        super().__init__("; ".join(self.problems[:20]))
+
+
+class ExportRefused(Exception):  # noqa: N818 - a sentence for a screen
+    """Nothing was exported."""
+
+
+class LineInvalid(Exception):  # noqa: N818 - never leaves this package
+    """One line can't be taken; carries every reason."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+class Problems:
+    """Collects sentences: the first thousand in full, of the rest the number."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+        self.total = 0
+
+    def add(self, where: str, problems: Iterable[str]) -> None:
+        for problem in problems:
+            self.total += 1
+            if len(self.sentences) < MAX_SHOWN:
+                self.sentences.append(f"{where}: {shortened(problem)}")
+
+    def refuse_if_any(self) -> None:
+        if self.total:
+            raise ImportRefused(self.sentences, self.total)
+
+
+def shortened(text: str) -> str:
+    """The sentence with its middle left out where it quotes too much."""
+    if len(text) <= MAX_QUOTED:
+        return text
+    half = MAX_QUOTED // 2
+    return f"{text[:half]} [...] {text[-half:]}"

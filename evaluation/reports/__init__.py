@@ -1,0 +1,1 @@
+"""Reports: figures as JSON, text, a page and files."""

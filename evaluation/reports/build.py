@@ -1,0 +1,155 @@
+"""A study's report as one JSON-ready dict with a versioned schema; text, page and files are made from it."""
+
+from typing import Any
+
+from evaluation import hooks
+from evaluation.canonical import canonical_hash
+from evaluation.frames import Group, StudyFrame, pairwise_frame
+from evaluation.models import Exclusion, Judgment, Rater, Study
+from evaluation.reports import sections
+from evaluation.reports.findings import findings
+from evaluation.selectors import judgments_left_out, standing_exclusions
+
+SCHEMA = "assay-report/1"
+# Part of the cache's key: a change of what is computed is a new version.
+CODE_VERSION = 1
+REPLICATES = 1_000
+
+
+class NothingToReport(Exception):  # noqa: N818 - a sentence for a screen
+    """There is no counting judgment yet."""
+
+
+def build_report(study: Study, *, replicates: int = REPLICATES) -> dict[str, Any]:
+    """Every figure of the study, each group of raters by itself and judges beside people.
+
+    Raises NothingToReport for a draft or a study without counting judgments.
+    """
+    revision = study.revisions.order_by("-number").first()
+    if revision is None:
+        raise NothingToReport("The study has not been launched; there is nothing to report yet.")
+    frame = pairwise_frame(study)
+    if not frame.groups:
+        raise NothingToReport("Nobody has judged an item yet; there is nothing to report.")
+    scopes = [
+        sections.scope_of(
+            frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline
+        )
+        for group in frame.groups
+    ]
+    people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
+    report = {
+        "schema": SCHEMA,
+        "study": _study(study, revision.spec),
+        "parameters": {"replicates": replicates, "level": 0.95, "seed": study.seed, "version": CODE_VERSION},
+        "counts": _counts(study, frame),
+        "groups": [_group(scope, people) for scope in scopes],
+    }
+    report["findings"] = findings(report)
+    report["methods"] = _methods(study, report)
+    return report
+
+
+def _study(study: Study, spec: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "slug": study.slug,
+        "title": study.title,
+        "protocol": study.protocol,
+        "status": study.status,
+        "study_hash": study.study_hash,
+        "revisions": list(study.revisions.values("number", "spec_hash")),
+        "redundancy": study.redundancy,
+        "baseline": study.baseline,
+        "simulated": study.simulated,
+        "arms": [{"key": arm["key"], "label": arm["label"]} for arm in spec["arms"]],
+        "systems": [
+            {"key": key, "label": label or key} for key, label in study.systems.values_list("key", "label")
+        ],
+    }
+
+
+def _counts(study: Study, frame: StudyFrame) -> dict[str, Any]:
+    return {
+        "items": len(frame.items),
+        "queries": len(frame.items.queries),
+        "judgments": sum(len(group.readings.label) for group in frame.groups),
+        "raters": sum(len(group.judgments.raters) for group in frame.groups),
+        "left_out": [
+            {"reason": reason, "n": n} for reason, n in sorted(judgments_left_out(study).items())
+        ],
+        "excluded_raters": standing_exclusions(study).filter(rater__isnull=False).count(),
+    }
+
+
+def _group(scope: sections.Scope, people: sections.Scope | None) -> dict[str, Any]:
+    group = scope.group
+    alone = len(group.judgments.raters) < 2
+    found: dict[str, Any] = {
+        "key": group.key,
+        "label": group.label,
+        "kind": group.kind,
+        "judgments": len(group.readings.label),
+        "raters": len(group.judgments.raters),
+        "items": int((scope.counts.sum(axis=1) > 0).sum()),
+        "win_rates": sections.win_rates(scope),
+        "flips": sections.flips(scope),
+        "bradley_terry": sections.strengths(scope),
+        "bias": sections.bias(scope),
+    }
+    if not alone:
+        found |= {
+            "agreement": sections.agreement(scope),
+            "leave_one_out": sections.leave_one_out(scope),
+            "alpha": sections.alpha(scope),
+            "alpha_by_arm": sections.alpha_by_arm(scope),
+            "kappa": sections.kappa(scope),
+            "follow_ups": sections.follow_ups(scope),
+        }
+    if people is not None and scope is not people:
+        found["against_people"] = sections.outer(scope, people)
+    return found
+
+
+def _methods(study: Study, report: dict[str, Any]) -> list[str]:
+    parameters = report["parameters"]
+    sentences = [
+        f"Figures are of {report['counts']['judgments']} judgments on {report['counts']['items']} items of "
+        f"{report['counts']['queries']} queries; study hash {study.study_hash[:12]}.",
+        f"Intervals are 95 % percentile intervals from {parameters['replicates']} bootstrap replicates over queries "
+        f"(over items for alpha and kappa), seed {parameters['seed']}.",
+        "Agreement is the share of an item's judgments equal to its most common label, averaged over items; without "
+        "ties, items whose only most common label is a tie are left out.",
+        "Leave-one-out agreement takes the exact expectation where several labels are equally common.",
+        "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave out items without one.",
+        "An expected win rate counts a tie as half a win.",
+    ]
+    for fact in hooks.methods_facts:
+        sentences += fact(study)
+    return sentences
+
+
+def fingerprint(study: Study, *, replicates: int = REPLICATES) -> str:
+    """Everything that a report depends on, as a hash: the key under which a computed one is kept."""
+    judgments = Judgment.objects.filter(study=study)
+    latest = judgments.order_by("-pk").values_list("pk", flat=True).first()
+    return canonical_hash(
+        [
+            SCHEMA,
+            CODE_VERSION,
+            replicates,
+            study.study_hash,
+            study.status,
+            study.redundancy,
+            list(study.revisions.values_list("spec_hash", flat=True)),
+            judgments.count(),
+            latest,
+            study.corrections,
+            Exclusion.objects.filter(study=study).count(),
+            study.items.filter(withdrawn_at__isnull=False).count(),
+        ]
+    )
+
+
+def group_of(frame: StudyFrame, kind: str) -> Group | None:
+    """The first group of a kind."""
+    return next((group for group in frame.groups if group.kind == kind), None)

@@ -1,0 +1,128 @@
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from evaluation.analytics.alpha import LEVELS, UNPAIRED, alpha_by_weights, krippendorff_alpha
+from evaluation.analytics.counts import collapse
+from evaluation.analytics.estimates import LeftOut, ParameterError
+from tests.analytics.build import count_arrays, counts_of, quick, random_labels, spec
+
+# Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 4 raters, 12 units, missing values.
+CLASSIC = (
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+)
+
+
+@pytest.fixture
+def classic():
+    columns = zip(*(row.split() for row in CLASSIC), strict=True)
+    return counts_of([[int(value) - 1 for value in unit if value != "."] for unit in columns], 5)
+
+
+def slow_alpha(labels, level, values) -> float:
+    """From the definition: mean distance within units over mean distance between any two values."""
+    units = [of_item for of_item in labels if len(of_item) > 1]
+    flat = [label for of_item in units for label in of_item]
+    n = len(flat)
+
+    def distance(c, k):
+        if level == "nominal":
+            return float(c != k)
+        if level == "interval":
+            return (values[c] - values[k]) ** 2
+        low, high = min(c, k), max(c, k)
+        between = sum(flat.count(g) for g in range(low, high + 1))
+        return (between - (flat.count(low) + flat.count(high)) / 2) ** 2
+
+    observed = sum(
+        distance(u[i], u[j]) / (len(u) - 1)
+        for u in units
+        for i in range(len(u))
+        for j in range(len(u))
+        if i != j
+    )
+    expected = sum(distance(flat[i], flat[j]) for i in range(n) for j in range(n) if i != j)
+    return 1 - (observed / n) / (expected / (n * (n - 1)))
+
+
+@pytest.mark.parametrize(
+    ("level", "published"), [("nominal", 0.743421), ("ordinal", 0.815388), ("interval", 0.849107)]
+)
+def test_the_classic_table(classic, level, published) -> None:
+    estimate = krippendorff_alpha(classic, level=level, resample=spec(), values=[1, 2, 3, 4, 5])
+    assert estimate.value == pytest.approx(published, abs=5e-7)
+    assert estimate.n == 11
+    assert estimate.left_out[0] == LeftOut(UNPAIRED, 1)
+    assert estimate.low < estimate.value <= estimate.high
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_against_the_definition(level) -> None:
+    values = [0.0, 1.0, 5.0, 6.5]
+    labels = random_labels(np.random.default_rng(2), 25, n_labels=4)
+    estimate = krippendorff_alpha(counts_of(labels, 4), level=level, resample=spec(0), values=values)
+    assert estimate.value == pytest.approx(slow_alpha(labels, level, values))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_replicates_are_alpha_of_the_items_drawn(level) -> None:
+    # Whatever number of each pattern is drawn, the fast form equals the package on the items spelt out.
+    rng = np.random.default_rng(8)
+    labels = [of_item for of_item in random_labels(rng, 80, most=4, n_labels=4) if len(of_item) > 1]
+    patterns = collapse(counts_of(labels, 4).astype(np.int64)).patterns
+    values = np.array([-3.0, 100.0, 101.0, 250.0])
+    drawn = rng.integers(0, 4, (20, len(patterns)))
+    expected = [
+        krippendorff.alpha(
+            value_counts=np.repeat(patterns, weights, axis=0), level_of_measurement=level, value_domain=values
+        )
+        for weights in drawn
+    ]
+    assert alpha_by_weights(patterns, drawn.astype(float), level, values) == pytest.approx(expected)
+
+
+@quick
+@given(count_arrays(min_items=3), st.sampled_from(LEVELS), st.permutations(range(3)))
+def test_what_alpha_does_not_depend_on(counts, level, order) -> None:
+    used = counts[counts.sum(axis=1) >= 2]
+    assume(np.count_nonzero(used.sum(axis=0)) > 1)
+    estimate = krippendorff_alpha(counts, level=level, resample=spec(0))
+    assert estimate.value <= 1 + 1e-12
+    turned = krippendorff_alpha(counts[::-1, ::-1], level=level, resample=spec(0))
+    assert turned.value == pytest.approx(estimate.value)
+    scaled = krippendorff_alpha(counts, level=level, resample=spec(0), values=[1e6, 1e6 + 2, 1e6 + 4])
+    assert scaled.value == pytest.approx(estimate.value, abs=1e-6)
+    if level == "nominal":
+        renamed = krippendorff_alpha(counts[:, order], level=level, resample=spec(0))
+        assert renamed.value == pytest.approx(estimate.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [([], "two values"), ([[0], [1]], "two values"), ([[1, 1], [1, 1], [0]], "variation")],
+)
+def test_undefined_says_why(labels, reason) -> None:
+    estimate = krippendorff_alpha(counts_of(labels), level="nominal", resample=spec())
+    assert estimate.value is None
+    assert reason in estimate.undefined
+
+
+def test_replicates_without_variation_are_not_perfect_agreement() -> None:
+    # One item of ten brings the second value: a third of the replicates have no variation.
+    counts = counts_of([[0, 0]] * 9 + [[1, 1]])
+    estimate = krippendorff_alpha(counts, level="ordinal", resample=spec())
+    assert estimate.value == 1
+    assert estimate.low is None
+    assert "undefined in" in estimate.undefined
+
+
+def test_parameters_are_checked(classic) -> None:
+    with pytest.raises(ParameterError, match="ratio"):
+        krippendorff_alpha(classic, level="ratio", resample=spec())
+    with pytest.raises(ParameterError, match="ascending"):
+        krippendorff_alpha(classic, level="interval", resample=spec(), values=[1, 3, 2, 4, 5])
