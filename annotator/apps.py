@@ -13,4 +13,5 @@ class AnnotatorConfig(AppConfig):
 
         hooks.launch.register("slots", slots.deal_slots)
         hooks.unlaunch.register("slots", slots.take_back_slots)
+        hooks.item_withdrawn.register("slots", slots.retire_item)
         hooks.verifiers.register("slots", verification.check_slots)

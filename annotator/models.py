@@ -122,9 +122,7 @@ class Slot(models.Model):
     holder = models.ForeignKey("Assignment", models.PROTECT, null=True, blank=True, related_name="+")
     leased_until = models.DateTimeField(null=True, blank=True)
     # The slot whose judgment was excluded and is judged anew here.
-    replaces = models.OneToOneField(
-        "self", models.PROTECT, null=True, blank=True, related_name="replaced_by"
-    )
+    replaces = models.OneToOneField("self", models.PROTECT, null=True, blank=True, related_name="replaced_by")
 
     class Meta:
         constraints = [

@@ -12,6 +12,7 @@ from annotator.models import Assignment, AssignmentState, Participant, Slot, Slo
 from annotator.platforms import Visit
 from evaluation.models import Role, Study
 
+
 def submitted(participant: str, role: str) -> Coalesce:
     """How many items of a role the participant in that column has submitted, as a subquery.
 

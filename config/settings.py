@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import environ
-from csp.constants import NONE, NONCE, SELF
+from csp.constants import NONCE, NONE, SELF
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -12,7 +12,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("ASSAY_VAR_DIR", default=str(BASE_DIR / "var")))
 DEBUG = env.bool("DEBUG", default=False)
 # The default only serves the embedded demo on 127.0.0.1; `check --deploy` refuses it (assay.E001).
-INSECURE_SECRET_KEY = "insecure-only-for-the-embedded-demo-on-one-machine"  # noqa: S105 - refused in production
+INSECURE_SECRET_KEY = "insecure-only-for-the-embedded-demo-on-one-machine"  # noqa: S105 - public on purpose, refused in production
 SECRET_KEY = env.str("SECRET_KEY", default=INSECURE_SECRET_KEY)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", "testserver"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

@@ -5,6 +5,7 @@ Pure functions of a seed. People's slots and judges' calls use the same ones.
 
 import hashlib
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -71,10 +72,7 @@ def check_positions(seed: int, participant: int, n_items: int, n_checks: int) ->
         return []
     rng = generator(seed, "attention", participant)
     edges = np.linspace(1, n_items, min(n_checks, n_items - 1) + 1)
-    positions = [
-        int(rng.integers(int(low), max(int(low) + 1, int(high))))
-        for low, high in zip(edges[:-1], edges[1:], strict=True)
-    ]
+    positions = [int(rng.integers(int(low), max(int(low) + 1, int(high)))) for low, high in pairwise(edges)]
     return sorted(positions)
 
 

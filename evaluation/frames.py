@@ -78,10 +78,10 @@ def pairwise_frame(study: Study) -> StudyFrame:
 
 def _memberships(raters: dict[int, tuple[str, str, str]]) -> Iterator[tuple[str, str, str, list[int]]]:
     """People together, simulated raters together and apart from people, each judge alone."""
-    for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
+    for kind, label in (("person", "People"), ("simulated", "Simulated raters")):
         members = [pk for pk, (_, _, each) in raters.items() if each == kind]
         if members:
-            yield str(kind), label, str(kind), members
+            yield kind, label, kind, members
     for pk, (pseudonym, label, kind) in raters.items():
         if kind == Rater.Kind.JUDGE:
             yield pseudonym, label or pseudonym, str(kind), [pk]
@@ -102,7 +102,17 @@ def _items(study: Study) -> tuple[Items, "pd.Series[int]"]:
         )
         .order_by("pk")
     )
-    names = ["pk", "key", "query__key", "arm__key", "query__category", "system_1", "system_2", "length_1", "length_2"]
+    names = [
+        "pk",
+        "key",
+        "query__key",
+        "arm__key",
+        "query__category",
+        "system_1",
+        "system_2",
+        "length_1",
+        "length_2",
+    ]
     table = _columns(queryset, names)
     query, queries = _codes(table["query__key"])
     # In the study's own order: the first arm is what the others are compared with.
@@ -190,7 +200,7 @@ def _group(
 
 def _group_checks(rows: pd.DataFrame, checks: pd.DataFrame) -> Checks | None:
     """The checklists of these judgments; a reduced judge's stand under its first replicate."""
-    position = pd.Index(rows["judgment"]).get_indexer(checks["judgment"])  # type: ignore[no-untyped-call]
+    position = pd.Index(rows["judgment"]).get_indexer(checks["judgment"])
     here = position >= 0
     if not here.any():
         return None
@@ -261,7 +271,7 @@ def _copy(selected: QuerySet[Any], names: list[str]) -> pd.DataFrame:
     buffer = io.BytesIO()
     with (
         connection.cursor() as cursor,
-        cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv)", params) as copy,  # noqa: S608 - the ORM's own statement
+        cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv)", params) as copy,
     ):
         for block in copy:
             buffer.write(block)
@@ -284,6 +294,10 @@ def _arrow_types(names: list[str]) -> dict[str, Any]:
     """Keys that look like numbers must stay text, and so must empty columns."""
     integers = {"pk", "judgment_id", "judgment__item_id", "judgment__rater_id", "length_1", "length_2"}
     return {
-        name: pyarrow.int64() if name in integers else pyarrow.float64() if name == "number" else pyarrow.string()
+        name: pyarrow.int64()
+        if name in integers
+        else pyarrow.float64()
+        if name == "number"
+        else pyarrow.string()
         for name in names
     }

@@ -40,6 +40,8 @@ class Panel:
 launch: Registry[Callable[[Any], None]] = Registry()
 # Takes back what the launch hooks did, when a launch is refused.
 unlaunch: Registry[Callable[[Any], None]] = Registry()
+# Takes a withdrawn item's places away.
+item_withdrawn: Registry[Callable[[Any], None]] = Registry()
 # Sentences that say why a draft can't be launched yet.
 launch_checks: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Sentences that say which invariant does not hold.

@@ -9,7 +9,7 @@ from evaluation.models import Study, StudyMember
 WRITERS = (StudyMember.Role.OWNER, StudyMember.Role.EDITOR)
 
 
-class ReadOnly(Exception):  # noqa: N818 - becomes a 403
+class ReadOnly(Exception):
     """A viewer asked to change something."""
 
 

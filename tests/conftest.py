@@ -7,13 +7,8 @@ from django.contrib.auth import get_user_model
 
 from tests import factories
 
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright's sync API keeps an event loop running
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _private_var(tmp_path_factory, django_db_keepdb):
-    """Nothing that tests write lands in the working copy."""
-    yield
+# Playwright's sync API keeps an event loop running, and the tests beside it use the database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
 @pytest.fixture

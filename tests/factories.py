@@ -44,7 +44,9 @@ def make_study(
         for arm in study.arms.all():
             query, context = make_query(study, f"train-{arm.key}", follow_ups)
             gold = {"preference": ["r1"], "note": "The first response says more."}
-            make_item(study, query, context, arm, made[:2], key=f"train-{arm.key}", role="training", gold=gold)
+            make_item(
+                study, query, context, arm, made[:2], key=f"train-{arm.key}", role="training", gold=gold
+            )
     for number in range(checks):
         for arm in study.arms.all():
             query, context = make_query(study, f"check{number}-{arm.key}", follow_ups)

@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
+
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
 from annotator.selectors import available, once_field, seen_keys
 
@@ -46,12 +48,15 @@ def lease_end(participant: Participant, now: datetime) -> datetime:
 
 def release_slot(assignment: Assignment) -> None:
     """Opens the place again, if it is still this assignment's."""
-    held = Slot.objects.filter(pk=assignment.slot_id, holder=assignment, state=SlotState.RESERVED)
-    held.update(state=SlotState.OPEN, holder=None, leased_until=None)
+    _held(assignment).update(state=SlotState.OPEN, holder=None, leased_until=None)
 
 
 def extend_lease(assignment: Assignment, now: datetime) -> datetime | None:
     """Activity keeps the place; also one whose lease ran out, as long as nobody else took it."""
     until = lease_end(assignment.participant, now)
-    held = Slot.objects.filter(pk=assignment.slot_id, holder=assignment, state=SlotState.RESERVED)
-    return until if held.update(leased_until=until) else None
+    return until if _held(assignment).update(leased_until=until) else None
+
+
+def _held(assignment: Assignment) -> QuerySet[Slot]:
+    """The place, as long as it is this assignment's."""
+    return Slot.objects.filter(holder=assignment, state=SlotState.RESERVED)

@@ -11,11 +11,11 @@ from evaluation.canonical import canonical_hash
 from evaluation.models import Rater, Revision, Status, Study
 
 
-class StudyNotOpen(Exception):  # noqa: N818 - a sentence for a screen
+class StudyNotOpen(Exception):
     """The study takes nobody in now."""
 
 
-class StudyFull(Exception):  # noqa: N818 - a sentence for a screen
+class StudyFull(Exception):
     """There is no place left."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
+from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step
 from annotator.selectors import next_release
 from annotator.services.claiming import claim_slot
 from evaluation import design
@@ -56,8 +56,10 @@ def finish(participant: Participant, outcome: str) -> None:
     now = timezone.now()
     participant.step, participant.outcome, participant.ended_at = Step.DONE, outcome, now
     participant.save(update_fields=["step", "outcome", "ended_at"])
-    latest = participant.submissions.order_by("-entered_at").values_list("pk", flat=True).first()
-    Submission.objects.filter(pk=latest).update(outcome=outcome, ended_at=now)
+    latest = participant.submissions.order_by("-entered_at").first()
+    if latest is not None:
+        latest.outcome, latest.ended_at = outcome, now
+        latest.save(update_fields=["outcome", "ended_at"])
 
 
 def _work_left(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
@@ -84,7 +86,9 @@ def _reserve_next(participant: Participant, role: str, now: datetime) -> bool:
 
 def reserve_slotless(participant: Participant, item: Item, now: datetime) -> Assignment:
     """An encounter that fills no place; which response comes first is drawn by seed, participant and item."""
-    start = int(design.generator(participant.revision.spec["seed"], "slotless", participant.pk, item.key).integers(2))
+    start = int(
+        design.generator(participant.revision.spec["seed"], "slotless", participant.pk, item.key).integers(2)
+    )
     return Assignment.objects.create(
         participant=participant, item=item, order=design.pair_order(start, 0), reserved_at=now
     )

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 import numpy as np
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
 
-from annotator.models import Slot, SlotState
+from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from evaluation import design
 from evaluation.models import Exclusion, Item, OncePer, Role, Study
 
@@ -37,11 +38,12 @@ def deal_missing_slots(study: Study) -> None:
     _append(study, items, range(study.redundancy))
 
 
-def _append(study: Study, items: Iterable[Item] | object, ks: Iterable[int]) -> None:
+def _append(study: Study, items: QuerySet[Item], ks: Iterable[int]) -> None:
     """Adds places k for each item, rank by rank within its arm."""
     by_arm: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    rows = items.order_by("key").values_list("pk", "query_id", "start_order", "arm_id")  # type: ignore[attr-defined]
+    rows = items.order_by("key").values_list("pk", "query_id", "start_order", "arm_id")
     for pk, query, start, arm in rows.iterator():
+        assert start is not None, "orders are assigned before slots are dealt"
         by_arm[arm].append((pk, query, start))
     places = list(ks)
     for arm, members in by_arm.items():
@@ -49,7 +51,9 @@ def _append(study: Study, items: Iterable[Item] | object, ks: Iterable[int]) -> 
 
 
 def _append_in_arm(study: Study, arm: int, members: list[tuple[int, int, int]], ks: list[int]) -> None:
-    item, query, start = (np.repeat(np.array(column, dtype=np.int64), len(ks)) for column in zip(*members, strict=True))
+    item, query, start = (
+        np.repeat(np.array(column, dtype=np.int64), len(ks)) for column in zip(*members, strict=True)
+    )
     k = np.tile(np.array(ks, dtype=np.int64), len(members))
     group = query if study.once_per == OncePer.QUERY else item
     first = (Slot.objects.filter(study=study, arm=arm).aggregate(top=Max("rank"))["top"] or 0) + 1
@@ -71,6 +75,18 @@ def _append_in_arm(study: Study, arm: int, members: list[tuple[int, int, int]], 
                     item[part], query[part], start[part], k[part], ranks[part], strict=True
                 )
             )
+
+
+def retire_item(item: Item) -> None:
+    """Withdrawal hook: its places that nobody is at are closed; a running judgment may finish."""
+    now = timezone.now()
+    expired = Slot.objects.filter(item=item, state=SlotState.RESERVED, leased_until__lt=now)
+    for slot in expired.select_for_update(no_key=True):
+        abandoned = Assignment.objects.filter(pk__in=[slot.holder_id], state=AssignmentState.RESERVED)
+        slot.state, slot.holder, slot.leased_until = SlotState.RETIRED, None, None
+        slot.save(update_fields=["state", "holder", "leased_until"])
+        abandoned.update(state=AssignmentState.EXPIRED, ended_at=now)
+    Slot.objects.filter(item=item, state=SlotState.OPEN).update(state=SlotState.RETIRED)
 
 
 def change_redundancy(study: Study, redundancy: int) -> None:
@@ -126,7 +142,8 @@ def _lower(study: Study) -> None:
 def _slots_by_item(study: Study) -> dict[int, list[Slot]]:
     """An item's places that count towards its redundancy; one that was replaced does not."""
     by_item: dict[int, list[Slot]] = defaultdict(list)
-    for slot in Slot.objects.filter(study=study, replaced_by=None).order_by("item_id", "k").iterator():
+    slots = Slot.objects.filter(study=study, replaced_by=None, item__withdrawn_at=None)
+    for slot in slots.order_by("item_id", "k").iterator():
         by_item[slot.item_id].append(slot)
     return by_item
 

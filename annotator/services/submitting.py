@@ -12,41 +12,48 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Slot, SlotState, Step
+from annotator.models import (
+    Assignment,
+    AssignmentState,
+    Participant,
+    ParticipantOutcome,
+    Slot,
+    SlotState,
+    Step,
+)
 from annotator.selectors import submitted
 from annotator.services.claiming import extend_lease, release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
-from evaluation.models import Item, ItemFlag, Judgment, Outcome, Role
+from evaluation.models import ItemFlag, Judgment, Outcome, Role
 from evaluation.protocols import AnswerValue
 from evaluation.services import JudgmentInput, record_judgments
 
 MAX_DRAFT = 100_000
 
 
-class NotYours(Exception):  # noqa: N818 - becomes a 404
+class NotYours(Exception):
     """There is no such assignment for this participant."""
 
 
-class CannotSkip(Exception):  # noqa: N818 - a sentence for a screen
+class CannotSkip(Exception):
     """This item can't be skipped."""
 
 
-class _AlreadyDone(Exception):  # noqa: N818 - never leaves this module
+class _AlreadyDone(Exception):
     """The assignment was submitted or skipped before; nothing may change."""
 
 
 def get_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
     """The participant's assignment with everything that submitting reads, in one query; NotYours otherwise."""
     try:
-        return _with_everything().get(pk=assignment_id, participant__token=token)
+        found: Assignment = _with_everything().get(pk=assignment_id, participant__token=token)
     except Assignment.DoesNotExist:
         raise NotYours from None
+    return found
 
 
 def _with_everything() -> Any:
-    return Assignment.objects.select_related(
-        "item", "slot", "participant__study", "participant__revision"
-    )
+    return Assignment.objects.select_related("item", "slot", "participant__study", "participant__revision")
 
 
 def submit(
@@ -60,7 +67,7 @@ def submit(
     now = timezone.now()
     try:
         with transaction.atomic():
-            assignment = _lock(token, assignment_id)
+            assignment: Assignment = _lock(token, assignment_id)
             if assignment.state not in (AssignmentState.RESERVED, AssignmentState.EXPIRED):
                 raise _AlreadyDone
             spec = assignment.participant.revision.spec
@@ -210,9 +217,7 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
             )
             _end(assignment, AssignmentState.SKIPPED, now)
             _flag_if_often_skipped(assignment)
-            advance(
-                assignment.participant, now, judged=assignment.judged, checked=assignment.checked
-            )
+            advance(assignment.participant, now, judged=assignment.judged, checked=assignment.checked)
     except _AlreadyDone:
         return
 

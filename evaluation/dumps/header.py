@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
-from evaluation.models import Status, Study
+from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 from evaluation.protocols.values import CLEANERS
 from evaluation.services.compiling import FORMAT
@@ -122,8 +122,3 @@ def _unknown_kinds(spec: Mapping[str, Any]) -> list[str]:
         for question in spec["questions"]
         if question["kind"] not in CLEANERS
     ]
-
-
-def status_when_read(header: Header, has_judgments: bool) -> str:
-    """Closed if the line says so or there are judgments; a draft otherwise."""
-    return Status.CLOSED if has_judgments else header.status or Status.DRAFT

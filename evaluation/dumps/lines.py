@@ -19,7 +19,6 @@ READ_SIZE = 1 << 20
 class Line:
     """One record or the sentence that says why there is none; `done` counts what was read of the source so far."""
 
-    where: str
     number: int
     size: int
     done: int
@@ -32,6 +31,8 @@ class Source(Protocol):
 
     name: str
     format: str
+    # What a number counts, in messages: "line 3".
+    unit: str
 
     @property
     def total(self) -> int:
@@ -51,6 +52,7 @@ class FileSource:
     """An Assay JSONL file."""
 
     format = "assay-jsonl-1"
+    unit = "line"
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -87,14 +89,13 @@ class FileSource:
             number += 1
             self._digest.update(raw)
             done += len(raw)
-            where = f"line {number}"
             if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
                 done += self._skip_rest(handle)
-                yield Line(where, number, 0, done, problem=f"longer than {MAX_LINE // 1_000_000} MB")
+                yield Line(number, 0, done, problem=f"longer than {MAX_LINE // 1_000_000} MB")
                 continue
             raw = raw.removeprefix(BOM) if number == 1 else raw
             if raw.strip():
-                yield parse_line(raw, where, number, done)
+                yield parse_line(raw, number, done)
 
     def _skip_rest(self, handle: BinaryIO) -> int:
         """Goes on to the next line without ever holding this one."""
@@ -107,18 +108,18 @@ class FileSource:
         return skipped
 
 
-def parse_line(raw: bytes, where: str, number: int, done: int) -> Line:
+def parse_line(raw: bytes, number: int, done: int) -> Line:
     """The JSON object of one line."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return Line(where, number, len(raw), done, problem=_why_not_json(raw, error))
+        return Line(number, len(raw), done, problem=_why_not_json(raw, error))
     problem = ""
     if not isinstance(value, dict):
         problem = "not a JSON object"
     elif b"\\u0000" in raw and _has_nul(value):
         problem = "contains the character U+0000, which databases don't store"
-    return Line(where, number, len(raw), done, value, problem)
+    return Line(number, len(raw), done, value, problem)
 
 
 def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:

@@ -8,7 +8,7 @@ MAX_SHOWN = 1_000
 MAX_QUOTED = 300
 
 
-class ImportRefused(Exception):  # noqa: N818 - a sentence for a screen
+class ImportRefused(Exception):
     """Nothing was imported. `problems` holds the first sentences, `total` says how many there were."""
 
     def __init__(self, problems: Sequence[str], total: int | None = None) -> None:
@@ -17,11 +17,11 @@ class ImportRefused(Exception):  # noqa: N818 - a sentence for a screen
         super().__init__("; ".join(self.problems[:20]))
 
 
-class ExportRefused(Exception):  # noqa: N818 - a sentence for a screen
+class ExportRefused(Exception):
     """Nothing was exported."""
 
 
-class LineInvalid(Exception):  # noqa: N818 - never leaves this package
+class LineInvalid(Exception):
     """One line can't be taken; carries every reason."""
 
     def __init__(self, *problems: str) -> None:

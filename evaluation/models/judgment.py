@@ -82,7 +82,9 @@ class Judgment(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["rater", "item", "replicate"], name="judgment_once_per_replicate"),
+            models.UniqueConstraint(
+                fields=["rater", "item", "replicate"], name="judgment_once_per_replicate"
+            ),
             models.CheckConstraint(name="judgment_outcome_known", condition=Q(outcome__in=Outcome.values)),
             models.CheckConstraint(
                 name="judgment_surplus_is_ok", condition=Q(surplus=False) | Q(outcome=Outcome.OK)
@@ -109,8 +111,8 @@ class Answer(models.Model):
     part = models.CharField(max_length=40, blank=True)
     kind = models.CharField(max_length=12)
     number = models.FloatField(null=True, blank=True)
-    label = models.CharField(max_length=120, null=True, blank=True)  # noqa: DJ001 - null means: not a label
-    text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null means: not a text
+    label = models.CharField(max_length=120, null=True, blank=True)  # noqa: DJ001 - null: not a label
+    text = models.TextField(null=True, blank=True)  # noqa: DJ001 - null: not a text
 
     class Meta:
         constraints = [

@@ -100,15 +100,21 @@ class Study(models.Model):
     lease_minutes = models.PositiveIntegerField(default=60, validators=[MinValueValidator(1)])
     pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     currency = models.CharField(max_length=3, default="GBP")
-    contact = models.CharField(max_length=200, blank=True, help_text="E-mail address on every participant's page.")
+    contact = models.CharField(
+        max_length=200, blank=True, help_text="E-mail address on every participant's page."
+    )
     completion_codes = models.JSONField(default=dict, blank=True, help_text="Code per outcome.")
-    exact_times = models.BooleanField(default=False, help_text="Exports carry exact times instead of the day.")
+    exact_times = models.BooleanField(
+        default=False, help_text="Exports carry exact times instead of the day."
+    )
 
     launching_since = models.DateTimeField(null=True, blank=True, editable=False)
     study_hash = models.CharField(max_length=64, blank=True, editable=False)
     # Grows with every exclusion, restoration and correction, so that cached results are known to be old.
     corrections = models.PositiveIntegerField(default=0, editable=False)
-    simulated = models.BooleanField(default=False, editable=False, help_text="Has judgments by simulated raters.")
+    simulated = models.BooleanField(
+        default=False, editable=False, help_text="Has judgments by simulated raters."
+    )
 
     objects = StudyQuerySet.as_manager()
 

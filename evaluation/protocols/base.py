@@ -121,7 +121,7 @@ MESSAGES = {
 }
 
 
-class AnswersInvalid(Exception):  # noqa: N818 - reads as what it says: these answers are invalid
+class AnswersInvalid(Exception):
     """The answers can't be taken; carries every problem at once, so that nobody has to mend them one by one."""
 
     def __init__(self, problems: list[Problem]) -> None:

@@ -26,16 +26,16 @@ MAX_FOLLOW_UPS = 10
 
 TEXTS = {
     "consent": (
-        "You are invited to take part in a study on the quality of answers that language models write. "
-        "You will read questions that people asked, compare two answers to each, and say which one you find better, and why.\n\n"
+        "You are invited to take part in a study on the quality of answers that language models write. You will read "
+        "questions that people asked, compare two answers to each, and say which one you find better, and why.\n\n"
         "Taking part is voluntary. You can stop at any time with **Withdraw**, which is on every page. We keep your "
         "judgments, the reasons you give and how long you took, under a random code; we do not store your IP address."
     ),
     "instructions": (
         "For each question you see two answers, **Response 1** and **Response 2**.\n\n"
         "1. Read the question and both answers to the end.\n"
-        "2. Where we also show what the person told us about themselves or their wishes, check for each point whether each "
-        "answer takes it into account.\n"
+        "2. Where we also show what the person told us about themselves or their wishes, check for each point whether "
+        "each answer takes it into account.\n"
         "3. Choose the better answer. If neither is better, choose **Tie**.\n"
         "4. Say in two or three sentences why.\n\n"
         "The order of the answers is arbitrary. If a topic is strange to you, you may skip it."
@@ -47,8 +47,9 @@ TEXTS = {
     ),
     "guideline_context": (
         "The person also answered follow-up questions. For each of them, say whether a response takes the answer into "
-        "account; be critical, and ask whether this person would find the response useful given that answer. Base your overall "
-        "preference on how many answers a response takes into account and on how well it serves the question as a whole."
+        "account; be critical, and ask whether this person would find the response useful given that answer. Base "
+        "your overall preference on how many answers a response takes into account and on how well it serves the "
+        "question as a whole."
     ),
     "thanks": "Thank you. Your judgments have been recorded.",
 }
@@ -152,7 +153,9 @@ class Pairwise(Protocol):
             number = None if answer is None or answer.number is None else str(int(answer.number))
             comparisons.append(Comparison("satisfied", part, (str(int(value)),), number))
         decisive = [each for each in comparisons if each.question == "preference"] or comparisons
-        return GoldResult(tuple(comparisons), all(each.correct for each in decisive), str(gold.get("note", "")))
+        return GoldResult(
+            tuple(comparisons), all(each.correct for each in decisive), str(gold.get("note", ""))
+        )
 
 
 def _as_list(value: object) -> list[str]:

@@ -17,7 +17,9 @@ def follow_up_parts(stimulus: Stimulus) -> list[str]:
 
 def checklist_parts(stimulus: Stimulus) -> list[str]:
     """One cell per follow-up question and response, in the order of the page."""
-    return [f"{follow_up}.{part}" for follow_up in follow_up_parts(stimulus) for part in response_parts(stimulus)]
+    return [
+        f"{follow_up}.{part}" for follow_up in follow_up_parts(stimulus) for part in response_parts(stimulus)
+    ]
 
 
 def clean_preference(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
@@ -74,7 +76,7 @@ def _number(where: str, value: Any, low: float, high: float) -> float:
     return float(value)
 
 
-class _Bad(Exception):  # noqa: N818 - never leaves this package
+class _Bad(Exception):
     def __init__(self, *problems: Problem) -> None:
         super().__init__()
         self.problems = list(problems)

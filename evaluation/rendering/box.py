@@ -63,7 +63,7 @@ class RenderBox:
         return str(json.loads(line))
 
     def _start_child(self) -> subprocess.Popen[bytes]:
-        self._child = subprocess.Popen(  # noqa: S603 - our own module under our own interpreter
+        self._child = subprocess.Popen(  # our own module under our own interpreter
             [sys.executable, "-m", "evaluation.rendering.child"],
             cwd=ROOT,
             stdin=subprocess.PIPE,

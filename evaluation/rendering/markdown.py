@@ -64,5 +64,7 @@ def render_plain(text: str) -> str:
     """Plain text as HTML: paragraphs at blank lines, line breaks kept."""
     paragraphs = [part.strip("\n") for part in text.replace("\r\n", "\n").split("\n\n")]
     return "\n".join(
-        f"<p>{'<br>'.join(html.escape(paragraph).split(chr(10)))}</p>" for paragraph in paragraphs if paragraph
+        f"<p>{'<br>'.join(html.escape(paragraph).split(chr(10)))}</p>"
+        for paragraph in paragraphs
+        if paragraph
     )

@@ -16,7 +16,7 @@ CODE_VERSION = 1
 REPLICATES = 1_000
 
 
-class NothingToReport(Exception):  # noqa: N818 - a sentence for a screen
+class NothingToReport(Exception):
     """There is no counting judgment yet."""
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from evaluation import design
-from evaluation.analytics.agreement import agreement_by_group, agreement_difference
 from evaluation.analytics.agreement import agreement as percentage_agreement
+from evaluation.analytics.agreement import agreement_by_group, agreement_difference
 from evaluation.analytics.alpha import krippendorff_alpha
 from evaluation.analytics.bias import length_bias, position_bias
 from evaluation.analytics.bradley_terry import bradley_terry
@@ -25,7 +25,12 @@ from evaluation.analytics.follow_ups import (
     satisfied_follow_ups,
 )
 from evaluation.analytics.kappa import pairwise_kappa
-from evaluation.analytics.leave_one_out import inner_agreement, inner_by_group, outer_agreement, outer_by_group
+from evaluation.analytics.leave_one_out import (
+    inner_agreement,
+    inner_by_group,
+    outer_agreement,
+    outer_by_group,
+)
 from evaluation.analytics.resampling import ResampleSpec
 from evaluation.analytics.tidy import MISSING, N_LABELS, Ints, Items
 from evaluation.analytics.win_rates import (

@@ -10,6 +10,7 @@ from evaluation.services.freezing import (
     freeze_spec,
     set_stimulus,
 )
+from evaluation.services.items import admit_items, withdraw_item
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from evaluation.services.launch import (
     LaunchRefused,
@@ -31,6 +32,7 @@ __all__ = [
     "StudyFrozen",
     "WrongStatus",
     "add_arms",
+    "admit_items",
     "assign_orders",
     "close_study",
     "compute_study_hash",
@@ -47,4 +49,5 @@ __all__ = [
     "resume_study",
     "set_stimulus",
     "verify_study",
+    "withdraw_item",
 ]

@@ -9,7 +9,7 @@ from django.utils import timezone
 from evaluation.models import Exclusion, Judgment, Rater, Study
 
 
-class AlreadyExcluded(Exception):  # noqa: N818 - a sentence for a screen
+class AlreadyExcluded(Exception):
     """There is a standing exclusion."""
 
 

@@ -15,7 +15,7 @@ from evaluation.rendering import RenderBox
 from evaluation.services.compiling import compile_spec, compile_stimulus, renderer_for, systems_key
 
 
-class StudyFrozen(Exception):  # noqa: N818 - a sentence for a screen
+class StudyFrozen(Exception):
     """The study can't be edited any more."""
 
 
@@ -55,7 +55,9 @@ def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
 
 def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
     """Items with everything that a stimulus is made of, in a fixed number of queries."""
-    return items.select_related("query", "context", "arm").prefetch_related("item_responses__response__system")
+    return items.select_related("query", "context", "arm").prefetch_related(
+        "item_responses__response__system"
+    )
 
 
 def freeze_items(

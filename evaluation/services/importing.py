@@ -124,7 +124,9 @@ def begin_import(
 def _write_spec_rows(study: Study, spec: Mapping[str, Any]) -> None:
     Arm.objects.bulk_create(Arm(study=study, position=n, **arm) for n, arm in enumerate(spec["arms"]))
     study.questions.all().delete()
-    Question.objects.bulk_create(Question(study=study, position=n, **each) for n, each in enumerate(spec["questions"]))
+    Question.objects.bulk_create(
+        Question(study=study, position=n, **each) for n, each in enumerate(spec["questions"])
+    )
     study.texts.all().delete()
     Text.objects.bulk_create(Text(study=study, key=key, body=body) for key, body in spec["texts"].items())
     if canonical_hash(compile_spec(study)) != canonical_hash(spec):
@@ -184,7 +186,10 @@ class ImportWriter:
         return _find_or_create(Context, wanted)
 
     def _write_responses(
-        self, batch: Sequence[ImportedItem], queries: Mapping[str, int], contexts: Mapping[tuple[int, str], int]
+        self,
+        batch: Sequence[ImportedItem],
+        queries: Mapping[str, int],
+        contexts: Mapping[tuple[int, str], int],
     ) -> dict[tuple[int, str], int]:
         wanted = {}
         for each in batch:

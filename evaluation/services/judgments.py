@@ -30,7 +30,9 @@ class JudgmentInput:
 
     def __post_init__(self) -> None:
         if bool(self.answers) != (self.outcome == Outcome.OK):
-            raise ValueError(f"outcome {self.outcome} with {len(self.answers)} answers: answers exist only for ok")
+            raise ValueError(
+                f"outcome {self.outcome} with {len(self.answers)} answers: answers exist only for ok"
+            )
 
     @property
     def key(self) -> tuple[int, int, int]:

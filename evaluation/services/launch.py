@@ -15,7 +15,7 @@ ABANDONED_AFTER = timedelta(minutes=2)
 MAX_PROBLEMS = 1_000
 
 
-class LaunchRefused(Exception):  # noqa: N818 - a sentence for a screen
+class LaunchRefused(Exception):
     """The study can't be launched yet; carries every reason."""
 
     def __init__(self, problems: list[str]) -> None:
@@ -23,7 +23,7 @@ class LaunchRefused(Exception):  # noqa: N818 - a sentence for a screen
         super().__init__("; ".join(problems[:20]))
 
 
-class WrongStatus(Exception):  # noqa: N818 - a sentence for a screen
+class WrongStatus(Exception):
     """The study's status does not allow this."""
 
 

@@ -1,0 +1,1 @@
+"""Demo studies: original items, and judgments by simulated raters, so that the report speaks at first sight."""

@@ -1,0 +1,81 @@
+"""Simulated raters for the demo: seeded draws from what each item's texts are like, marked as simulated for good."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.utils import timezone
+
+from evaluation import design
+from evaluation.models import Item, Rater, Role, Study
+from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.base import sees_context
+from evaluation.services import JudgmentInput, record_judgments
+
+HERE = Path(__file__).parent
+PER_ITEM = 5
+RATERS = 15
+
+
+def simulate(study: Study, file_name: str) -> int:
+    """Judges every main item with `PER_ITEM` simulated raters; returns the number of judgments."""
+    parameters = json.loads((HERE / file_name).read_text())
+    raters = [
+        Rater.objects.create(study=study, kind=Rater.Kind.SIMULATED, label=f"simulated {number:02}")
+        for number in range(1, RATERS + 1)
+    ]
+    batch = list(_judgments(study, raters, parameters))
+    record_judgments(study=study, batch=batch)
+    study.simulated = True
+    study.save(update_fields=["simulated"])
+    return len(batch)
+
+
+def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any]) -> Iterator[JudgmentInput]:
+    revision = study.revisions.get()
+    now = timezone.now()
+    for item in study.items.filter(role=Role.MAIN).order_by("key"):
+        rng = design.generator(study.seed, "simulation", item.key)
+        likely = parameters["items"][item.key]
+        assert item.start_order is not None
+        for k, at in enumerate(rng.permutation(len(raters))[:PER_ITEM]):
+            seconds = float(rng.lognormal(4.3, 0.5))
+            yield JudgmentInput(
+                rater_id=raters[at].pk,
+                item_id=item.pk,
+                revision_id=revision.pk,
+                answers=_answers(revision.spec, item, likely, _reasons(item, parameters), rng),
+                shown=design.pair_order(item.start_order, k),
+                duration_ms=int(seconds * 1000),
+                visible_ms=int(seconds * 1000 * rng.uniform(0.7, 1)),
+                judged_at=now,
+            )
+
+
+def _reasons(item: Item, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Reasons per label; those that refer to the person's answers only where responses were written for them."""
+    more = parameters.get("justifications_with_context", {}) if item.arm.context_at_generation else {}
+    return {label: found + more.get(label, []) for label, found in parameters["justifications"].items()}
+
+
+def _answers(
+    spec: Mapping[str, Any],
+    item: Item,
+    likely: Mapping[str, Any],
+    reasons: Mapping[str, list[str]],
+    rng: np.random.Generator,
+) -> list[AnswerValue]:
+    label = "tie" if rng.random() < likely["tie"] else "r1" if rng.random() < likely["lean"] else "r2"
+    answers = [
+        AnswerValue("preference", Kind.PREFERENCE, label=label),
+        AnswerValue("justification", Kind.TEXT, text=reasons[label][int(rng.integers(len(reasons[label])))]),
+    ]
+    assert item.stimulus is not None
+    if sees_context(spec, item.stimulus):
+        for part, chances in likely["satisfied"].items():
+            for number, chance in enumerate(chances, 1):
+                met = float(rng.random() < chance)
+                answers.append(AnswerValue("satisfied", Kind.CHECKLIST, f"{part}.r{number}", number=met))
+    return answers
