@@ -25,11 +25,22 @@ def submitted(participant: str, role: str) -> Coalesce:
     return Coalesce(Subquery(counted), 0)
 
 
+def skipped(participant: str) -> Coalesce:
+    """How many items the participant in that column has skipped, as a subquery."""
+    done = Assignment.objects.filter(participant=OuterRef(participant), state=AssignmentState.SKIPPED)
+    counted = done.order_by().values("participant").annotate(n=Count("pk")).values("n")
+    return Coalesce(Subquery(counted), 0)
+
+
 def get_participant(token: str) -> Participant:
     """The participant of that token with study, revision, arm and counts, or Participant.DoesNotExist."""
     return (
         Participant.objects.select_related("study", "revision", "arm")
-        .annotate(judged=submitted("pk", Role.MAIN), checked=submitted("pk", Role.ATTENTION))
+        .annotate(
+            judged=submitted("pk", Role.MAIN),
+            checked=submitted("pk", Role.ATTENTION),
+            skipped=skipped("pk"),
+        )
         .get(token=token)
     )
 

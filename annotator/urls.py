@@ -1,3 +1,33 @@
-from django.urls import path  # noqa: F401
+"""The crowd's addresses."""
 
-urlpatterns = []
+from django.urls import path, register_converter
+
+from annotator import views
+
+
+class TokenConverter:
+    """What `annotator.models.new_token` makes."""
+
+    regex = "[A-Za-z0-9_-]{20,64}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(TokenConverter, "token")
+
+app_name = "annotator"
+urlpatterns = [
+    path("s/<slug:slug>/", views.entry, name="entry"),
+    path("p/<token:token>/", views.page, name="page"),
+    path("p/<token:token>/go-on/", views.go_on, name="go-on"),
+    path("p/<token:token>/comments/", views.comments, name="comments"),
+    path("p/<token:token>/withdraw/", views.withdraw, name="withdraw"),
+    path("p/<token:token>/a/<uuid:assignment_id>/submit/", views.submit, name="submit"),
+    path("p/<token:token>/a/<uuid:assignment_id>/skip/", views.skip, name="skip"),
+    path("p/<token:token>/a/<uuid:assignment_id>/draft/", views.draft, name="draft"),
+    path("p/<token:token>/a/<uuid:assignment_id>/problem/", views.problem, name="problem"),
+]

@@ -25,6 +25,8 @@ from evaluation.selectors import counting_judgments
 
 CHUNK = 50_000
 LABELS = {"r1": 0, "r2": 1, "tie": 2}
+# Key and kind of the group of all judges, whose members are groups of their own too.
+JUDGES = "judges"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Readings:
 
 @dataclass(frozen=True)
 class Group:
-    """Raters who are read together: all people, one judge, or all simulated raters."""
+    """Raters who are read together: all people, all simulated raters, all judges, or one judge."""
 
     key: str
     label: str
@@ -77,14 +79,17 @@ def pairwise_frame(study: Study) -> StudyFrame:
 
 
 def _memberships(raters: dict[int, tuple[str, str, str]]) -> Iterator[tuple[str, str, str, list[int]]]:
-    """People together, simulated raters together and apart from people, each judge alone."""
+    """People together, simulated raters together and apart from people, judges together and each alone."""
     for kind, label in (("person", "People"), ("simulated", "Simulated raters")):
         members = [pk for pk, (_, _, each) in raters.items() if each == kind]
         if members:
             yield kind, label, kind, members
-    for pk, (pseudonym, label, kind) in raters.items():
-        if kind == Rater.Kind.JUDGE:
-            yield pseudonym, label or pseudonym, str(kind), [pk]
+    judges = [pk for pk, (_, _, kind) in raters.items() if kind == Rater.Kind.JUDGE]
+    if len(judges) > 1:
+        yield JUDGES, "Judges together", JUDGES, judges
+    for pk in judges:
+        pseudonym, label, kind = raters[pk]
+        yield pseudonym, label or pseudonym, str(kind), [pk]
 
 
 def _items(study: Study) -> tuple[Items, "pd.Series[int]"]:

@@ -1,5 +1,7 @@
 """Reads of the domain that more than one place needs."""
 
+from typing import Any
+
 from django.db.models import Count, Q, QuerySet
 
 from evaluation.models import Exclusion, Judgment, Outcome, Role, Study
@@ -45,3 +47,9 @@ def judgments_left_out(study: Study) -> dict[str, int]:
         outcome=Outcome.OK, surplus=False, item__withdrawn_at__isnull=False
     ).count()
     return {reason: n for reason, n in counts.items() if n}
+
+
+def outcomes(study: Study) -> list[list[Any]]:
+    """[outcome, surplus, number of judgments] of every kind that occurs, in a fixed order."""
+    rows = Judgment.objects.filter(study=study).order_by("outcome", "surplus")
+    return [list(row) for row in rows.values_list("outcome", "surplus").annotate(n=Count("pk"))]

@@ -2,7 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Greatest
 
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
 from annotator.selectors import available, once_field, seen_keys
@@ -27,7 +28,7 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
         return None
     if slot.holder_id is not None:
         expired = Assignment.objects.filter(pk=slot.holder_id, state=AssignmentState.RESERVED)
-        expired.update(state=AssignmentState.EXPIRED, ended_at=now)
+        expired.update(state=AssignmentState.EXPIRED, ended_at=Greatest(F("reserved_at"), Value(now)))
     assignment = Assignment.objects.create(
         participant=participant,
         item_id=slot.item_id,

@@ -1,5 +1,7 @@
 """Taking a participant in: consent, arm, first visit, and coming back."""
 
+from datetime import datetime
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -42,15 +44,13 @@ def _take_in(study: Study, visit: Visit) -> Participant:
     if not has_places(study):
         raise StudyFull(study.title)
     revision = Revision.objects.filter(study=study).order_by("-number")[0]
-    # Most places that are not promised to others; the first arm where several have as many.
-    arm = max(arm_places(study, now), key=lambda places: places.free).arm
     participant = Participant(
         study=study,
         platform=visit.platform,
         external_id=visit.external_id,
         rater=Rater.objects.create(study=study, kind=Rater.Kind.PERSON),
         revision=revision,
-        arm_id=arm,
+        arm_id=_draw_arm(study, now),
         step=first_step(revision.spec),
         quota=study.items_per_participant,
         consented_at=now,
@@ -60,6 +60,17 @@ def _take_in(study: Study, visit: Visit) -> Participant:
     # A study without instructions and training starts with the first item.
     advance(participant, now, judged=0, checked=0)
     return participant
+
+
+def _draw_arm(study: Study, now: datetime) -> int:
+    """The arm with most places that are not promised to others; the first where several have as many."""
+    arms = list(study.arms.values_list("pk", flat=True))
+    if len(arms) == 1:  # nothing to draw, and counting a million places takes a while
+        return arms[0]
+    places = arm_places(study, now)
+    if not places:  # those at work took the last ones just now
+        raise StudyFull(study.title)
+    return max(places, key=lambda each: each.free).arm
 
 
 def _add_submission(participant: Participant, visit: Visit) -> None:

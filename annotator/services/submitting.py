@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -22,13 +22,15 @@ from annotator.models import (
     Step,
 )
 from annotator.selectors import submitted
-from annotator.services.claiming import extend_lease, release_slot
+from annotator.services.claiming import extend_lease, lease_end, release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
 from evaluation.protocols import AnswerValue
 from evaluation.services import JudgmentInput, record_judgments
 
 MAX_DRAFT = 100_000
+# What can still be submitted.
+UNFINISHED = (AssignmentState.RESERVED, AssignmentState.EXPIRED)
 
 
 class NotYours(Exception):
@@ -68,7 +70,7 @@ def submit(
     try:
         with transaction.atomic():
             assignment: Assignment = _lock(token, assignment_id)
-            if assignment.state not in (AssignmentState.RESERVED, AssignmentState.EXPIRED):
+            if assignment.state not in UNFINISHED:
                 raise _AlreadyDone
             spec = assignment.participant.revision.spec
             protocol = assignment.participant.study.protocol_object
@@ -79,6 +81,21 @@ def submit(
             return assignment
     except _AlreadyDone:
         return get_assignment(token, assignment_id)
+    except IntegrityError:
+        finished = _finished_meanwhile(token, assignment_id)
+        if finished is None:
+            raise
+        return finished
+
+
+def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
+    """The assignment, if another request finished it while this one waited for the participant's lock.
+
+    Waiting refreshes the locked row alone, so the second of two at once still reads the assignment as unfinished,
+    and the judgment's uniqueness stops it.
+    """
+    assignment = get_assignment(token, assignment_id)
+    return None if assignment.state in UNFINISHED else assignment
 
 
 def _lock(token: str, assignment_id: uuid.UUID) -> Any:
@@ -105,6 +122,7 @@ def _record(
     study = assignment.participant.study
     if gold is not None:
         assignment.passed = study.protocol_object.compare_gold(gold, answers).passed
+    duration = _duration_ms(assignment, now)
     [judgment] = record_judgments(
         study=study,
         batch=[
@@ -116,8 +134,9 @@ def _record(
                 answers=answers,
                 shown=assignment.order,
                 surplus=surplus,
-                duration_ms=max(0, int((now - assignment.reserved_at).total_seconds() * 1000)),
-                visible_ms=visible_ms,
+                duration_ms=duration,
+                # The browser's clock is not ours: time in view can't be longer than time at all.
+                visible_ms=None if visible_ms is None else min(visible_ms, duration),
                 judged_at=now,
             )
         ],
@@ -125,6 +144,10 @@ def _record(
     )
     assignment.judgment, assignment.surplus = judgment, surplus
     _end(assignment, AssignmentState.SUBMITTED, now)
+
+
+def _duration_ms(assignment: Assignment, now: datetime) -> int:
+    return max(0, int((now - assignment.reserved_at).total_seconds() * 1000))
 
 
 def _fill_slot(assignment: Assignment) -> bool:
@@ -145,12 +168,10 @@ def _fill_slot(assignment: Assignment) -> bool:
 
 def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
     """Ends an encounter once. What was read may be old, so the update itself must find it unfinished."""
-    unfinished = Assignment.objects.filter(
-        pk=assignment.pk, state__in=[AssignmentState.RESERVED, AssignmentState.EXPIRED]
-    )
+    unfinished = Assignment.objects.filter(pk=assignment.pk, state__in=UNFINISHED)
     ended = unfinished.update(
         state=state,
-        ended_at=now,
+        ended_at=max(now, assignment.reserved_at),  # servers' clocks differ
         judgment=assignment.judgment,
         surplus=assignment.surplus,
         passed=assignment.passed,
@@ -209,7 +230,7 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
                         revision_id=assignment.participant.revision_id,
                         outcome=Outcome.SKIPPED,
                         shown=assignment.order,
-                        duration_ms=max(0, int((now - assignment.reserved_at).total_seconds() * 1000)),
+                        duration_ms=_duration_ms(assignment, now),
                         judged_at=now,
                     )
                 ],
@@ -220,6 +241,9 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
             advance(assignment.participant, now, judged=assignment.judged, checked=assignment.checked)
     except _AlreadyDone:
         return
+    except IntegrityError:
+        if _finished_meanwhile(token, assignment_id) is None:
+            raise
 
 
 def skips_left(participant: Participant) -> int:
@@ -249,10 +273,10 @@ def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> d
     now = timezone.now()
     with transaction.atomic():
         assignment = _lock(token, assignment_id)
+        # The place before the assignment, as claiming does it, so the two can't wait for each other.
+        until = extend_lease(assignment, now) if assignment.slot_id else now
         kept = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.RESERVED).update(draft=draft)
-        if not kept:
-            return None
-        return extend_lease(assignment, now) if assignment.slot_id else now
+        return until if kept else None
 
 
 def go_on(token: str) -> None:

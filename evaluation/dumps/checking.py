@@ -48,7 +48,10 @@ class Recurring:
         first = np.flatnonzero(starts)[np.cumsum(starts) - 1]
         wrong = np.flatnonzero(contents != contents[first])
         return [
-            (int(lines[at]), f"{self.what} with the same key stands at {self.unit} {lines[first[at]]} and differs")
+            (
+                int(lines[at]),
+                f"{self.what} with the same key stands at {self.unit} {lines[first[at]]} and differs",
+            )
             for at in wrong.tolist()
         ]
 
@@ -74,7 +77,9 @@ class Checked:
 class Checker:
     """Checks a source line by line; `problems` collects, `checked` is there once the first line was good."""
 
-    def __init__(self, source: Source, *, slug: str, protocol: str, title: str, render: Callable[[str], str]) -> None:
+    def __init__(
+        self, source: Source, *, slug: str, protocol: str, title: str, render: Callable[[str], str]
+    ) -> None:
         self.source = source
         self.options = {"slug": slug, "protocol": protocol, "title": title}
         self.render = render
@@ -164,7 +169,9 @@ class Checker:
             query.documents,
         ]  # fmt: skip
         self.queries.add(query.key, content, line)
-        contexts = {id(each): each for each in (prepared.context, *(r.context for r in prepared.responses)) if each}
+        contexts = {
+            id(each): each for each in (prepared.context, *(r.context for r in prepared.responses)) if each
+        }
         for context in contexts.values():
             self.contexts.add([query.key, context.key], context.follow_ups, line)
         for response in prepared.responses:

@@ -38,7 +38,9 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         raise LineInvalid(*problems)
     key = _protocol_key(value["spec"], protocol)
     spec = _complete_spec(value["spec"], key, title or value["spec"].get("title") or slug)
-    later = [_complete_spec({**spec, **each}, key, each.get("title", spec["title"])) for each in _later(value)]
+    later = [
+        _complete_spec({**spec, **each}, key, each.get("title", spec["title"])) for each in _later(value)
+    ]
     study = StudyInput(
         slug=slug,
         specs=[spec, *later],
@@ -90,9 +92,7 @@ def _rules(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(study: StudyInput) -> None:
-    problems = [
-        sentence for spec in study.specs for sentence in (*_duplicates(spec), *_unknown_kinds(spec))
-    ]
+    problems = [sentence for spec in study.specs for sentence in (*_duplicates(spec), *_unknown_kinds(spec))]
     problems += _twice("system", [system["key"] for system in study.systems])
     row = study.unsaved()
     try:

@@ -1,6 +1,6 @@
 """From an item's line to unsaved rows and a checked stimulus, without the database."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -31,7 +31,7 @@ def default_response_context(arm: Mapping[str, Any], context: Any) -> Any:
 class Preparer:
     """Prepares a study's items, one line at a time; the same for checking and for writing."""
 
-    def __init__(self, specs: list[Spec], render: Callable[[str], str] | None) -> None:
+    def __init__(self, specs: Sequence[Spec], render: Callable[[str], str] | None) -> None:
         """`render` makes responses HTML; None leaves it out, where only the check counts."""
         self.specs = specs
         self.spec = specs[-1]
@@ -123,15 +123,15 @@ def _query(record: Record) -> Query:
 def _context(record: Record | None) -> Context | None:
     if record is None:
         return None
-    follow_ups = [
-        {
-            "question": each["question"],
-            "answers": each.get("answers", []),
-            "answer": each.get("answer", ""),
-        }
-        for each in record["follow_ups"]
+    return Context(key=record["key"], follow_ups=complete_follow_ups(record["follow_ups"]))
+
+
+def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
+    """With every key, so that equal contexts are equal however sparsely they are written."""
+    return [
+        {"question": each["question"], "answers": each.get("answers", []), "answer": each.get("answer", "")}
+        for each in records
     ]
-    return Context(key=record["key"], follow_ups=follow_ups)
 
 
 def _responses(records: list[Record], arm: Mapping[str, Any], context: Context | None) -> list[Response]:
@@ -149,7 +149,7 @@ def _response(record: Record, arm: Mapping[str, Any], item_context: Context | No
         given = _given_context(record["context"], item_context)
     else:
         given = default_response_context(arm, item_context)
-    key = record.get("key") or default_response_key(record["system"], given and given.key)
+    key = record.get("key") or default_response_key(record["system"], given.key if given else None)
     return Response(key=key, system=System(key=record["system"]), text=record["text"], context=given)
 
 

@@ -33,7 +33,9 @@ def _duplicates(records: Iterable[Record]) -> list[str]:
     for number, record in enumerate(records):
         key = (record["rater"], record.get("replicate", 0))
         if key in seen:
-            problems.append(f"judgments[{number}]: rater {key[0]!r} has replicate {key[1]} of this item twice")
+            problems.append(
+                f"judgments[{number}]: rater {key[0]!r} has replicate {key[1]} of this item twice"
+            )
         seen.add(key)
     return problems
 
@@ -69,9 +71,7 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _answers(
-    spec: Spec, protocol: Protocol, stimulus: Stimulus, record: Record
-) -> list[AnswerValue]:
+def _answers(spec: Spec, protocol: Protocol, stimulus: Stimulus, record: Record) -> list[AnswerValue]:
     outcome, data = record.get("outcome", Outcome.OK), record.get("answers", {})
     if outcome != Outcome.OK:
         if data:

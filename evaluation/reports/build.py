@@ -4,11 +4,11 @@ from typing import Any
 
 from evaluation import hooks
 from evaluation.canonical import canonical_hash
-from evaluation.frames import Group, StudyFrame, pairwise_frame
-from evaluation.models import Exclusion, Judgment, Rater, Study
+from evaluation.frames import JUDGES, Group, StudyFrame, pairwise_frame
+from evaluation.models import Exclusion, Rater, Study
 from evaluation.reports import sections
 from evaluation.reports.findings import findings
-from evaluation.selectors import judgments_left_out, standing_exclusions
+from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, standing_exclusions
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
@@ -16,7 +16,7 @@ CODE_VERSION = 1
 REPLICATES = 1_000
 
 
-class NothingToReport(Exception):
+class NothingToReport(Exception):  # noqa: N818 - a sentence for a screen
     """There is no counting judgment yet."""
 
 
@@ -28,9 +28,12 @@ def build_report(study: Study, *, replicates: int = REPLICATES) -> dict[str, Any
     revision = study.revisions.order_by("-number").first()
     if revision is None:
         raise NothingToReport("The study has not been launched; there is nothing to report yet.")
+    # Asked before the items are read, of which there may be many.
+    if not counting_judgments(study).exists():
+        raise NothingToReport("Nobody has judged an item yet; there is nothing to report.")
     frame = pairwise_frame(study)
     if not frame.groups:
-        raise NothingToReport("Nobody has judged an item yet; there is nothing to report.")
+        raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
     scopes = [
         sections.scope_of(
             frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline
@@ -43,6 +46,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES) -> dict[str, Any
         "study": _study(study, revision.spec),
         "parameters": {"replicates": replicates, "level": 0.95, "seed": study.seed, "version": CODE_VERSION},
         "counts": _counts(study, frame),
+        "raters": _raters(study, frame),
         "groups": [_group(scope, people) for scope in scopes],
     }
     report["findings"] = findings(report)
@@ -69,11 +73,13 @@ def _study(study: Study, spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _counts(study: Study, frame: StudyFrame) -> dict[str, Any]:
+    # Each judge is a group of its own already; the group of all would count it twice.
+    groups = [group for group in frame.groups if group.kind != JUDGES]
     return {
         "items": len(frame.items),
         "queries": len(frame.items.queries),
-        "judgments": sum(len(group.readings.label) for group in frame.groups),
-        "raters": sum(len(group.judgments.raters) for group in frame.groups),
+        "judgments": sum(len(group.readings.label) for group in groups),
+        "raters": sum(len(group.judgments.raters) for group in groups),
         "left_out": [
             {"reason": reason, "n": n} for reason, n in sorted(judgments_left_out(study).items())
         ],
@@ -81,71 +87,84 @@ def _counts(study: Study, frame: StudyFrame) -> dict[str, Any]:
     }
 
 
+def _raters(study: Study, frame: StudyFrame) -> list[dict[str, Any]]:
+    """Who judged, most judgments first; replicates of a judge count once, as in the figures."""
+    labels = dict(study.raters.values_list("pseudonym", "label"))
+    found = [
+        {"rater": name, "label": labels[name] or name, "kind": group.kind, "judgments": int(n)}
+        for group in frame.groups
+        if group.kind != JUDGES
+        for name, n in zip(group.judgments.raters, sections.judgments_per_rater(group), strict=True)
+    ]
+    return sorted(found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"]))
+
+
 def _group(scope: sections.Scope, people: sections.Scope | None) -> dict[str, Any]:
+    """Every group has every figure; one that a group can't have says why it is undefined."""
     group = scope.group
-    alone = len(group.judgments.raters) < 2
-    found: dict[str, Any] = {
+    return {
         "key": group.key,
         "label": group.label,
         "kind": group.kind,
         "judgments": len(group.readings.label),
         "raters": len(group.judgments.raters),
         "items": int((scope.counts.sum(axis=1) > 0).sum()),
+        "agreement": sections.agreement(scope),
+        "leave_one_out": sections.leave_one_out(scope),
+        "alpha": sections.alpha(scope),
+        "alpha_by_arm": sections.alpha_by_arm(scope),
+        "kappa": sections.kappa(scope),
         "win_rates": sections.win_rates(scope),
         "flips": sections.flips(scope),
         "bradley_terry": sections.strengths(scope),
         "bias": sections.bias(scope),
+        "follow_ups": sections.follow_ups(scope),
+        "against_people": None if people is None or scope is people else sections.outer(scope, people),
     }
-    if not alone:
-        found |= {
-            "agreement": sections.agreement(scope),
-            "leave_one_out": sections.leave_one_out(scope),
-            "alpha": sections.alpha(scope),
-            "alpha_by_arm": sections.alpha_by_arm(scope),
-            "kappa": sections.kappa(scope),
-            "follow_ups": sections.follow_ups(scope),
-        }
-    if people is not None and scope is not people:
-        found["against_people"] = sections.outer(scope, people)
-    return found
 
 
 def _methods(study: Study, report: dict[str, Any]) -> list[str]:
-    parameters = report["parameters"]
+    counts, parameters = report["counts"], report["parameters"]
     sentences = [
-        f"Figures are of {report['counts']['judgments']} judgments on {report['counts']['items']} items of "
-        f"{report['counts']['queries']} queries; study hash {study.study_hash[:12]}.",
-        f"Intervals are 95 % percentile intervals from {parameters['replicates']} bootstrap replicates over queries "
-        f"(over items for alpha and kappa), seed {parameters['seed']}.",
-        "Agreement is the share of an item's judgments equal to its most common label, averaged over items; without "
-        "ties, items whose only most common label is a tie are left out.",
+        f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
+        f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
+        f"Intervals are 95 % percentile intervals from {parameters['replicates']:,} bootstrap replicates over "
+        f"queries (over items for alpha and kappa), seed {parameters['seed']}.",
+        "Agreement is the share of an item's judgments equal to its most common label, averaged over items; "
+        "without ties, items whose only most common label is a tie are left out.",
         "Leave-one-out agreement takes the exact expectation where several labels are equally common.",
-        "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave out items without one.",
+        "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave "
+        "out items without one.",
         "An expected win rate counts a tie as half a win.",
     ]
-    for fact in hooks.methods_facts:
-        sentences += fact(study)
-    return sentences
+    return sentences + _facts(study)
+
+
+def _facts(study: Study) -> list[str]:
+    return [sentence for fact in hooks.methods_facts for sentence in fact(study)]
 
 
 def fingerprint(study: Study, *, replicates: int = REPLICATES) -> str:
     """Everything that a report depends on, as a hash: the key under which a computed one is kept."""
-    judgments = Judgment.objects.filter(study=study)
-    latest = judgments.order_by("-pk").values_list("pk", flat=True).first()
+    latest = study.judgments.order_by("-pk").values_list("pk", flat=True).first()
     return canonical_hash(
         [
             SCHEMA,
             CODE_VERSION,
             replicates,
+            study.title,
             study.study_hash,
             study.status,
             study.redundancy,
             list(study.revisions.values_list("spec_hash", flat=True)),
-            judgments.count(),
+            list(study.systems.values_list("key", "label")),
+            # A failure that is replaced by a judgment changes neither the number of rows nor the latest.
+            outcomes(study),
             latest,
             study.corrections,
             Exclusion.objects.filter(study=study).count(),
             study.items.filter(withdrawn_at__isnull=False).count(),
+            _facts(study),
         ]
     )
 

@@ -58,6 +58,11 @@ class Scope:
         return ResampleSpec(rng, replicates=self.replicates)
 
 
+def judgments_per_rater(group: Group) -> Ints:
+    """In the order of the group's raters."""
+    return np.bincount(group.judgments.rater, minlength=len(group.judgments.raters))
+
+
 def scope_of(items: Items, group: Group, *, seed: int, replicates: int, baseline: str) -> Scope:
     counts = count_matrix(group.judgments.item, group.judgments.label, len(items), N_LABELS)
     return Scope(items, group, counts, seed, replicates, baseline)
@@ -188,12 +193,14 @@ def win_rates(scope: Scope) -> dict[str, Any]:
         "expected": expected_win_rates(items, judgments, resample=resample),
         "overall": win_rates_overall(items, judgments, resample=resample),
     }
-    if len(items.categories) > 1:
-        by = ("pair", "category")
-        found["majority_by_category"] = majority_win_rates(items, judgments, resample=resample, by=by)
-        found["expected_by_category"] = expected_win_rates(items, judgments, resample=resample, by=by)
-    if scope.baseline:
-        found["against_baseline"] = win_rates_against(items, judgments, scope.baseline, resample=resample)
+    by = ("pair", "category")
+    several = len(items.categories) > 1
+    found["majority_by_category"] = majority_win_rates(items, judgments, resample=resample, by=by) if several else []
+    found["expected_by_category"] = expected_win_rates(items, judgments, resample=resample, by=by) if several else []
+    known = scope.baseline in items.systems
+    found["against_baseline"] = (
+        win_rates_against(items, judgments, scope.baseline, resample=resample) if known else []
+    )
     return dict(plain(found))
 
 
@@ -253,8 +260,16 @@ def follow_ups(scope: Scope) -> dict[str, Any] | None:
 
     return {
         "overall": of(np.arange(len(items))),
-        "by_cell": [{**plain(cell), **of(rows)} for cell, rows in items.cells(("arm", "pair"))],
-        "by_system": plain(follow_ups_by_system(items, satisfied, resample=resample)),
+        "by_cell": [
+            {**plain(cell), **of(rows)}
+            for cell, rows in items.cells(("arm", "pair"))
+            if satisfied.checked[rows].any()
+        ],
+        "by_system": [
+            found
+            for found in plain(follow_ups_by_system(items, satisfied, resample=resample))
+            if found["share"]["n"]
+        ],
     }
 
 

@@ -294,14 +294,13 @@ def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
             study.study_hash = compute_study_hash(study)
             study.status = Status.CLOSED
         study.save(update_fields=["study_hash", "status", "simulated"])
-        Import.objects.filter(pk=study.created_by_import_id).update(
+        Import.objects.filter(created_study=study).update(
             state=Import.State.COMPLETE, finished_at=timezone.now(), notes=dict(notes)
         )
 
 
 def discard_import(study: Study) -> None:
     """Deletes everything that a broken import wrote, in short transactions; doing it twice changes nothing."""
-    dump_id = study.created_by_import_id
     _delete_in_batches(Exclusion.objects.filter(study=study))
     _delete_in_batches(Judgment.objects.filter(study=study))
     _delete_in_batches(Item.objects.filter(study=study).order_by("pk"))
@@ -309,8 +308,10 @@ def discard_import(study: Study) -> None:
     _delete_in_batches(Query.objects.filter(study=study))
     _delete_in_batches(Rater.objects.filter(study=study))
     with transaction.atomic():
+        dumps = list(Import.objects.filter(created_study=study))
         Study.objects.filter(pk=study.pk).delete()
-        Import.objects.filter(pk=dump_id).delete()
+        for dump in dumps:
+            dump.delete()
 
 
 def _delete_in_batches(rows: models.QuerySet[Any]) -> None:

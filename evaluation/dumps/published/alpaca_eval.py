@@ -26,15 +26,15 @@ MAX_SYSTEM = 80
 def convert(entries: Sequence[Any]) -> Converted:
     check_entries(entries, _describe)
     converted = Converted(study_record("pairwise", "AlpacaEval annotations", render_as="markdown"))
-    queries: dict[str, str] = {}
+    queries: dict[str, Record] = {}
     items: dict[tuple[str, ...], Record] = {}
     keys = ResponseKeys()
     for entry in entries:
-        query = queries.setdefault(entry["instruction"], f"q{len(queries) + 1}")
-        responses = _responses(entry, query, keys)
-        identity = (query, *(f"{each['system']} {each['key']}" for each in responses))
+        query = queries.setdefault(entry["instruction"], _query(f"q{len(queries) + 1}", entry))
+        responses = _responses(entry, query["key"], keys)
+        identity = (query["key"], *(f"{each['system']} {each['key']}" for each in responses))
         if identity not in items:
-            items[identity] = _item(f"i{len(items) + 1}", query, entry, responses)
+            items[identity] = _item(f"i{len(items) + 1}", query, responses)
         items[identity]["judgments"].append(_judgment(entry, items[identity], responses, converted))
     converted.items = list(items.values())
     converted.counted["entries"] = len(entries)
@@ -72,14 +72,18 @@ def _responses(entry: Record, query: str, keys: ResponseKeys) -> list[Record]:
     return sorted(responses, key=lambda each: (each["system"], each["key"]))
 
 
-def _item(key: str, query: str, entry: Record, responses: list[Record]) -> Record:
-    described: Record = {"key": query, "text": entry["instruction"]}
+def _query(key: str, entry: Record) -> Record:
+    query: Record = {"key": key, "text": entry["instruction"]}
     if isinstance(entry.get("dataset"), str):
-        described["source"] = entry["dataset"][:200]
+        query["source"] = entry["dataset"][:200]
+    return query
+
+
+def _item(key: str, query: Record, responses: list[Record]) -> Record:
     return {
         "key": key,
         "arm": "NoCtxGen-NoCtxEval",
-        "query": described,
+        "query": query,
         "responses": responses,
         "judgments": [],
     }

@@ -61,7 +61,9 @@ def load_json_list(path: Path) -> list[Any]:
     except OSError as error:
         raise ImportRefused([f"{path} can't be read: {error.strerror}."]) from None
     except orjson.JSONDecodeError as error:
-        raise ImportRefused([f"{path.name} is not JSON in UTF-8: {error.msg} (line {error.lineno})."]) from None
+        raise ImportRefused(
+            [f"{path.name} is not JSON in UTF-8: {error.msg} (line {error.lineno})."]
+        ) from None
     if not isinstance(value, list) or not value:
         raise ImportRefused([f"{path.name} is not a list of judgments in JSON."])
     return value

@@ -1,0 +1,36 @@
+"""Shows a study's places for judgments; changes their number per item; adds places for excluded judgments."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Count
+
+from annotator.models import Slot, SlotState
+from annotator.services.slots import change_redundancy, replace_excluded
+from evaluation.models import Study
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--redundancy", type=int, metavar="N", help="judgments per item from now on")
+        parser.add_argument(
+            "--replace-excluded", action="store_true", help="have excluded judgments made anew"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["slug"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['slug']!r}.")
+        if options["redundancy"] is not None:
+            try:
+                change_redundancy(study, options["redundancy"])
+            except ValueError as wrong:
+                raise CommandError(str(wrong)) from None
+        if options["replace_excluded"]:
+            self.stdout.write(f"{replace_excluded(study)} places added for excluded judgments.")
+        counts = dict(Slot.objects.filter(study=study).order_by().values_list("state").annotate(Count("pk")))
+        shown = ", ".join(f"{counts.get(state, 0)} {state}" for state in SlotState.values)
+        self.stdout.write(f"{study.title}: redundancy {study.redundancy}; places {shown}.")

@@ -1,0 +1,13 @@
+"""A participant's pages: one action, one view. None of them reads or sets a cookie."""
+
+from annotator.views.comments import comments
+from annotator.views.draft import draft
+from annotator.views.entry import entry
+from annotator.views.go_on import go_on
+from annotator.views.page import page
+from annotator.views.problem import problem
+from annotator.views.skip import skip
+from annotator.views.submit import submit
+from annotator.views.withdraw import withdraw
+
+__all__ = ["comments", "draft", "entry", "go_on", "page", "problem", "skip", "submit", "withdraw"]

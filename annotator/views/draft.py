@@ -1,0 +1,43 @@
+"""Keeping what was filled in so far, and with it the place: from the page's script, or as a plain form."""
+
+import json
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+
+from annotator.services.submitting import MAX_DRAFT, save_draft
+from annotator.views.access import clean_text, home, participant_view
+from evaluation.forms import PROBLEM_NOTE
+
+
+@participant_view("POST")
+def draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    """JSON in, JSON out: {"leased_until", "lease_seconds"}; 409 where the item is no longer theirs. A form goes home."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT:
+        return JsonResponse({"error": "too large"}, status=413)
+    if request.content_type != "application/json":
+        until = save_draft(token, assignment_id, draft_fields(request.POST.dict()))
+        return home(token, "more-time" if until else "lost")
+    try:
+        fields = json.loads(request.body)
+    except ValueError:
+        return JsonResponse({"error": "not JSON"}, status=400)
+    if not isinstance(fields, dict):
+        return JsonResponse({"error": "not an object"}, status=400)
+    until = save_draft(token, assignment_id, draft_fields(fields))
+    if until is None:
+        return JsonResponse({"error": "lost"}, status=409)
+    left = int((until - timezone.now()).total_seconds())
+    return JsonResponse({"leased_until": until.isoformat(), "lease_seconds": left})
+
+
+def draft_fields(fields: Mapping[str, Any]) -> dict[str, str]:
+    """The form's fields as they are kept: text by name."""
+    return {
+        clean_text(name): clean_text(value)
+        for name, value in fields.items()
+        if isinstance(value, str) and name != PROBLEM_NOTE
+    }

@@ -1,0 +1,12 @@
+"""The participant's page: whatever they have before them."""
+
+from django.http import HttpRequest, HttpResponse
+
+from annotator.selectors import get_participant
+from annotator.views.access import participant_view
+from annotator.views.screens import current_screen
+
+
+@participant_view("GET", "HEAD")
+def page(request: HttpRequest, token: str) -> HttpResponse:
+    return current_screen(get_participant(token), request.GET.get("notice", ""))

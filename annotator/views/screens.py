@@ -1,0 +1,271 @@
+"""The screens of a participant's way, each from the state they are in. Reads only: a GET never changes anything."""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import lru_cache
+from math import ceil
+from typing import Any
+from urllib.parse import quote
+
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+
+from annotator.models import Assignment, Participant, Step
+from annotator.selectors import current_assignment, last_submitted, next_release
+from annotator.services.claiming import lease_end
+from annotator.services.leaving import MAX_COMMENTS
+from annotator.views.access import render
+from annotator.views.texts import NOTICES, OUTCOMES, STEP_LABELS
+from evaluation import design
+from evaluation.forms import VISIBLE_MS, build_feedback, build_screen, read_fields
+from evaluation.models import Role, Status
+from evaluation.protocols import AnswerValue, Kind, Problem
+from evaluation.protocols.base import Data
+from evaluation.rendering import render_markdown
+
+# How long before its end a lease is announced; a short lease, in its last fifth.
+WARN_SECONDS = 300
+
+
+def current_screen(participant: Participant, notice: str = "") -> HttpResponse:
+    """Whatever the participant has before them."""
+    if participant.step in SIMPLE:
+        return SIMPLE[Step(participant.step)](participant, notice)
+    assignment = current_assignment(participant)
+    if assignment is not None:
+        return item_screen(participant, assignment, notice)
+    if participant.step == Step.TRAINING:
+        done = last_submitted(participant, Role.TRAINING)
+        if done is not None:
+            return feedback_screen(participant, done, notice)
+    return waiting_screen(participant, notice)
+
+
+def item_screen(
+    participant: Participant,
+    assignment: Assignment,
+    notice: str = "",
+    *,
+    data: Data | None = None,
+    visible_ms: str = "",
+    problems: tuple[Problem, ...] = (),
+) -> HttpResponse:
+    """The item with what was filled in: the draft, or what a refused form held."""
+    draft = assignment.draft
+    screen = build_screen(
+        participant.study.protocol_object,
+        participant.revision.spec,
+        _stimulus(assignment),
+        assignment.order,
+        data=read_fields(draft) if data is None else data,
+        problems=problems,
+    )
+    role = assignment.item.role
+    context = _around(participant, notice, role=role) | {
+        "screen": screen,
+        "item": _item(participant, assignment, visible_ms or draft.get(VISIBLE_MS, "")),
+    }
+    context["help"] |= {
+        "problem": _address("problem", participant, assignment),
+        "guideline": guideline(participant, assignment.item.stimulus),
+        "shortcuts": True,
+    }
+    return render("annotator/page_item.html", context, status=422 if problems else 200)
+
+
+def _item(participant: Participant, assignment: Assignment, visible_ms: str) -> dict[str, Any]:
+    now = timezone.now()
+    lease = _leased_until(participant, assignment) - now
+    # Attention checks must not be told from main items, so they have a lease to show and a way to skip, too.
+    may_skip = assignment.item.role in (Role.MAIN, Role.ATTENTION) and skips_left(participant) > 0
+    return {
+        "submit": _address("submit", participant, assignment),
+        "skip": _address("skip", participant, assignment) if may_skip else "",
+        "draft": _address("draft", participant, assignment),
+        "visible_ms": visible_ms or "0",
+        "lease_seconds": str(int(lease.total_seconds())),
+        "lease_minutes": str(max(0, round(lease.total_seconds() / 60))),
+        "warn_seconds": str(min(WARN_SECONDS, participant.study.lease_minutes * 12)),
+    }
+
+
+def _leased_until(participant: Participant, assignment: Assignment) -> datetime:
+    until = assignment.slot.leased_until if assignment.slot else None
+    return until or lease_end(participant, assignment.reserved_at)
+
+
+def skips_left(participant: Participant) -> int:
+    limit: int = participant.revision.spec["skips"].get("per_participant", 0)
+    return limit - getattr(participant, "skipped", 0)
+
+
+def instructions_screen(participant: Participant, notice: str = "") -> HttpResponse:
+    spec = participant.revision.spec
+    texts = {
+        "instructions": rendered(spec["texts"].get("instructions", "")),
+        "guidelines": [
+            {"title": title, "html": rendered(spec["texts"][key])}
+            for key, title in (
+                ("guideline", gettext("How to judge")),
+                ("guideline_context", gettext("When we also show what the person told us")),
+            )
+            if spec["texts"].get(key)
+        ],
+    }
+    context = _around(participant, notice) | {"texts": texts, "go_on": _address("go-on", participant)}
+    return render("annotator/page_instructions.html", context)
+
+
+def feedback_screen(participant: Participant, done: Assignment, notice: str = "") -> HttpResponse:
+    """What the item's gold says beside what was answered."""
+    protocol, spec = participant.study.protocol_object, participant.revision.spec
+    stimulus = _stimulus(done)
+    result = protocol.compare_gold(done.item.gold or {}, _answers(done))
+    context = _around(participant, notice, role=Role.TRAINING) | {
+        "feedback": build_feedback(protocol, spec, stimulus, done.order, result),
+        "screen": build_screen(protocol, spec, stimulus, done.order),
+        "go_on": _address("go-on", participant),
+    }
+    return render("annotator/page_feedback.html", context)
+
+
+def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
+    """Nothing before them: the study rests, others hold what is left, or the next thing only needs fetching."""
+    now = timezone.now()
+    release = next_release(participant, now)
+    title, text, button = gettext("Ready to go on?"), gettext("There is more for you."), gettext("Go on")
+    if participant.study.status == Status.PAUSED:
+        title, button = gettext("This study is having a rest"), gettext("Look again")
+        text = gettext("Your place is kept. Please come back later; this page brings you back to where you are.")
+    elif release is None or participant.study.status == Status.CLOSED:
+        text = gettext("There is nothing more to judge at the moment.")
+    elif release > now:
+        minutes = max(1, ceil((release - now).total_seconds() / 60))
+        title, button = gettext("A short wait"), gettext("Look again")
+        text = ngettext(
+            "Other people are at the items that are left. Please look again in %(n)s minute.",
+            "Other people are at the items that are left. Please look again in %(n)s minutes.",
+            minutes,
+        ) % {"n": minutes}
+    context = _around(participant, notice) | {
+        "waiting": {"title": title, "text": text, "button": button},
+        "go_on": _address("go-on", participant),
+    }
+    return render("annotator/page_waiting.html", context)
+
+
+def comments_screen(participant: Participant, notice: str = "", *, value: str = "", error: str = "") -> HttpResponse:
+    url = _address("comments", participant)
+    context = _around(participant, notice) | {
+        "comments": {"url": url, "value": value, "error": error, "limit": str(MAX_COMMENTS)}
+    }
+    return render("annotator/page_comments.html", context, status=422 if error else 200)
+
+
+def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
+    thanks = ""
+    if participant.outcome == "completed":
+        thanks = rendered(participant.revision.spec["texts"].get("thanks", ""))
+    done = done_context(participant.study, participant.outcome, participant.platform, thanks)
+    return render("annotator/page_done.html", _around(participant, notice) | {"done": done})
+
+
+def done_context(study: Any, outcome: str, platform: str, thanks: str = "") -> dict[str, str]:
+    """The end of a way, with the study's code for it."""
+    title, text = OUTCOMES[outcome]
+    code = str(study.completion_codes.get(outcome) or "")
+    link = f"https://app.prolific.com/submissions/complete?cc={quote(code, safe='')}"
+    return {
+        "title": str(title),
+        "text": str(text),
+        "html": thanks,
+        "code": code,
+        "link": link if code and platform == "prolific" else "",
+    }
+
+
+SIMPLE: dict[Step, Callable[[Participant, str], HttpResponse]] = {
+    Step.INSTRUCTIONS: instructions_screen,
+    Step.COMMENTS: comments_screen,
+    Step.DONE: done_screen,
+}
+
+
+@lru_cache(maxsize=512)
+def rendered(text: str) -> str:
+    """A study's own text as HTML, rendered once per process; the text itself is the key, so a revision can't mix up."""
+    return render_markdown(text)
+
+
+def guideline(participant: Participant, stimulus: Any) -> str:
+    spec = participant.revision.spec
+    arms = {arm["key"]: arm for arm in spec["arms"]}
+    with_context = bool(stimulus["context"]) and arms[stimulus["arm"]]["context_at_judging"]
+    return rendered(participant.study.protocol_object.guideline(spec, with_context=with_context))
+
+
+def _stimulus(assignment: Assignment) -> dict[str, Any]:
+    stimulus = assignment.item.stimulus
+    assert stimulus is not None  # only frozen items are assigned
+    return dict(stimulus)
+
+
+def _answers(assignment: Assignment) -> list[AnswerValue]:
+    if assignment.judgment is None:
+        return []
+    return [
+        AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
+        for row in assignment.judgment.answers.all()
+    ]
+
+
+def _address(name: str, participant: Participant, assignment: Assignment | None = None) -> str:
+    args: list[Any] = [participant.token] + ([assignment.pk] if assignment else [])
+    return reverse(f"annotator:{name}", args=args)
+
+
+def _around(participant: Participant, notice: str, *, role: str = "") -> dict[str, Any]:
+    """What every page has around it."""
+    return {
+        "bar": _bar(participant, role),
+        "notice": NOTICES.get(notice, ""),
+        "help": {
+            "contact": contact(participant.study.contact),
+            "withdraw": "" if participant.outcome else _address("withdraw", participant),
+        },
+        "remember": participant.platform == "link",
+        "slug": participant.study.slug,
+    }
+
+
+def contact(address: str) -> dict[str, str] | None:
+    return {"href": f"mailto:{address}"} if "@" in address else None
+
+
+def _bar(participant: Participant, role: str) -> dict[str, Any]:
+    spec = participant.revision.spec
+    bar = {"title": spec["title"], "label": "", "done": 0, "total": 0, "progress": ""}
+    if participant.step != Step.ITEMS:
+        return bar | {"label": STEP_LABELS.get(participant.step, "")}
+    done, total = _progress(participant)
+    numbers = {"n": min(done + 1, total), "done": done, "all": total}
+    label = gettext("%(n)s of %(all)s") if role else gettext("%(done)s of %(all)s done")
+    return bar | {
+        "label": label % numbers,
+        "done": str(done),
+        "total": str(total),
+        "progress": gettext("%(done)s of %(all)s done") % numbers,
+    }
+
+
+def _progress(participant: Participant) -> tuple[int, int]:
+    """Items done and to do. Attention checks count in both, so that they can't be told by a meter that stands still."""
+    spec = participant.revision.spec
+    judged, checked = getattr(participant, "judged", 0), getattr(participant, "checked", 0)
+    rule = spec["steps"].get("attention")
+    if not rule:
+        return judged, participant.quota
+    checks = design.check_positions(spec["seed"], participant.pk, participant.quota, rule.get("checks", 1))
+    return judged + checked, participant.quota + len(checks)

@@ -1,0 +1,32 @@
+"""Submitting an item."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+
+from annotator.selectors import get_participant
+from annotator.services.submitting import get_assignment
+from annotator.services.submitting import submit as submit_service
+from annotator.views.access import home, participant_view
+from annotator.views.screens import item_screen
+from evaluation.forms import read_fields, read_visible_ms
+from evaluation.protocols import AnswersInvalid
+
+
+@participant_view("POST")
+def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    fields = request.POST.dict()
+    data, visible_ms = read_fields(fields), read_visible_ms(fields)
+    try:
+        assignment = submit_service(token, assignment_id, data, visible_ms=visible_ms)
+    except AnswersInvalid as invalid:
+        return item_screen(
+            get_participant(token),
+            get_assignment(token, assignment_id),
+            data=data,
+            visible_ms=str(visible_ms or 0),
+            problems=tuple(invalid.problems),
+        )
+    # Only what was done before this request has been read back with its end.
+    already = assignment.ended_at is not None
+    return home(token, "already" if already else "late" if assignment.surplus else "")

@@ -1,0 +1,78 @@
+"""What participants are told that is not the study's own text: notices, outcomes, and why a study is not open."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from annotator.models import ParticipantOutcome, Step
+
+Words = str | Promise
+
+NOTICES: dict[str, Words] = {
+    "already": gettext_lazy("You had already done that item. This is what comes next."),
+    "late": gettext_lazy(
+        "The time for that item had run out and somebody else has judged it. "
+        "Your answers are kept and count for your pay."
+    ),
+    "lost": gettext_lazy("That item is no longer yours to work on. This is what comes next."),
+    "more-time": gettext_lazy("You have more time for this item now."),
+    "no-skip": gettext_lazy("This item can't be skipped."),
+    "reported": gettext_lazy("Thank you. The researchers will look at the item."),
+}
+
+# What the bar says where there is nothing to count.
+STEP_LABELS: dict[str, Words] = {
+    Step.TRAINING: gettext_lazy("Practice"),
+    Step.QUALIFICATION: gettext_lazy("Qualification"),
+    Step.COMMENTS: gettext_lazy("Last page"),
+}
+
+# Title and text per outcome.
+OUTCOMES: dict[str, tuple[Words, Words]] = {
+    ParticipantOutcome.COMPLETED: (gettext_lazy("You are done"), ""),
+    ParticipantOutcome.NO_CONSENT: (
+        gettext_lazy("That is all right"),
+        gettext_lazy("You have not agreed to take part, so nothing about you was stored."),
+    ),
+    ParticipantOutcome.FAILED_QUALIFICATION: (
+        gettext_lazy("This is where it ends"),
+        gettext_lazy(
+            "Thank you for the time you took. This task is judged in a particular way, and your answers went another "
+            "way too often for us to go on together."
+        ),
+    ),
+    ParticipantOutcome.FAILED_ATTENTION: (
+        gettext_lazy("This is where it ends"),
+        gettext_lazy(
+            "Thank you for the time you took. Some items were there to see that they are read carefully, and your "
+            "answers to them were not what they asked for."
+        ),
+    ),
+    ParticipantOutcome.FULL: (
+        gettext_lazy("All places are taken"),
+        gettext_lazy("Enough people have taken part, so there is nothing left to judge. Thank you for coming."),
+    ),
+    ParticipantOutcome.WITHDRAWN: (
+        gettext_lazy("You have withdrawn"),
+        gettext_lazy("Your part in this study is over. Thank you for the time you gave."),
+    ),
+    ParticipantOutcome.RETURNED: (
+        gettext_lazy("You have returned this study"),
+        gettext_lazy("Your part in it is over. Thank you for the time you gave."),
+    ),
+    ParticipantOutcome.TIMED_OUT: (
+        gettext_lazy("The time is over"),
+        gettext_lazy("Your place in this study was given up after a long pause. What you did is kept."),
+    ),
+}
+
+# Title and text per status in which a study takes nobody in.
+NOT_OPEN: dict[str, tuple[Words, Words]] = {
+    "paused": (
+        gettext_lazy("This study is having a rest"),
+        gettext_lazy("It takes nobody in just now. Please come back later; the link stays the same."),
+    ),
+    "closed": (
+        gettext_lazy("This study is over"),
+        gettext_lazy("It takes nobody in any more. Thank you for your interest."),
+    ),
+}

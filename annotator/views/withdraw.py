@@ -1,0 +1,26 @@
+"""Withdrawing: a page that asks, and the act."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from annotator.selectors import get_participant
+from annotator.services.leaving import withdraw as withdraw_service
+from annotator.views.access import home, participant_view, render
+from annotator.views.screens import contact
+
+
+@participant_view("GET", "HEAD", "POST")
+def withdraw(request: HttpRequest, token: str) -> HttpResponse:
+    if request.method == "POST":
+        withdraw_service(token, leave_out_judgments=request.POST.get("leave_out") == "1")
+        return home(token)
+    participant = get_participant(token)
+    if participant.outcome:
+        return home(token)
+    context = {
+        "bar": {"title": participant.revision.spec["title"]},
+        "help": {"contact": contact(participant.study.contact)},
+        "withdraw": reverse("annotator:withdraw", args=[token]),
+        "home": reverse("annotator:page", args=[token]),
+    }
+    return render("annotator/withdraw.html", context)

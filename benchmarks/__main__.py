@@ -1,0 +1,18 @@
+"""Runs every benchmark, or those named: python -m benchmarks [serving] [figures] [dumps]."""
+
+import importlib
+import sys
+
+NAMES = ("serving", "figures", "dumps")
+
+
+def main() -> None:
+    for name in sys.argv[1:] or NAMES:
+        if name not in NAMES:
+            sys.exit(f"no benchmark {name!r}; there are: {', '.join(NAMES)}")
+        print(f"\n== {name}")
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main()

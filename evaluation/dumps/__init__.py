@@ -1,0 +1,23 @@
+"""Studies from files and to files: Assay's JSONL in both directions, tables out, published releases in.
+
+The format is described in docs/formats.md and by the JSON Schemas in `schema/`.
+"""
+
+from evaluation.dumps.exporting import FORMATS, export_study, export_to
+from evaluation.dumps.importing import import_dump
+from evaluation.dumps.lines import FileSource, Source
+from evaluation.dumps.problems import ExportRefused, ImportRefused
+from evaluation.dumps.published import RELEASES, read_release
+
+__all__ = [
+    "FORMATS",
+    "RELEASES",
+    "ExportRefused",
+    "FileSource",
+    "ImportRefused",
+    "Source",
+    "export_study",
+    "export_to",
+    "import_dump",
+    "read_release",
+]

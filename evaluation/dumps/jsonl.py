@@ -1,0 +1,172 @@
+"""A study as lines of the dump format, which `import_study` reads back to an equal study.
+
+Keys are sorted, and nothing depends on when or where the export ran, so that exporting what was read back gives
+the same bytes.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+from typing import Any
+
+import orjson
+
+from evaluation.dumps.items import complete_follow_ups, default_response_context, default_response_key
+from evaluation.dumps.stored import StoredItem, StoredJudgment, StoredStudy
+from evaluation.models import Context, ItemResponse, Outcome, Rater, Status, Study
+from evaluation.services.compiling import compile_spec
+
+OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+RULES = (
+    "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
+    "completion_codes",
+)  # fmt: skip
+
+
+def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
+    """Lines, each with the number of items written by then."""
+    study = stored.study
+    specs = list(study.revisions.order_by("number").values_list("spec", flat=True)) or [compile_spec(study)]
+    arms = {arm["key"]: arm for arm in specs[-1]["arms"]}
+    yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
+    done = 0
+    for chunk in stored.chunks():
+        given = _response_contexts(chunk)
+        for item in chunk:
+            record = item_record(item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times)
+            done += 1
+            yield orjson.dumps(record, option=OPTIONS), done
+
+
+def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    rules = {name: getattr(study, name) for name in RULES}
+    systems = sorted(study.systems.all(), key=lambda system: system.key)
+    record = {
+        "assay": 1,
+        "slug": study.slug,
+        # What the study becomes when it is read back; its crowd does not travel with it.
+        "status": Status.CLOSED if study.is_frozen else Status.DRAFT,
+        "spec": specs[0],
+        "rules": {**rules, "pay": None if study.pay is None else str(study.pay)},
+        "systems": [
+            {"key": system.key, "label": system.label, "family": system.family, "kind": system.kind}
+            for system in systems
+        ],
+    }
+    if len(specs) > 1:
+        record["later_specs"] = list(specs[1:])
+    if study.study_hash:
+        record["study_hash"] = study.study_hash
+    if study.simulated:
+        record["simulated"] = True
+    return record
+
+
+ResponseContexts = dict[str, dict[str, Any]]
+
+
+def _response_contexts(chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
+    """Per item and response key: the context that the response was given, where it was given one."""
+    links = ItemResponse.objects.filter(item__in=[item.pk for item in chunk], response__context__isnull=False)
+    rows = list(links.values_list("item_id", "response__key", "response__context_id"))
+    contexts = Context.objects.in_bulk({context for _, _, context in rows if context is not None})
+    given: dict[int, ResponseContexts] = {}
+    for item, key, pk in rows:
+        if pk is not None:
+            context = contexts[pk]
+            follow_ups = complete_follow_ups(context.follow_ups)
+            given.setdefault(item, {})[key] = {"key": context.key, "follow_ups": follow_ups}
+    return given
+
+
+def item_record(
+    item: StoredItem, arm: dict[str, Any], given: ResponseContexts, exact_times: bool
+) -> dict[str, Any]:
+    stimulus = item.stimulus
+    context = stimulus["context"]
+    record: dict[str, Any] = {
+        "key": item.key,
+        "arm": arm["key"],
+        "role": item.role,
+        "query": stimulus["query"],
+        "context": context
+        and {"key": context["key"], "follow_ups": complete_follow_ups(context["follow_ups"])},
+        "responses": [
+            _response_record(response, arm, context, given.get(response["key"]))
+            for response in stimulus["responses"]
+        ],
+    }
+    optional = {
+        "clarifying_question": stimulus["clarifying_question"] or None,
+        "gold": item.gold,
+        "withdrawn": item.withdrawn or None,
+        "start_order": item.start_order,
+        "stimulus_hash": item.stimulus_hash or None,
+        "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
+    }
+    record.update((name, value) for name, value in optional.items() if value is not None)
+    return record
+
+
+def _response_record(
+    response: dict[str, Any], arm: dict[str, Any], item_context: Any, given: dict[str, Any] | None
+) -> dict[str, Any]:
+    record: dict[str, Any] = {"system": response["system"], "text": response["text"]}
+    given_key = given["key"] if given else None
+    item_key = item_context["key"] if item_context else None
+    if response["key"] != default_response_key(response["system"], given_key):
+        record["key"] = response["key"]
+    if given_key != default_response_context(arm, item_key):
+        record["context"] = given_key if given is None or given_key == item_key else given
+    return record
+
+
+def judgment_record(judgment: StoredJudgment, exact_times: bool) -> dict[str, Any]:
+    """A judgment without what it has by default."""
+    rater = judgment.rater
+    optional = {
+        "label": rater.label or None,
+        "source": None if rater.source == Rater.Source.IMPORTED else rater.source,
+        "replicate": judgment.replicate or None,
+        "revision": None if judgment.revision == 1 else judgment.revision,
+        "outcome": None if judgment.outcome == Outcome.OK else judgment.outcome,
+        "shown": judgment.shown.split(",") if judgment.shown else None,
+        "answers": answers_record(judgment) or None,
+        "duration_ms": judgment.duration_ms,
+        "visible_ms": judgment.visible_ms,
+        "surplus": judgment.surplus or None,
+        "excluded": _exclusions(judgment),
+        "trace": judgment.trace or None,
+    }
+    if judgment.judged_at is not None:
+        moment = judgment.judged_at.astimezone(UTC)
+        optional["judged_at" if exact_times else "day"] = (
+            moment.isoformat() if exact_times else moment.date().isoformat()
+        )
+    present = {name: value for name, value in optional.items() if value is not None}
+    return {"rater": rater.pseudonym, "kind": rater.kind, **present}
+
+
+def _exclusions(judgment: StoredJudgment) -> Any:
+    reasons = (("rater", judgment.rater.excluded), ("judgment", judgment.excluded))
+    standing = [{"scope": scope, "reason": reason} for scope, reason in reasons if reason]
+    return standing if len(standing) > 1 else standing[0] if standing else None
+
+
+def answers_record(judgment: StoredJudgment) -> dict[str, Any]:
+    """The answers in the shape that a protocol's `clean` takes, derived from what kind of value each holds."""
+    record: dict[str, Any] = {}
+    for answer in judgment.answers:
+        value: Any = answer.text if answer.text is not None else answer.label
+        if answer.number is not None:
+            number = _plain(answer.number)
+            value = number if value is None else {"label": value, "number": number}
+        if answer.part:
+            record.setdefault(answer.question, {})[answer.part] = value
+        else:
+            record[answer.question] = value
+    return record
+
+
+def _plain(number: float) -> float | int:
+    """Whole numbers without a fraction, as people write them."""
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number

@@ -1,0 +1,32 @@
+"""manage.py export S --format jsonl|csv|parquet --out PATH."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.dumps import FORMATS, ExportRefused, export_to
+from evaluation.management.progress import ProgressBar, add_progress_argument
+from evaluation.models import Study
+
+
+class Command(BaseCommand):
+    help = "Writes a study as Assay's JSONL, or its answers as a table (docs/formats.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="The study's slug.")
+        parser.add_argument("--format", choices=list(FORMATS), default="jsonl")
+        parser.add_argument(
+            "--out", required=True, help="A path, or - for standard output (not for Parquet)."
+        )
+        add_progress_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        try:
+            with ProgressBar(shown=options["progress"], unit="item") as watch:
+                export_to(study, format=options["format"], path=options["out"], watch=watch)
+        except ExportRefused as refused:
+            raise CommandError(str(refused)) from None

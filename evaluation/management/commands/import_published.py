@@ -1,0 +1,30 @@
+"""manage.py import_published RELEASE PATH --slug S: reads published judgments in."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evaluation.dumps import RELEASES, ImportRefused, read_release
+from evaluation.management.reading_in import add_import_arguments, read_in, refusal, summary
+
+
+class Command(BaseCommand):
+    help = "Reads a published release of judgments in, and says what was coerced and counted."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("release", choices=sorted(RELEASES))
+        parser.add_argument("path", type=Path)
+        add_import_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            source = read_release(options["release"], options["path"])
+        except ImportRefused as refused:
+            raise refusal(refused) from None
+        study = read_in(source, options, unit="item")
+        self.stdout.write(summary(study))
+        for title, counts in source.notes().items():
+            for what, number in counts.items():
+                self.stdout.write(f"{title}: {number:,} {what}")

@@ -1,0 +1,30 @@
+"""manage.py import_study FILE --slug S: reads an Assay dump in."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from evaluation.dumps import FileSource, ImportRefused
+from evaluation.management.reading_in import add_import_arguments, read_in, refusal, summary
+from evaluation.protocols import PROTOCOLS
+
+
+class Command(BaseCommand):
+    help = "Reads a study from Assay's JSONL (docs/formats.md). Anything wrong, and nothing is imported."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--protocol", default="", choices=sorted(PROTOCOLS), help="By default what the file says."
+        )
+        add_import_arguments(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            source = FileSource(options["file"])
+        except ImportRefused as refused:
+            raise refusal(refused) from None
+        study = read_in(source, options, unit="B", protocol=options["protocol"])
+        self.stdout.write(summary(study))

@@ -1,0 +1,36 @@
+"""Launches a draft: compiles and freezes its items, deals the places and opens it to participants."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.urls import reverse
+from tqdm import tqdm
+
+from evaluation.models import Study
+from evaluation.services import LaunchRefused, WrongStatus, launch_study
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["slug"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['slug']!r}.")
+        items = study.items.count()
+        quiet = items < settings.ASSAY_BATCH_SIZE
+        with tqdm(total=items, unit="item", disable=quiet, file=self.stderr) as bar:
+            try:
+                launch_study(study, on_batch=lambda done: bar.update(done - bar.n) and None)
+            except LaunchRefused as refused:
+                for problem in refused.problems:
+                    self.stderr.write(problem)
+                raise CommandError(f"Not launched: {len(refused.problems)} things to mend.") from None
+            except WrongStatus as wrong:
+                raise CommandError(str(wrong)) from None
+        address = reverse("annotator:entry", args=[study.slug])
+        self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")

@@ -1,0 +1,37 @@
+"""manage.py verify S: recomputes every hash of a study and checks what must always hold."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.models import Judgment, Study
+from evaluation.services import verify_study
+
+
+class Command(BaseCommand):
+    help = "Recomputes a study's hashes and checks its invariants; fails if anything does not hold."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="The study's slug.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        if not study.is_frozen:
+            self.stdout.write(
+                f"{study.slug} is a draft: nothing is frozen yet, so there is nothing to check."
+            )
+            return
+        found = 0
+        for sentence in verify_study(study):
+            found += 1
+            self.stdout.write(sentence)
+        if found:
+            raise CommandError("1 thing does not hold." if found == 1 else f"{found:,} things do not hold.")
+        self.stdout.write(
+            f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
+            f"{study.items.count():,} items, the study hash {study.study_hash[:12]}..., and "
+            f"{Judgment.objects.filter(study=study).count():,} judgments."
+        )

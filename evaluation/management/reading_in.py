@@ -1,0 +1,69 @@
+"""What the two importing commands share."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
+
+from evaluation.dumps import ImportRefused, Source, import_dump
+from evaluation.management.progress import ProgressBar, add_progress_argument
+from evaluation.models import Study
+
+
+def add_import_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--slug", required=True, help="The new study's slug.")
+    parser.add_argument("--owner", default="", help="User name of who will own the study.")
+    parser.add_argument("--title", default="", help="The study's title; by default the file's.")
+    parser.add_argument(
+        "--replace-broken",
+        action="store_true",
+        help="Delete what a killed import of this slug has left behind, then import.",
+    )
+    add_progress_argument(parser)
+
+
+def read_in(source: Source, options: dict[str, Any], unit: str, protocol: str = "") -> Study:
+    """Imports with a progress bar; what is refused becomes a CommandError that lists every sentence."""
+    owner = _owner(options["owner"])
+    try:
+        with ProgressBar(shown=options["progress"], unit=unit) as watch:
+            return import_dump(
+                source,
+                slug=options["slug"],
+                protocol=protocol,
+                title=options["title"],
+                owner=owner,
+                replace_broken=options["replace_broken"],
+                watch=watch,
+            )
+    except ImportRefused as refused:
+        raise refusal(refused) from None
+
+
+def refusal(refused: ImportRefused) -> CommandError:
+    lines = list(refused.problems)
+    hidden = refused.total - len(lines)
+    if hidden > 0:
+        lines.append(f"... and {hidden:,} more problems.")
+    count = "1 problem" if refused.total == 1 else f"{refused.total:,} problems"
+    return CommandError("\n".join([*lines, f"Nothing was imported: {count}."]))
+
+
+def summary(study: Study) -> str:
+    """What an import wrote, in a sentence."""
+    dump = study.created_by_import
+    assert dump is not None
+    dump.refresh_from_db()
+    written = dump.notes["written"]
+    counts = ", ".join(f"{number:,} {what}" for what, number in written.items())
+    return f"Imported {dump.file_name} as {study.slug} ({study.status}): {counts}."
+
+
+def _owner(username: str) -> Any:
+    if not username:
+        return None
+    user = get_user_model()._default_manager.filter(username=username).first()
+    if user is None:
+        raise CommandError(f"There is no user {username!r}.")
+    return user

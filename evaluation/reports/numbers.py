@@ -1,0 +1,30 @@
+"""How figures are written: percentages with one decimal, coefficients with two, p-values with three."""
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def percent(share: float) -> str:
+    """A share between 0 and 1 (or a difference of shares) in percent."""
+    return _signed(f"{share * 100:.1f}")
+
+
+def decimal(value: float) -> str:
+    return _signed(f"{value:.2f}")
+
+
+def points(difference: float) -> str:
+    """The size of a difference of shares, in percentage points."""
+    return f"{abs(difference) * 100:.1f}"
+
+
+def p_value(value: float | None) -> str:
+    if value is None:
+        return "not testable"
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def _signed(text: str) -> str:
+    """With a true minus sign, and without a negative zero."""
+    if float(text) == 0:
+        return text.removeprefix("-")
+    return text.replace("-", MINUS)

@@ -1,0 +1,327 @@
+"""The sections on who wins: win rates, flips between arms, strengths."""
+
+from collections.abc import Iterator
+
+from evaluation.reports.findings import is_supported
+from evaluation.reports.numbers import decimal
+from evaluation.reports.plots import DotPlot
+from evaluation.reports.subject import (
+    Record,
+    Subject,
+    by_cell,
+    score_plot,
+    share_plot,
+    tag_of,
+    title_for,
+)
+from evaluation.reports.tables import Builder, Table, columns, count, head, words
+from evaluation.reports.view import Block, Section
+
+PAIR = ("system_1", "system_2")
+MAJORITY = "Share of items that a majority gives to either system, and expected win rate, in percent."
+
+
+def win_rates(subject: Subject) -> Section:
+    blocks = list(_pairs(subject) if subject.several_arms else _one_arm(subject))
+    for group in subject.groups:
+        if group is not subject.leading:
+            heading = title_for(group, "Win rates", subject)
+            blocks.append(Block(heading, tables=(_all_pairs(subject, group),), folded=True, tag=tag_of(group)))
+    blocks += _pooled(subject)
+    blocks += _categories(subject)
+    return Section("win-rates", "Win rates", "Win rates", tuple(blocks), _reading(subject))
+
+
+def _reading(subject: Subject) -> str:
+    who = "" if subject.leading["kind"] == "person" else f" Judged by: {subject.leading['label'].lower()}."
+    return (
+        "A majority is more than half of an item's judgments. The expected win rate is the chance that one "
+        f"judgment prefers the system, a tie counting half.{who}"
+    )
+
+
+def _pairs(subject: Subject) -> Iterator[Block]:
+    """One block per pair, its arms as rows: table and plot side by side."""
+    for number, pair in enumerate(subject.pairs, 1):
+        cell = dict(zip(PAIR, pair, strict=True))
+        yield Block(
+            subject.pair(cell),
+            tables=(_pair_table(subject, pair),),
+            plot=_pair_plot(subject, pair),
+            anchor=f"pair-{number}",
+        )
+
+
+def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
+    one, two = (subject.system(key) for key in pair)
+    build = Builder(MAJORITY, columns(["Setting", f"{one} wins", f"{two} wins", "Tie", "n", f"{one} expected"]))
+    majority, expected = _rates(subject.leading)
+    turned = _turned(subject.leading, pair)
+    for arm in subject.arms:
+        if (arm, *pair) in majority:
+            found = majority[(arm, *pair)]
+            build.add(
+                head(subject.arm(arm), tag="flip" if arm in turned else ""),
+                build.share(found["system_1"]),
+                build.share(found["system_2"]),
+                build.share(found["tie"]),
+                build.n(found["system_1"]),
+                build.share(expected[(arm, *pair)]["rate"]),
+            )
+    return build.build()
+
+
+def _rates(group: Record) -> tuple[dict[tuple[str, ...], Record], dict[tuple[str, ...], Record]]:
+    majority = {
+        (found["cell"]["arm"], found["cell"]["system_1"], found["cell"]["system_2"]): found
+        for found in group["win_rates"]["majority"]
+    }
+    return majority, by_cell(group["win_rates"]["expected"], "arm", "system", "opponent")
+
+
+def _turned(group: Record, pair: tuple[str, str]) -> set[str]:
+    """The arms whose preferred system is not that of the first arm that prefers one, beyond chance."""
+    return {
+        flip["second_arm"]
+        for flip in group["flips"]["pairs"]
+        if (flip["system_1"], flip["system_2"]) == pair and is_supported(flip)
+    }
+
+
+def _pair_plot(subject: Subject, pair: tuple[str, str]) -> DotPlot | None:
+    one, two = (subject.system(key) for key in pair)
+    rows = [
+        (subject.arm(arm), [(group, _rates(group)[1][(arm, *pair)]["rate"]) for group in subject.voices])
+        for arm in subject.arms
+        if (arm, *pair) in _rates(subject.leading)[1]
+    ]
+    return share_plot(
+        rows,
+        what=f"Expected win rate of {one} against {two}",
+        caption=f"Expected win rate of {one} against {two}; at 50 % neither is preferred.",
+        reference=0.5,
+        hints=(two, one),
+    )
+
+
+def _one_arm(subject: Subject) -> Iterator[Block]:
+    """One block for all pairs, which are the rows."""
+    leading = subject.leading
+    rows = [
+        (
+            " vs ".join(subject.system(key) for key in pair),
+            [(group, _rates(group)[1][(arm, *pair)]["rate"]) for group in subject.voices],
+        )
+        for arm in subject.arms
+        for pair in subject.pairs
+    ]
+    plot = share_plot(
+        rows,
+        what="Expected win rate of the system named first",
+        caption="Expected win rate of the system named first; at 50 % neither is preferred.",
+        reference=0.5,
+        hints=("second preferred", "first preferred"),
+    )
+    yield Block("", tables=(_all_pairs(subject, leading),), plot=plot, anchor="pair-1")
+
+
+def _all_pairs(subject: Subject, group: Record) -> Table:
+    names = ["Pair", "Setting"] if subject.several_arms else ["Pair"]
+    figures = ["First wins", "Second wins", "Tie", "n", "First expected"]
+    build = Builder(MAJORITY, columns([*names, *figures], names=len(names)))
+    majority, expected = _rates(group)
+    for pair in subject.pairs:
+        for arm in subject.arms:
+            found = majority.get((arm, *pair))
+            if found is None:
+                continue
+            naming = [head(subject.pair(found["cell"])), *([words(subject.arm(arm))] if len(names) > 1 else [])]
+            build.add(
+                *naming,
+                build.share(found["system_1"]),
+                build.share(found["system_2"]),
+                build.share(found["tie"]),
+                build.n(found["system_1"]),
+                build.share(expected[(arm, *pair)]["rate"]),
+            )
+    return build.build()
+
+
+def _pooled(subject: Subject) -> Iterator[Block]:
+    """Against all opponents, where there is more than one, and against the baseline."""
+    group = subject.leading
+    if len({system for pair in subject.pairs for system in pair}) > 2:
+        table = _system_rates(subject, group["win_rates"]["overall"], "Expected win rate over all opponents")
+        yield Block("Against all opponents", tables=(table,))
+    if group["win_rates"]["against_baseline"]:
+        baseline = subject.system(subject.report["study"]["baseline"])
+        found = group["win_rates"]["against_baseline"]
+        table = _system_rates(subject, found, f"Expected win rate against {baseline}")
+        yield Block(f"Against the baseline, {baseline}", tables=(table,))
+
+
+def _system_rates(subject: Subject, rates: list[Record], what: str) -> Table:
+    names = ["System", "Setting"] if subject.several_arms else ["System"]
+    build = Builder(f"{what}, in percent.", columns([*names, "Rate", "Standard error", "n"], names=len(names)))
+    for found in sorted(rates, key=lambda rate: (rate["system"], subject.arms.index(rate["arm"]))):
+        naming = [words(subject.arm(found["arm"]))] if len(names) > 1 else []
+        error = found["standard_error"]
+        build.add(
+            head(subject.system(found["system"])),
+            *naming,
+            build.share(found["rate"]),
+            words("") if error is None else build.figure(_bare(error), lambda value: f"{value * 100:.1f}"),
+            build.n(found["rate"]),
+        )
+    return build.build()
+
+
+def _bare(value: float) -> Record:
+    """A number without an interval, in the shape of an estimate."""
+    return {"value": value, "low": None, "high": None, "undefined": ""}
+
+
+def _categories(subject: Subject) -> Iterator[Block]:
+    found = subject.leading["win_rates"]
+    if not found["majority_by_category"]:
+        return
+    labels = ["Pair", "Category", "First wins", "Second wins", "Tie", "n", "First expected"]
+    build = Builder(MAJORITY, columns(labels, names=2))
+    expected = by_cell(found["expected_by_category"], "category", "system", "opponent")
+    for rates in found["majority_by_category"]:
+        cell = rates["cell"]
+        key = (cell["category"], cell["system_1"], cell["system_2"])
+        build.add(
+            head(subject.pair(cell)),
+            words(cell["category"] or "none"),
+            build.share(rates["system_1"]),
+            build.share(rates["system_2"]),
+            build.share(rates["tie"]),
+            build.n(rates["system_1"]),
+            build.share(expected[key]["rate"]),
+        )
+    yield Block("By category", tables=(build.build(),), folded=True)
+
+
+def flips(subject: Subject) -> Section | None:
+    if not subject.several_arms:
+        return None
+    blocks = []
+    for group in (each for each in subject.panels if each["flips"]["pairs"]):
+        folded = group is not subject.leading
+        tables = (_pair_flips(subject, group), _query_flips(subject, group))
+        blocks.append(
+            Block(title_for(group, "Flips", subject) if folded else "", (), tables, folded=folded, tag=tag_of(group))
+        )
+    transitions = tuple(_transitions(subject, flip) for flip in subject.leading["flips"]["queries"])
+    blocks.append(Block("From label to label", tables=transitions, folded=True))
+    intro = (
+        "A pair flips where the system that majorities prefer differs between two settings; a query flips where "
+        "its own majority does."
+    )
+    return Section("flips", "Flips between settings", "Flips", tuple(blocks), intro)
+
+
+def _pair_flips(subject: Subject, group: Record) -> Table:
+    labels = ["Pair", "Between", "Preferred", "Change of margin", "n", "p"]
+    build = Builder(
+        "Pair flips. The margin is the share of items won by the system named first less that of the other, in "
+        "points; tested by resampling queries.",
+        columns(labels, names=3),
+    )
+    for flip in group["flips"]["pairs"]:
+        tag = "flip" if is_supported(flip) else "within chance" if flip["flipped"] else ""
+        build.add(
+            head(subject.pair(flip)),
+            words(_between(subject, flip)),
+            words(_preferred(subject, flip), tag),
+            build.share(flip["difference"]),
+            build.n(flip["difference"]),
+            build.p(flip["p_value"], flip["difference"]["undefined"]),
+        )
+    return build.build()
+
+
+def _between(subject: Subject, flip: Record) -> str:
+    return f"{subject.arm(flip['first_arm'])} \N{RIGHTWARDS ARROW} {subject.arm(flip['second_arm'])}"
+
+
+def _preferred(subject: Subject, flip: Record) -> str:
+    names = [
+        subject.system(key) if key else "neither" for key in (flip["first_preferred"], flip["second_preferred"])
+    ]
+    return names[0] if names[0] == names[1] else f"{names[0]} \N{RIGHTWARDS ARROW} {names[1]}"
+
+
+def _query_flips(subject: Subject, group: Record) -> Table:
+    labels = ["Pair", "Between", "Queries that flip, %", "n", "Stuart-Maxwell \N{GREEK SMALL LETTER CHI}\u00b2", "p"]
+    build = Builder(
+        "Query flips: queries whose majority label differs. The test asks whether the totals of the labels differ.",
+        columns(labels, names=2),
+    )
+    for flip in group["flips"]["queries"]:
+        tested = flip["statistic"] is not None
+        build.add(
+            head(subject.pair(flip)),
+            words(_between(subject, flip)),
+            build.share(flip["flipped"]),
+            build.n(flip["flipped"]),
+            build.figure(_bare(flip["statistic"]), decimal) if tested else build.p(None, flip["test_undefined"]),
+            build.p(flip["p_value"], flip["test_undefined"]),
+        )
+    return build.build()
+
+
+def _transitions(subject: Subject, flip: Record) -> Table:
+    names = [subject.system(flip["system_1"]), subject.system(flip["system_2"]), "Tie"]
+    first, second = subject.arm(flip["first_arm"]), subject.arm(flip["second_arm"])
+    caption = f"{subject.pair(flip)}: queries by majority in “{first}” (rows) and “{second}” (columns)."
+    build = Builder(caption, columns([first, *names]))
+    for name, row in zip(names, flip["transitions"], strict=True):
+        build.add(head(name), *(count(n) for n in row))
+    return build.build(compact=True)
+
+
+def strengths(subject: Subject) -> Section | None:
+    groups = [group for group in subject.panels if group["bradley_terry"]]
+    if not groups:
+        return None
+    blocks = []
+    for group in groups:
+        for fit in group["bradley_terry"]:
+            title = subject.arm(fit["arm"]) if subject.several_arms else "Strengths"
+            folded = group is not subject.leading
+            heading = title_for(group, title, subject) if folded or subject.several_arms else ""
+            blocks.append(
+                Block(
+                    heading,
+                    tables=(_strengths_table(subject, fit),),
+                    plot=_strengths_plot(subject, group, fit),
+                    folded=folded,
+                    tag=tag_of(group),
+                )
+            )
+    intro = "Log-strengths after Bradley and Terry, centred on the average system; ties are half wins."
+    return Section("strengths", "Bradley-Terry strengths", "Strengths", tuple(blocks), intro)
+
+
+def _strengths_table(subject: Subject, fit: Record) -> Table:
+    build = Builder(
+        f"Strength, and chance to beat an average system in percent; {fit['prior']:g} wins added to both sides.",
+        columns(["System", "Strength", "Beats average", "n"]),
+    )
+    for strength in fit["strengths"]:
+        build.add(
+            head(subject.system(strength["system"])),
+            build.coefficient(strength["score"]),
+            build.share(strength["win_probability"]),
+            build.n(strength["score"]),
+        )
+    return build.build()
+
+
+def _strengths_plot(subject: Subject, group: Record, fit: Record) -> DotPlot | None:
+    rows = [(subject.system(each["system"]), [(group, each["score"])]) for each in fit["strengths"]]
+    return score_plot(rows, what="Bradley-Terry strengths", caption="Strengths; 0 is the average system.")
+
+

@@ -1,0 +1,142 @@
+"""A report dict seen by what its pages need: names, the leading group, and who else has a say."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from evaluation.reports.findings import Names, leading_group
+from evaluation.reports.numbers import decimal, percent
+from evaluation.reports.plots import DotPlot, Mark, Row, dot_plot
+from evaluation.reports.tables import Cell, head
+
+Record = dict[str, Any]
+SIMULATED = "simulated"
+FORMS = {"person": "filled dots", "judge": "open dots", "simulated": "diamonds"}
+
+
+class Subject:
+    """The report and the names in it."""
+
+    def __init__(self, report: Record) -> None:
+        self.report = report
+        self.names = Names(report)
+        self.groups: list[Record] = report["groups"]
+        self.leading = leading_group(report)
+        self.arms = [arm for arm in self.names.arms if arm in self._arms_judged()]
+        self.raters = {rater["rater"]: rater["label"] for rater in report["raters"]}
+
+    def _arms_judged(self) -> set[str]:
+        return {cell["arm"] for cell in self.leading["agreement"]["by_cell"]}
+
+    @property
+    def several_arms(self) -> bool:
+        return len(self.arms) > 1
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """In the order of the report."""
+        cells = self.leading["agreement"]["by_cell"]
+        return list(dict.fromkeys((cell["system_1"], cell["system_2"]) for cell in cells))
+
+    @property
+    def panels(self) -> list[Record]:
+        """Groups of several raters, the leading one first: those with an agreement among themselves."""
+        several = [group for group in self.groups if group["raters"] > 1]
+        return sorted(several, key=lambda group: group is not self.leading) or [self.leading]
+
+    @property
+    def voices(self) -> list[Record]:
+        """The groups that a plot compares: people, judges (together if there are several), simulated raters."""
+        together = any(group["kind"] == "judges" for group in self.groups)
+        return [group for group in self.groups if not (together and group["kind"] == "judge")]
+
+    def arm(self, key: str) -> str:
+        return self.names.arms[key]
+
+    def system(self, key: str) -> str:
+        return self.names.systems[key]
+
+    def pair(self, cell: Record) -> str:
+        return self.names.pair(cell)
+
+
+def tag_of(group: Record) -> str:
+    return SIMULATED if group["kind"] == SIMULATED else ""
+
+
+def group_head(group: Record) -> Cell:
+    """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
+    return head(group["label"], tag=tag_of(group))
+
+
+def title_for(group: Record, what: str, subject: Subject) -> str:
+    """A heading, with the group's name where it is not the leading one."""
+    return what if group is subject.leading else f"{group['label']}: {what[:1].lower()}{what[1:]}"
+
+
+def mark_of(group: Record, estimate: Record) -> Mark:
+    kind = "judge" if group["kind"] in ("judge", "judges") else group["kind"]
+    return Mark(kind, group["label"], estimate["value"], estimate["low"], estimate["high"], estimate["n"])
+
+
+def legend(marks: Iterable[Mark]) -> str:
+    """Which form of dot is whom: "Filled dots: people; open dots: judges together"."""
+    who: dict[str, list[str]] = {}
+    for mark in marks:
+        names = who.setdefault(FORMS[mark.kind], [])
+        name = mark.who if mark.kind == "judge" else mark.who.lower()
+        if name not in names:
+            names.append(name)
+    parts = [f"{form}: {', '.join(names)}" for form, names in who.items()]
+    return "; ".join(parts).capitalize() if not parts else parts[0][0].upper() + "; ".join(parts)[1:]
+
+
+def share_plot(
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    *,
+    what: str,
+    caption: str,
+    reference: float | None = None,
+    hints: tuple[str, str] = ("", ""),
+) -> DotPlot | None:
+    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined."""
+    made = _rows(rows)
+    if not any(mark.value is not None for mark in _marks(made)):
+        return None
+    return dot_plot(
+        made,
+        what=what,
+        caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
+        form=lambda value: f"{percent(value).removesuffix('.0')} %",
+        within=(0.0, 1.0),
+        reference=reference,
+        hints=hints,
+    )
+
+
+def score_plot(
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]], *, what: str, caption: str
+) -> DotPlot | None:
+    """The same for figures without bounds, around zero."""
+    made = _rows(rows)
+    if not any(mark.value is not None for mark in _marks(made)):
+        return None
+    return dot_plot(
+        made,
+        what=what,
+        caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
+        form=decimal,
+        reference=0.0,
+    )
+
+
+def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]]) -> list[Row]:
+    return [Row(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
+
+
+def _marks(rows: Iterable[Row]) -> Iterator[Mark]:
+    return (mark for row in rows for mark in row.marks)
+
+
+def by_cell(records: Iterable[Record], *factors: str) -> dict[tuple[Any, ...], Record]:
+    """Records by the cell that they are of."""
+    return {tuple(record[factor] for factor in factors): record for record in records}

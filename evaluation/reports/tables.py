@@ -1,0 +1,128 @@
+"""Tables of a report as text: cells with their interval, and a footnote where a figure is undefined.
+
+Page and Markdown are made from the same tables, so that they can't say different things.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation.reports.numbers import decimal, percent
+
+Format = Callable[[float], str]
+DASH = "\N{EN DASH}"
+# Reasons that analytics give, where the same is said in fewer words beside a table.
+SHORT_REASONS = {"items with fewer than two judgments": "items with one judgment or none"}
+
+
+@dataclass(frozen=True)
+class Column:
+    label: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in a cell: the figure, its interval or n below it, and numbers of footnotes."""
+
+    text: str
+    detail: str = ""
+    marks: tuple[int, ...] = ()
+    tag: str = ""
+    header: bool = False
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that says what it shows. `notes` are numbered from 1; `foot` is a sentence without a number."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    foot: str = ""
+    compact: bool = False
+
+
+def words(text: str, tag: str = "") -> Cell:
+    return Cell(text, tag=tag, numeric=False)
+
+
+def head(text: str, detail: str = "", tag: str = "") -> Cell:
+    """The cell that names its row."""
+    return Cell(text, detail, tag=tag, header=True, numeric=False)
+
+
+def count(n: int) -> Cell:
+    return Cell(f"{n:,}")
+
+
+def interval(estimate: dict[str, Any], form: Format) -> str:
+    """Both limits, or nothing where there are none."""
+    if estimate["low"] is None:
+        return ""
+    return f"{form(estimate['low'])} to {form(estimate['high'])}"
+
+
+@dataclass
+class Builder:
+    """Collects a table's rows, its footnotes and what its figures leave out."""
+
+    caption: str
+    columns: Sequence[Column]
+    foot: str = ""
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+    _left_out: dict[str, int] = field(default_factory=dict)
+
+    def add(self, *cells: Cell) -> None:
+        self.rows.append(cells)
+
+    def share(self, estimate: dict[str, Any], tag: str = "") -> Cell:
+        return self.figure(estimate, percent, tag)
+
+    def coefficient(self, estimate: dict[str, Any]) -> Cell:
+        return self.figure(estimate, decimal)
+
+    def figure(self, estimate: dict[str, Any], form: Format, tag: str = "") -> Cell:
+        """The value over its interval; a dash with a footnote for whichever is undefined."""
+        marks = self.note(estimate["undefined"])
+        if estimate["value"] is None:
+            return Cell(DASH, marks=marks)
+        return Cell(form(estimate["value"]), interval(estimate, form), marks, tag)
+
+    def p(self, value: float | None, reason: str = "") -> Cell:
+        if value is None:
+            return Cell(DASH, marks=self.note(reason))
+        return Cell("<\N{THIN SPACE}0.001" if value < 0.001 else f"{value:.3f}")
+
+    def n(self, estimate: dict[str, Any]) -> Cell:
+        """What a figure is of, over the number of what it leaves out; the foot of the table says why."""
+        for part in estimate["left_out"]:
+            if "replicates" not in part["reason"]:
+                self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
+        left = sum(part["n"] for part in estimate["left_out"] if "replicates" not in part["reason"])
+        return Cell(f"{estimate['n']:,}", f"{left:,} left out" if left else "")
+
+    def note(self, reason: str) -> tuple[int, ...]:
+        if not reason:
+            return ()
+        if reason not in self._notes:
+            self._notes.append(reason)
+        return (self._notes.index(reason) + 1,)
+
+    def build(self, *, compact: bool = False) -> Table:
+        return Table(
+            self.caption, tuple(self.columns), tuple(self.rows), tuple(self._notes), self._foot(), compact
+        )
+
+    def _foot(self) -> str:
+        parts = [f"{n:,} {SHORT_REASONS.get(reason, reason)}" for reason, n in self._left_out.items()]
+        left_out = f"Left out: {'; '.join(parts)}." if parts else ""
+        return " ".join(filter(None, [self.foot, left_out]))
+
+
+def columns(labels: Iterable[str], *, names: int = 1) -> list[Column]:
+    """The first `names` of them name the row, the others hold figures."""
+    return [Column(label, numeric=at >= names) for at, label in enumerate(labels)]
