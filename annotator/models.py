@@ -57,6 +57,10 @@ class Participant(models.Model):
     consent_version = models.CharField(max_length=64, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     comments = models.TextField(blank=True)
+    # How many items and checks were submitted, and items skipped; set by `selectors.get_participant`.
+    judged: int
+    checked: int
+    skipped: int
 
     class Meta:
         constraints = [
@@ -183,6 +187,8 @@ class Assignment(models.Model):
     )
     # How it fared against gold; null without gold.
     passed = models.BooleanField(null=True, blank=True)
+    # Set on what `submit` returns if it was finished before and the submit changed nothing.
+    was_done = False
 
     class Meta:
         constraints = [

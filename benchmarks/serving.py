@@ -150,7 +150,7 @@ def participate(tallies: list[Tally], rounds: int) -> None:
 def walk(connection: http.client.HTTPConnection, tally: Tally) -> None:
     slug = os.environ["BENCH_SLUG"]
     person = {"PROLIFIC_PID": os.urandom(12).hex(), "STUDY_ID": "s", "SESSION_ID": os.urandom(12).hex()}
-    _, location, _ = send(connection, "POST", f"/s/{slug}/", {**person, "consent": "agree"})
+    _, location, _ = send(connection, "POST", f"/s/{slug}/", {**person, "choice": "agree"})
     assert location, "the entry did not lead on"
     _, _, page = send(connection, "GET", location)
     while found := SUBMIT.search(page):
@@ -177,18 +177,19 @@ def send(
 
 
 def server_cpu(server: int) -> float:
-    """CPU seconds of gunicorn and its workers, and of every PostgreSQL process."""
+    """CPU seconds of gunicorn, its workers and the database's backends, and of PostgreSQL's own writers."""
+    database = urllib.parse.urlparse(os.environ["DATABASE_URL"]).path.strip("/")
     total = 0.0
-    for stat in Path("/proc").glob("[0-9]*/stat"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            text = stat.read_text()
+            stat = (process / "stat").read_text()
+            title = (process / "cmdline").read_text()
         except OSError:
             continue
-        name = text[text.index("(") + 1 : text.rindex(")")]
-        rest = text[text.rindex(")") + 2 :].split()
-        if int(stat.parent.name) == server or int(rest[1]) == server or name.startswith("postgres"):
-            # Own time and that of children that have ended: PostgreSQL's backends come and go.
-            total += sum(int(each) for each in rest[11:15]) / TICK
+        own = stat[stat.rindex(")") + 2 :].split()
+        serves = title.startswith("postgres:") and (f" {database} " in title or "writer" in title)
+        if serves or server in (int(process.name), int(own[1])):
+            total += (int(own[11]) + int(own[12])) / TICK
     return total
 
 

@@ -136,9 +136,9 @@ USE_TZ = True
 # --- static files ------------------------------------------------------------------------------------------------
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
-STATIC_ROOT = env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles"))
-# Hashed names need a collectstatic run, which the embedded default does without.
+# Hashed names need a collectstatic run, which the embedded default does without; so it has no root either.
 ASSAY_HASHED_STATIC = env.bool("ASSAY_HASHED_STATIC", default=False)
+STATIC_ROOT = env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles") if ASSAY_HASHED_STATIC else "") or None
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
@@ -190,6 +190,8 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
+        # Without a handler of its own: Django's default one does not mask.
+        "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": ["console"], "level": "WARNING", "propagate": False},
     },
 }

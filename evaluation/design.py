@@ -43,6 +43,12 @@ def pair_order(start: int, k: int) -> str:
     return "r1,r2" if (start + k) % 2 == 0 else "r2,r1"
 
 
+def next_order(start: int, orders: Sequence[str]) -> str:
+    """The presented order of one more slot beside these: the rarer one, or the item's first where they are even."""
+    first, second = pair_order(start, 0), pair_order(start, 1)
+    return first if orders.count(first) <= orders.count(second) else second
+
+
 def slot_ranks(query: IntArray, item: IntArray, k: IntArray, seed: int, *purpose: object) -> IntArray:
     """The rank of each slot, from 0: a query's slots are dealt into rounds counted from its end.
 

@@ -1,6 +1,7 @@
 """From a frozen item to what templates draw, and from a posted form to what protocols clean.
 
-A screen is plain dictionaries and strings: the item's page is the hot path, and templates read them fastest.
+A screen is plain dictionaries and strings: the item's page is the hot path, and templates read them fastest. What
+is repeated in every cell of a checklist (names, labels) is escaped here once and marked safe.
 Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers and labels follow the presented order.
 """
 
@@ -8,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from django.utils.functional import Promise
+from django.utils.html import escape
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from evaluation.protocols import GoldResult, Kind, Problem, Protocol, Question
@@ -25,7 +28,9 @@ PROBLEM_TEXTS: dict[str, str | Promise] = {
     "not_a_choice": gettext_lazy("Please choose one of the options shown."),
     "too_long": gettext_lazy("This is too long; please keep it under %(limit)s characters."),
     "not_text": gettext_lazy("Please write text here."),
-    "unknown_question": gettext_lazy("The form held something that this page does not ask. Please answer again."),
+    "unknown_question": gettext_lazy(
+        "The form held something that this page does not ask. Please answer again."
+    ),
     "unknown_part": gettext_lazy("The form held something that this page does not ask. Please answer again."),
 }
 MISSING_TEXTS: dict[Kind, str | Promise] = {
@@ -152,7 +157,7 @@ def read_visible_ms(fields: Mapping[str, str]) -> int | None:
 def response_names(stimulus: Stimulus, order: str) -> dict[str, str]:
     """Canonical part to the name on the screen, in the order shown."""
     parts = order.split(",") if order else [response["part"] for response in stimulus["responses"]]
-    return {part: gettext("Response %(number)s") % {"number": n} for n, part in enumerate(parts, 1)}
+    return {part: escape(gettext("Response %(number)s") % {"number": n}) for n, part in enumerate(parts, 1)}
 
 
 def _query(spec: Spec, stimulus: Stimulus) -> dict[str, Any]:
@@ -193,7 +198,7 @@ def _field(
 ) -> Field:
     field: Field = {
         "key": question.key,
-        "id": f"q-{question.key}",
+        "id": SafeString(f"q-{escape(question.key)}"),
         "template": f"evaluation/_{question.kind}.html",
         "prompt": question.prompt,
         "help": question.help,
@@ -235,13 +240,14 @@ def _checklist(
 ) -> None:
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
-    options = list(question.options.items())
+    options = [(escape(value), escape(label)) for value, label in question.options.items()]
+    key = escape(question.key)
     field["heads"] = [card["name"] for card in cards]
     for number, follow_up in enumerate(follow_ups, 1):
-        cells = [_cell(question, follow_up["part"], card, options, given, errors) for card in cards]
+        cells = [_cell(key, follow_up["part"], card, options, given, errors) for card in cards]
         field["rows"].append(
             {
-                "id": f"{field['id']}-{follow_up['part']}",
+                "id": SafeString(f"{field['id']}-{follow_up['part']}"),
                 "number": str(number),
                 "question": follow_up["question"],
                 "answer": follow_up["answer"],
@@ -251,25 +257,26 @@ def _checklist(
 
 
 def _cell(
-    question: Question,
+    key: str,
     follow_up: str,
     card: Card,
-    options: list[tuple[str, str]],
+    options: Sequence[tuple[str, str]],
     given: Mapping[str, Any],
     errors: Mapping[str, str],
 ) -> Cell:
     part = f"{follow_up}.{card['part']}"
-    name = f"{question.key}.{part}"
+    name = SafeString(f"{key}.{part}")
     value = given.get(part)
+    first = SafeString(f"q-{name}")
     return {
         "name": name,
         "who": card["name"],
-        "who_id": f"w-{name}",
+        "who_id": SafeString(f"w-{name}"),
         "options": [
-            {"value": key, "label": label, "id": "" if n else f"q-{name}", "key": "", "checked": value == key}
-            for n, (key, label) in enumerate(options)
+            {"value": option, "label": label, "id": "" if n else first, "key": "", "checked": value == option}
+            for n, (option, label) in enumerate(options)
         ],
-        "error": _text_for(errors.get(name, ""), question.kind),
+        "error": _text_for(errors.get(name, ""), Kind.CHECKLIST),
     }
 
 
@@ -302,7 +309,8 @@ def _add_tallies(cards: list[Card], field: Field) -> None:
 def _errors(problems: Iterable[Problem]) -> dict[str, str]:
     """Where to the sentence; "missing" stays a code, because it reads differently for every kind."""
     return {
-        problem.where: "missing" if problem.code == "missing" else problem_text(problem) for problem in problems
+        problem.where: "missing" if problem.code == "missing" else problem_text(problem)
+        for problem in problems
     }
 
 
@@ -334,6 +342,7 @@ def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[Line]:
 
 class FeedbackLine(TypedDict):
     prompt: str
+    answer: str
     who: str
     given: str
     accepted: str
@@ -358,21 +367,23 @@ def build_feedback(
         if question is None:
             continue
         labels = {**names, **question.options}
-        accepted = [labels.get(value, value) for value in each.accepted]
-        follow_up, _, part = each.part.partition(".")
+        part, _, response = each.part.partition(".")
+        asked = _follow_up(stimulus, part)
         lines.append(
             {
-                "prompt": _asked(stimulus, follow_up) or question.prompt,
-                "who": names.get(part, ""),
+                "prompt": asked["question"] if asked else question.prompt,
+                "answer": asked["answer"] if asked else "",
+                "who": gettext("Taken into account by %(response)s") % {"response": names[response]}
+                if asked
+                else "",
                 "given": gettext("no answer") if each.given is None else labels.get(each.given, each.given),
-                "accepted": gettext(" or ").join(accepted),
+                "accepted": gettext(" or ").join(labels.get(value, value) for value in each.accepted),
                 "correct": each.correct,
             }
         )
     return {"passed": result.passed, "note": result.note, "lines": lines}
 
 
-def _asked(stimulus: Stimulus, part: str) -> str:
-    """The follow-up question of that part; empty if there is none."""
+def _follow_up(stimulus: Stimulus, part: str) -> dict[str, str] | None:
     follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
-    return next((str(each["question"]) for each in follow_ups if each["part"] == part), "")
+    return next((each for each in follow_ups if each["part"] == part), None)

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from evaluation.models import Exclusion, Judgment, Outcome, Role, Study
 
@@ -53,3 +54,17 @@ def outcomes(study: Study) -> list[list[Any]]:
     """[outcome, surplus, number of judgments] of every kind that occurs, in a fixed order."""
     rows = Judgment.objects.filter(study=study).order_by("outcome", "surplus")
     return [list(row) for row in rows.values_list("outcome", "surplus").annotate(n=Count("pk"))]
+
+
+def studies_of(user: Any) -> QuerySet[Study]:
+    """The studies that the user may see, newest first, with the number of main judgments in `n_judgments`."""
+    visible = Study.objects.visible()
+    mine = visible if user.is_superuser else visible.filter(members__user=user)
+    judgments = main_judgments_of(OuterRef("pk"))
+    return mine.annotate(n_judgments=Coalesce(Subquery(judgments), 0)).order_by("-created_at", "-pk")
+
+
+def main_judgments_of(study: Any) -> QuerySet[Any]:
+    """The number of a study's main judgments, for use in a subquery."""
+    main = Judgment.objects.filter(study=study, item__role=Role.MAIN).order_by()
+    return main.values("study").annotate(n=Count("pk")).values("n")

@@ -1,3 +1,14 @@
-from django.urls import path  # noqa: F401
+"""The core's addresses, all for members."""
 
-urlpatterns = []
+from django.urls import path
+
+from evaluation import views
+
+app_name = "evaluation"
+urlpatterns = [
+    path("studies/", views.study_list, name="study-list"),
+    path("studies/<slug:slug>/", views.study_detail, name="study-detail"),
+    path("studies/<slug:slug>/report/", views.study_report, name="study-report"),
+    path("studies/<slug:slug>/report.json", views.study_report_json, name="study-report-json"),
+    path("studies/<slug:slug>/report.md", views.study_report_markdown, name="study-report-markdown"),
+]

@@ -20,18 +20,20 @@ from evaluation.protocols.values import checklist_parts
 from evaluation.selectors import counting_judgments
 from tests import factories
 
-# What a participant does with the item before them, and how often.
+# What a participant does with the item before them, and how often. The seed also says what they do first, so that a
+# crowd of consecutive seeds has met every habit.
 HABITS = {
     "submit": 40,
-    "draft": 10,
     "twice": 10,
     "skip": 10,
     "late": 15,
     "late_at_once": 8,
     "abandon": 4,
-    "withdraw": 2,
     "withdraw_leaving_out": 3,
+    "withdraw": 2,
+    "draft": 10,
 }
+HONEST = {"submit": 1}
 
 
 def make_crowd_study(slug, *, queries, arms, **fields):
@@ -104,6 +106,7 @@ class Person:
         self.study, self.name = study, f"person-{seed}"
         self.rng = random.Random(seed)
         self.habits = habits
+        self.first = [list(habits)[seed % len(habits)]]
         self.done = Counter()
         self.lapsed = []  # assignments let lapse, to be submitted while at another
         self.left_behind = []  # and those that nobody will submit before all is over
@@ -116,12 +119,15 @@ class Person:
         except StudyFull:
             return self
         while (assignment := self._next()) is not None:
-            habit = self.rng.choices(list(self.habits), list(self.habits.values()))[0]
+            habit = self.first.pop() if self.first else self._habit()
             self.done[habit] += 1
             if getattr(self, habit)(assignment) == "gone":
                 break
             self._submit_late_one()
         return self
+
+    def _habit(self):
+        return self.rng.choices(list(self.habits), list(self.habits.values()))[0]
 
     def _next(self):
         go_on(self.token)
@@ -190,9 +196,7 @@ def figures(study):
     counting = counting_judgments(study)
     per_item = Counter(counting.values_list("item", flat=True))
     ahead, strata = Counter(), Counter()
-    for item, arm, systems, shown in counting.values_list(
-        "item", "item__arm", "item__systems_key", "shown"
-    ):
+    for item, arm, systems, shown in counting.values_list("item", "item__arm", "item__systems_key", "shown"):
         step = 1 if shown.startswith("r1") else -1
         ahead[item] += step
         strata[arm, systems] += step

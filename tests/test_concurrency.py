@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 from django.db import connection
-
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState, Submission
@@ -17,6 +16,7 @@ from evaluation.models import Judgment, Outcome
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS, pause_study, resume_study, verify_study
 from tests.crowd import (
+    HONEST,
     Person,
     at_once,
     before,
@@ -30,9 +30,12 @@ from tests.crowd import (
     open_places,
 )
 
-pytestmark = [pytest.mark.postgres, pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("postgres")]
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("postgres"),
+]
 ONE_ARM = PAPER_ARMS[1:2]
-HONEST = {"submit": 1}
 
 
 @pytest.fixture

@@ -1,14 +1,16 @@
 """The end of a participant's way: comments, and withdrawing."""
 
+from contextlib import suppress
+
 from django.db import transaction
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, ParticipantOutcome, Step
+from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step
 from annotator.services.claiming import release_slot
 from annotator.services.progress import finish
 from annotator.services.slots import replace_excluded
-from annotator.services.submitting import lock_participant
-from evaluation.services import exclude
+from annotator.services.submitting import UNFINISHED, lock_participant
+from evaluation.services import AlreadyExcluded, exclude
 
 MAX_COMMENTS = 5_000
 
@@ -28,14 +30,22 @@ def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
     """Ends the participation and frees the place; on wish, what was judged is left out and judged anew by others."""
     with transaction.atomic():
         participant = lock_participant(token)
-        if participant.outcome:
-            return
-        for assignment in Assignment.objects.filter(participant=participant, state=AssignmentState.RESERVED):
-            release_slot(assignment)
-            assignment.state, assignment.ended_at = AssignmentState.RETURNED, timezone.now()
-            assignment.save(update_fields=["state", "ended_at"])
-        finish(participant, ParticipantOutcome.WITHDRAWN)
-    if leave_out_judgments:
+        if not participant.outcome:
+            _give_back(participant)
+            finish(participant, ParticipantOutcome.WITHDRAWN)
+    # Not in the same transaction, which would hold the study while it waits; asking again completes it.
+    if leave_out_judgments and participant.outcome == ParticipantOutcome.WITHDRAWN:
         with transaction.atomic():
-            exclude(study=participant.study, rater=participant.rater, reason="The participant withdrew.")
+            with suppress(AlreadyExcluded):
+                exclude(study=participant.study, rater=participant.rater, reason="The participant withdrew.")
             replace_excluded(participant.study)
+
+
+def _give_back(participant: Participant) -> None:
+    """Frees the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
+    unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
+    for assignment in unfinished.select_related("slot", "participant__study"):
+        release_slot(assignment)
+        assignment.state = AssignmentState.RETURNED
+        assignment.ended_at = max(timezone.now(), assignment.reserved_at)
+        assignment.save(update_fields=["state", "ended_at"])

@@ -64,6 +64,10 @@ def finish(participant: Participant, outcome: str) -> None:
 
 def _work_left(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
     """Whether the participant's step still has something for them; reserves it, or ends their way."""
+    if participant.study.status == Status.CLOSED:
+        if judged == 0:
+            finish(participant, ParticipantOutcome.FULL)
+        return False
     if participant.step in (Step.TRAINING, Step.QUALIFICATION):
         if _reserve_next(participant, participant.step, now):
             return True
@@ -103,11 +107,10 @@ def _qualified(participant: Participant) -> bool:
 def _next_item(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
     if judged >= participant.quota:
         return False
+    if participant.study.status == Status.PAUSED:
+        return True  # nothing new now, but it may go on
     if _check_is_due(participant, judged, checked) and _reserve_check(participant, now):
         return True
-    if participant.study.status != Status.LIVE:
-        # Paused: nothing new now, but it may go on. Closed: it won't.
-        return participant.study.status == Status.PAUSED
     if claim_slot(participant, now) is not None or next_release(participant, now) is not None:
         return True
     if judged == 0:

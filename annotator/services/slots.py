@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
@@ -9,11 +10,34 @@ from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Slot, SlotState
+from annotator.models import Slot, SlotState
+from annotator.services.claiming import expire
 from evaluation import design
-from evaluation.models import Exclusion, Item, OncePer, Role, Study
+from evaluation.models import Arm, Exclusion, Item, OncePer, Role, Study
 
 BATCH = 2_000
+# An item about to get places: its id, its query's id, its start order, and the key that a participant meets once.
+Member = tuple[int, int, int, str]
+
+
+@dataclass(frozen=True)
+class DealtSlot:
+    """A place as changing the redundancy sees it."""
+
+    pk: int
+    k: int
+    order: str
+    state: str
+    lapsed: bool
+    start: int
+
+    @property
+    def is_free(self) -> bool:
+        return self.state == SlotState.OPEN or (self.state == SlotState.RESERVED and self.lapsed)
+
+    @property
+    def is_second(self) -> bool:
+        return self.order != design.pair_order(self.start, 0)
 
 
 def deal_slots(study: Study) -> None:
@@ -40,31 +64,33 @@ def deal_missing_slots(study: Study) -> None:
 
 def _append(study: Study, items: QuerySet[Item], ks: Iterable[int]) -> None:
     """Adds places k for each item, rank by rank within its arm."""
-    by_arm: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    rows = items.order_by("key").values_list("pk", "query_id", "start_order", "arm_id")
-    for pk, query, start, arm in rows.iterator():
+    by_arm: dict[int, list[Member]] = defaultdict(list)
+    rows = items.order_by().values_list("key", "query__key", "pk", "query_id", "start_order", "arm_id")
+    # Sorted here and not by the database, whose collation would decide who gets which rank.
+    for key, query_key, pk, query, start, arm in sorted(rows.iterator()):
         assert start is not None, "orders are assigned before slots are dealt"
-        by_arm[arm].append((pk, query, start))
+        group = query_key if study.once_per == OncePer.QUERY else key
+        by_arm[arm].append((pk, query, start, group))
     places = list(ks)
-    for arm, members in by_arm.items():
-        _append_in_arm(study, arm, members, places)
+    for dealt in study.arms.filter(pk__in=by_arm):
+        _append_in_arm(study, dealt, by_arm[dealt.pk], places)
 
 
-def _append_in_arm(study: Study, arm: int, members: list[tuple[int, int, int]], ks: list[int]) -> None:
-    item, query, start = (
-        np.repeat(np.array(column, dtype=np.int64), len(ks)) for column in zip(*members, strict=True)
-    )
+def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int]) -> None:
+    *numbers, groups = zip(*members, strict=True)
+    columns = [np.array(column, dtype=np.int64) for column in numbers]
+    columns.append(np.unique(np.array(groups), return_inverse=True)[1])
+    item, query, start, group = (np.repeat(column, len(ks)) for column in columns)
     k = np.tile(np.array(ks, dtype=np.int64), len(members))
-    group = query if study.once_per == OncePer.QUERY else item
     first = (Slot.objects.filter(study=study, arm=arm).aggregate(top=Max("rank"))["top"] or 0) + 1
-    ranks = design.slot_ranks(group, item, k, study.seed, arm, first) + first
+    ranks = design.slot_ranks(group, item, k, study.seed, arm.key, first) + first
     for at in range(0, len(item), BATCH):
         part = slice(at, at + BATCH)
         with transaction.atomic():
             Slot.objects.bulk_create(
                 Slot(
                     study=study,
-                    arm_id=arm,
+                    arm=arm,
                     item_id=int(item_id),
                     query_id=int(query_id),
                     k=int(each_k),
@@ -79,14 +105,19 @@ def _append_in_arm(study: Study, arm: int, members: list[tuple[int, int, int]], 
 
 def retire_item(item: Item) -> None:
     """Withdrawal hook: its places that nobody is at are closed; a running judgment may finish."""
+    _retire(Slot.objects.filter(item=item))
+
+
+def _retire(slots: QuerySet[Slot]) -> None:
+    """Closes those of the places that are open, or held by somebody whose lease ran out."""
     now = timezone.now()
-    expired = Slot.objects.filter(item=item, state=SlotState.RESERVED, leased_until__lt=now)
-    for slot in expired.select_for_update(no_key=True):
-        abandoned = Assignment.objects.filter(pk__in=[slot.holder_id], state=AssignmentState.RESERVED)
+    lapsed = slots.filter(state=SlotState.RESERVED, leased_until__lt=now)
+    for slot in lapsed.select_for_update(no_key=True):
+        assert slot.holder_id is not None
+        expire(slot.holder_id, now)
         slot.state, slot.holder, slot.leased_until = SlotState.RETIRED, None, None
         slot.save(update_fields=["state", "holder", "leased_until"])
-        abandoned.update(state=AssignmentState.EXPIRED, ended_at=now)
-    Slot.objects.filter(item=item, state=SlotState.OPEN).update(state=SlotState.RETIRED)
+    slots.filter(state=SlotState.OPEN).update(state=SlotState.RETIRED)
 
 
 def change_redundancy(study: Study, redundancy: int) -> None:
@@ -107,17 +138,41 @@ def change_redundancy(study: Study, redundancy: int) -> None:
 
 
 def _raise(study: Study) -> None:
+    reopen: list[int] = []
     missing: dict[int, list[int]] = defaultdict(list)
     for item, slots in _slots_by_item(study).items():
-        lacking = study.redundancy - sum(1 for slot in slots if slot.state != SlotState.RETIRED)
-        retired = [slot.pk for slot in slots if slot.state == SlotState.RETIRED][: max(0, lacking)]
-        Slot.objects.filter(pk__in=retired).update(state=SlotState.OPEN)
-        next_k = max((slot.k for slot in slots), default=-1) + 1
-        for offset in range(max(0, lacking - len(retired))):
-            missing[next_k + offset].append(item)
+        again, new = _lacking(slots, study.redundancy)
+        reopen += again
+        for k in new:
+            missing[k].append(item)
+    for at in range(0, len(reopen), settings.ASSAY_BATCH_SIZE):
+        chosen = Slot.objects.filter(pk__in=reopen[at : at + settings.ASSAY_BATCH_SIZE])
+        chosen.update(state=SlotState.OPEN)
     for k, items in sorted(missing.items()):
         for at in range(0, len(items), BATCH):
             _append(study, Item.objects.filter(pk__in=items[at : at + BATCH], withdrawn_at=None), [k])
+
+
+def _lacking(slots: list[DealtSlot], redundancy: int) -> tuple[list[int], list[int]]:
+    """Which of an item's retired places come back, and the k of each new one; always the order there is less of.
+
+    A k tells its order (see `design.pair_order`), so one may be left out.
+    """
+    orders = [slot.order for slot in slots if slot.state != SlotState.RETIRED]
+    retired = {slot.pk: slot.order for slot in slots if slot.state == SlotState.RETIRED}
+    start, top = slots[0].start, slots[-1].k
+    again, new = [], []
+    while len(orders) < redundancy:
+        wanted = design.next_order(start, orders)
+        orders.append(wanted)
+        fitting = next((pk for pk, order in retired.items() if order == wanted), None)
+        if fitting is not None:
+            del retired[fitting]
+            again.append(fitting)
+        else:
+            top += 1 if design.pair_order(start, top + 1) == wanted else 2
+            new.append(top)
+    return again, new
 
 
 def _lower(study: Study) -> None:
@@ -126,25 +181,28 @@ def _lower(study: Study) -> None:
         standing = [slot for slot in slots if slot.state != SlotState.RETIRED]
         while len(standing) > study.redundancy:
             orders = [slot.order for slot in standing]
-            open_ones = [slot for slot in standing if slot.state == SlotState.OPEN]
-            if not open_ones:
+            free = [slot for slot in standing if slot.is_free]
+            if not free:
                 break
-            # The order of which there are more goes first, then the latest place: what stays is balanced.
-            gone = max(open_ones, key=lambda slot: (orders.count(slot.order), slot.k))
+            # The order of which there are more goes first, then the item's second: what stays is balanced.
+            gone = max(free, key=lambda slot: (orders.count(slot.order), slot.is_second, slot.k))
             standing.remove(gone)
             retire.append(gone.pk)
     for at in range(0, len(retire), settings.ASSAY_BATCH_SIZE):
-        chosen = Slot.objects.filter(pk__in=retire[at : at + settings.ASSAY_BATCH_SIZE])
-        # Only where still open: a place that was reserved meanwhile is being judged.
-        chosen.filter(state=SlotState.OPEN).update(state=SlotState.RETIRED)
+        # Only where still free: a place that was reserved meanwhile is being judged.
+        _retire(Slot.objects.filter(pk__in=retire[at : at + settings.ASSAY_BATCH_SIZE]))
 
 
-def _slots_by_item(study: Study) -> dict[int, list[Slot]]:
-    """An item's places that count towards its redundancy; one that was replaced does not."""
-    by_item: dict[int, list[Slot]] = defaultdict(list)
-    slots = Slot.objects.filter(study=study, replaced_by=None, item__withdrawn_at=None)
-    for slot in slots.order_by("item_id", "k").iterator():
-        by_item[slot.item_id].append(slot)
+def _slots_by_item(study: Study) -> dict[int, list[DealtSlot]]:
+    """An item's places that count towards its redundancy, by k; one that was replaced does not."""
+    now = timezone.now()
+    by_item: dict[int, list[DealtSlot]] = defaultdict(list)
+    slots = Slot.objects.filter(study=study, replaced_by=None, item__withdrawn_at=None).order_by("item", "k")
+    rows = slots.values_list("item", "pk", "k", "order", "state", "leased_until", "item__start_order")
+    for item, pk, k, order, state, leased_until, start in rows.iterator():
+        assert start is not None
+        lapsed = leased_until is not None and leased_until < now
+        by_item[item].append(DealtSlot(pk, k, order, state, lapsed, start))
     return by_item
 
 
@@ -156,7 +214,8 @@ def replace_excluded(study: Study) -> int:
     )
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        lost = list(Slot.objects.filter(excluded, study=study, state=SlotState.FILLED, replaced_by=None))
+        filled = Slot.objects.filter(study=study, state=SlotState.FILLED, item__withdrawn_at=None)
+        lost = list(filled.filter(excluded, replaced_by=None))
         for slot in lost:
             _replace(slot)
     return len(lost)

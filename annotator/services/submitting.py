@@ -80,12 +80,14 @@ def submit(
             _go_on(assignment, now, was_late=was_late or assignment.surplus)
             return assignment
     except _AlreadyDone:
-        return get_assignment(token, assignment_id)
-    except IntegrityError:
-        finished = _finished_meanwhile(token, assignment_id)
-        if finished is None:
-            raise
+        finished = get_assignment(token, assignment_id)
+        finished.was_done = True
         return finished
+    except IntegrityError:
+        meanwhile = _finished_meanwhile(token, assignment_id)
+        if meanwhile is None:
+            raise
+        return meanwhile
 
 
 def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
@@ -95,6 +97,7 @@ def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | No
     and the judgment's uniqueness stops it.
     """
     assignment = get_assignment(token, assignment_id)
+    assignment.was_done = True
     return None if assignment.state in UNFINISHED else assignment
 
 
@@ -274,7 +277,8 @@ def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> d
     with transaction.atomic():
         assignment = _lock(token, assignment_id)
         # The place before the assignment, as claiming does it, so the two can't wait for each other.
-        until = extend_lease(assignment, now) if assignment.slot_id else now
+        # An item without a place can't be lost, but must look as if it could: attention checks don't stand out.
+        until = extend_lease(assignment, now) if assignment.slot_id else lease_end(assignment.participant, now)
         kept = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.RESERVED).update(draft=draft)
         return until if kept else None
 

@@ -42,7 +42,8 @@ def _check_places(study: Study) -> Iterator[str]:
     standing = ~Q(slots__state=SlotState.RETIRED) & Q(slots__replaced_by=None)
     items = study.items.annotate(
         places=Count("slots", filter=standing),
-        waiting=Count("slots", filter=standing & ~Q(slots__state=SlotState.FILLED)),
+        # What was held when the redundancy was lowered may be finished, and what was judged stays.
+        waiting=Count("slots", filter=standing & Q(slots__state=SlotState.OPEN)),
     )
     for item in items.filter(places__gt=study.redundancy, waiting__gt=0).iterator():
         yield f"Item {item.key}: {item.places} places where the redundancy is {study.redundancy}."

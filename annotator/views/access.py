@@ -50,7 +50,7 @@ def _protect(response: HttpResponse) -> HttpResponse:
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex"
-    response.xframe_options_exempt = True  # type: ignore[attr-defined]
+    response.xframe_options_exempt = True
     frames = {"frame-ancestors": [SELF, *settings.ASSAY_FRAME_ANCESTORS]}
     response._csp_replace = frames  # type: ignore[attr-defined]
     return response

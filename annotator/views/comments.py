@@ -17,7 +17,9 @@ def comments(request: HttpRequest, token: str) -> HttpResponse:
     if len(text) > MAX_COMMENTS:
         participant = get_participant(token)
         if participant.step == Step.COMMENTS:
-            error = gettext("This is too long; please keep it under %(limit)s characters.") % {"limit": MAX_COMMENTS}
+            error = gettext("This is too long; please keep it under %(limit)s characters.") % {
+                "limit": MAX_COMMENTS
+            }
             return comments_screen(participant, value=text, error=error)
     leave_comments(token, text)
     return home(token)

@@ -15,7 +15,7 @@ from evaluation.forms import PROBLEM_NOTE
 
 @participant_view("POST")
 def draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
-    """JSON in, JSON out: {"leased_until", "lease_seconds"}; 409 where the item is no longer theirs. A form goes home."""
+    """JSON in, JSON out: {"leased_until", "lease_seconds"}, or 409 if the item is lost. A form goes home."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT:
         return JsonResponse({"error": "too large"}, status=413)
     if request.content_type != "application/json":

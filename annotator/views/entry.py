@@ -21,7 +21,7 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
     if study is None:
         raise Http404
     params = request.POST if request.method == "POST" else request.GET
-    visit = read_visit({name: clean_text(value) for name, value in params.items()})
+    visit = read_visit({name: clean_text(value) for name, value in params.dict().items()})
     if request.method == "POST":
         return _decide(study, visit, params.get("choice", ""))
     participant = find_participant(study, visit)

@@ -98,7 +98,7 @@ def _leased_until(participant: Participant, assignment: Assignment) -> datetime:
 
 def skips_left(participant: Participant) -> int:
     limit: int = participant.revision.spec["skips"].get("per_participant", 0)
-    return limit - getattr(participant, "skipped", 0)
+    return limit - participant.skipped
 
 
 def instructions_screen(participant: Participant, notice: str = "") -> HttpResponse:
@@ -138,7 +138,9 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     title, text, button = gettext("Ready to go on?"), gettext("There is more for you."), gettext("Go on")
     if participant.study.status == Status.PAUSED:
         title, button = gettext("This study is having a rest"), gettext("Look again")
-        text = gettext("Your place is kept. Please come back later; this page brings you back to where you are.")
+        text = gettext(
+            "Your place is kept. Please come back later; this page brings you back to where you are."
+        )
     elif release is None or participant.study.status == Status.CLOSED:
         text = gettext("There is nothing more to judge at the moment.")
     elif release > now:
@@ -156,7 +158,9 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     return render("annotator/page_waiting.html", context)
 
 
-def comments_screen(participant: Participant, notice: str = "", *, value: str = "", error: str = "") -> HttpResponse:
+def comments_screen(
+    participant: Participant, notice: str = "", *, value: str = "", error: str = ""
+) -> HttpResponse:
     url = _address("comments", participant)
     context = _around(participant, notice) | {
         "comments": {"url": url, "value": value, "error": error, "limit": str(MAX_COMMENTS)}
@@ -263,7 +267,7 @@ def _bar(participant: Participant, role: str) -> dict[str, Any]:
 def _progress(participant: Participant) -> tuple[int, int]:
     """Items done and to do. Attention checks count in both, so that they can't be told by a meter that stands still."""
     spec = participant.revision.spec
-    judged, checked = getattr(participant, "judged", 0), getattr(participant, "checked", 0)
+    judged, checked = participant.judged, participant.checked
     rule = spec["steps"].get("attention")
     if not rule:
         return judged, participant.quota

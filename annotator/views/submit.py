@@ -27,6 +27,4 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
             visible_ms=str(visible_ms or 0),
             problems=tuple(invalid.problems),
         )
-    # Only what was done before this request has been read back with its end.
-    already = assignment.ended_at is not None
-    return home(token, "already" if already else "late" if assignment.surplus else "")
+    return home(token, "already" if assignment.was_done else "late" if assignment.surplus else "")

@@ -49,7 +49,9 @@ OUTCOMES: dict[str, tuple[Words, Words]] = {
     ),
     ParticipantOutcome.FULL: (
         gettext_lazy("All places are taken"),
-        gettext_lazy("Enough people have taken part, so there is nothing left to judge. Thank you for coming."),
+        gettext_lazy(
+            "Enough people have taken part, so there is nothing left to judge. Thank you for coming."
+        ),
     ),
     ParticipantOutcome.WITHDRAWN: (
         gettext_lazy("You have withdrawn"),

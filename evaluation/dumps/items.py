@@ -38,6 +38,7 @@ class Preparer:
         self.protocol = get_protocol(self.spec["protocol"])
         self.arms = {arm["key"]: arm for arm in self.spec["arms"]}
         self.render = render
+        self._systems: dict[str, System] = {}
 
     def prepare(self, record: Record, *, keep_stimulus: bool = True) -> ImportedItem:
         """The item of a line that fits the schema; LineInvalid with every reason against it."""
@@ -45,7 +46,7 @@ class Preparer:
         if arm is None:
             raise LineInvalid(f"the study has no arm {record['arm']!r}; it has {', '.join(self.arms)}")
         query, context = _query(record["query"]), _context(record.get("context"))
-        responses = _responses(record["responses"], arm, context)
+        responses = self._responses(record["responses"], arm, context)
         stimulus = compile_stimulus(
             arm=arm["key"],
             query=query,
@@ -68,6 +69,32 @@ class Preparer:
             stimulus=stimulus if keep_stimulus else None,
             judgments=judgments,
         )
+
+    def _responses(
+        self, records: list[Record], arm: Mapping[str, Any], context: Context | None
+    ) -> list[Response]:
+        responses = [self._response(record, arm, context) for record in records]
+        keys = [response.key for response in responses]
+        problems = [
+            f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
+        ]
+        problems += [
+            f"responses: {key!r} stands there twice" for key in sorted(set(keys)) if keys.count(key) > 1
+        ]
+        if problems:
+            raise LineInvalid(*problems)
+        return responses
+
+    def _response(self, record: Record, arm: Mapping[str, Any], item_context: Context | None) -> Response:
+        if "context" in record:
+            given = _given_context(record["context"], item_context)
+        else:
+            given = default_response_context(arm, item_context)
+        name = record["system"]
+        key = record.get("key") or default_response_key(name, given.key if given else None)
+        if name not in self._systems:
+            self._systems[name] = System(key=name)
+        return Response(key=key, system=self._systems[name], text=record["text"], context=given)
 
     def _item_problems(self, stimulus: dict[str, Any], gold: Any) -> list[Problem]:
         problems = self.protocol.check_item(self.spec, stimulus)
@@ -132,25 +159,6 @@ def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
         {"question": each["question"], "answers": each.get("answers", []), "answer": each.get("answer", "")}
         for each in records
     ]
-
-
-def _responses(records: list[Record], arm: Mapping[str, Any], context: Context | None) -> list[Response]:
-    responses = [_response(record, arm, context) for record in records]
-    keys = [response.key for response in responses]
-    problems = [f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY]
-    problems += [f"responses: {key!r} stands there twice" for key in sorted(set(keys)) if keys.count(key) > 1]
-    if problems:
-        raise LineInvalid(*problems)
-    return responses
-
-
-def _response(record: Record, arm: Mapping[str, Any], item_context: Context | None) -> Response:
-    if "context" in record:
-        given = _given_context(record["context"], item_context)
-    else:
-        given = default_response_context(arm, item_context)
-    key = record.get("key") or default_response_key(record["system"], given.key if given else None)
-    return Response(key=key, system=System(key=record["system"]), text=record["text"], context=given)
 
 
 def _given_context(given: Any, item_context: Context | None) -> Context | None:

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC
 from typing import Any, BinaryIO
 
@@ -125,26 +124,26 @@ def _cell(value: Any) -> Any:
     return value
 
 
-@dataclass
-class _Group:
-    """Rows on their way into one row group."""
-
-    rows: list[Row]
-    text: int = 0
-
-
 def write_parquet(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
-    text_column = list(COLUMNS).index("text")
     with pq.ParquetWriter(out, SCHEMA, compression="zstd") as writer:
-        group = _Group([])
-        for rows in chunks:
-            group.rows += rows
-            group.text += sum(len(row[text_column] or "") for row in rows)
-            if len(group.rows) >= ROWS_PER_GROUP or group.text >= TEXT_PER_GROUP:
-                writer.write_batch(_record_batch(group.rows))
-                group = _Group([])
-        if group.rows:
-            writer.write_batch(_record_batch(group.rows))
+        for rows in _groups(chunks):
+            writer.write_batch(_record_batch(rows))
+
+
+def _groups(chunks: Iterable[list[Row]]) -> Iterator[list[Row]]:
+    """The rows dealt into row groups that end at so many rows or so much text."""
+    at = list(COLUMNS).index("text")
+    group: list[Row] = []
+    text = 0
+    for rows in chunks:
+        for row in rows:
+            group.append(row)
+            text += len(row[at] or "")
+            if len(group) >= ROWS_PER_GROUP or text >= TEXT_PER_GROUP:
+                yield group
+                group, text = [], 0
+    if group:
+        yield group
 
 
 def _record_batch(rows: list[Row]) -> pa.RecordBatch:

@@ -1,5 +1,6 @@
 """What the two importing commands share."""
 
+import gc
 from argparse import ArgumentParser
 from typing import Any
 
@@ -26,6 +27,8 @@ def add_import_arguments(parser: ArgumentParser) -> None:
 def read_in(source: Source, options: dict[str, Any], unit: str, protocol: str = "") -> Study:
     """Imports with a progress bar; what is refused becomes a CommandError that lists every sentence."""
     owner = _owner(options["owner"])
+    # Millions of short-lived rows make the collector walk all loaded modules again and again: a sixth of the time.
+    gc.freeze()
     try:
         with ProgressBar(shown=options["progress"], unit=unit) as watch:
             return import_dump(
@@ -56,7 +59,7 @@ def summary(study: Study) -> str:
     assert dump is not None
     dump.refresh_from_db()
     written = dump.notes["written"]
-    counts = ", ".join(f"{number:,} {what}" for what, number in written.items())
+    counts = ", ".join(f"{written[what]:,} {what}" for what in ("items", "judgments", "raters"))
     return f"Imported {dump.file_name} as {study.slug} ({study.status}): {counts}."
 
 

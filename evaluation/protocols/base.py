@@ -117,6 +117,7 @@ MESSAGES = {
     "too_many_follow_ups": "has {found} follow-up questions; at most {limit} can be shown",
     "follow_up_unanswered": "follow-up question {number} has no chosen answer",
     "unknown_arm": "the study has no arm {arm!r}",
+    "gold_empty": "says neither which response is better nor what is satisfied",
     "query_empty": "the query has no text",
 }
 

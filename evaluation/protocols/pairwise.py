@@ -18,6 +18,7 @@ from evaluation.protocols.base import (
     Spec,
     Stimulus,
     arm_of,
+    sees_context,
 )
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.values import checklist_parts, response_parts
@@ -127,7 +128,9 @@ class Pairwise(Protocol):
             for label in _as_list(gold.get("preference", []))
             if label not in choices
         ]
-        cells = checklist_parts(stimulus)
+        if not gold.get("preference") and not gold.get("satisfied"):
+            problems.append(Problem("gold_empty", "gold"))
+        cells = checklist_parts(stimulus) if sees_context(spec, stimulus) else []
         for part, value in dict(gold.get("satisfied", {})).items():
             if part not in cells:
                 problems.append(Problem("unknown_part", "gold.satisfied", {"part": part}))

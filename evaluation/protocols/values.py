@@ -5,6 +5,9 @@ from typing import Any
 
 from evaluation.protocols.base import MAX_TEXT, AnswerValue, Kind, Problem, Question, Source, Stimulus
 
+# A checklist's cell as forms, JSON and JSON written by others spell it.
+CHECKS = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "False": 0.0, "True": 1.0}
+
 
 def response_parts(stimulus: Stimulus) -> list[str]:
     return [response["part"] for response in stimulus["responses"]]
@@ -48,10 +51,10 @@ def clean_checklist(question: Question, stimulus: Stimulus, value: Any, source: 
             if source == "form" and question.required:
                 problems.append(Problem("missing", where))
             continue
-        if str(value[part]) not in ("0", "1", "True", "False"):
+        if str(value[part]) not in CHECKS:
             problems.append(Problem("not_a_choice", where, {"value": value[part], "choices": "0, 1"}))
             continue
-        number = 1.0 if str(value[part]) in ("1", "True") else 0.0
+        number = CHECKS[str(value[part])]
         answers.append(AnswerValue(question.key, question.kind, part, number=number))
     if problems:
         raise _Bad(*problems)
@@ -61,8 +64,9 @@ def clean_checklist(question: Question, stimulus: Stimulus, value: Any, source: 
 def clean_text(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
     if not isinstance(value, str):
         raise _Bad(Problem("not_text", question.key))
-    # NUL is refused by PostgreSQL, and line ends are kept in one form so that an export reads back equal.
-    text = value.replace("\x00", "").replace("\r\n", "\n").strip()
+    # NUL is refused by PostgreSQL and half a surrogate pair by any database; line ends are kept in one form so that
+    # an export reads back equal.
+    text = value.replace("\x00", "").replace("\r\n", "\n").encode("utf-8", "replace").decode().strip()
     if len(text) > MAX_TEXT:
         raise _Bad(Problem("too_long", question.key, {"limit": MAX_TEXT}))
     return [AnswerValue(question.key, question.kind, text=text)] if text else []

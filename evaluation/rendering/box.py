@@ -57,7 +57,7 @@ class RenderBox:
             line = self._read_line(child, self.seconds)
         except OSError:
             line = None
-        if not line:
+        if not line or not line.endswith(b"\n"):  # too slow, or the child broke off
             self._end_child()
             return None
         return str(json.loads(line))

@@ -24,22 +24,26 @@ ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 LINK_RULES = {"http", "https", "mailto"}
 
 
+# A response's headings stand under the page's own, which end here.
+PAGE_LEVEL = 2
+
+
 class _Renderer(RendererHTML):
-    """Headings start at level 3, under the page's own; images become their description."""
+    """Headings start under the page's own and leave no level out; images become their description."""
 
-    def heading_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        return f"<{_lower(tokens[idx].tag)}>"
-
-    def heading_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        return f"</{_lower(tokens[idx].tag)}>\n"
+    def render(self, tokens: Sequence[Token], options: Any, env: Any) -> str:
+        headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
+        top = min((int(token.tag[1]) for token in headings), default=1)
+        before = PAGE_LEVEL
+        for token in headings:
+            if token.type == "heading_open":
+                before = min(int(token.tag[1]) - top + PAGE_LEVEL + 1, before + 1, 6)
+            token.tag = f"h{before}"
+        return str(super().render(tokens, options, env))
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         text = self.renderInlineAsText(tokens[idx].children or [], options, env)
         return html.escape(f"[{text or 'image'}]")
-
-
-def _lower(tag: str) -> str:
-    return f"h{min(6, int(tag[1]) + 2)}"
 
 
 _markdown = MarkdownIt(

@@ -16,7 +16,7 @@ CODE_VERSION = 1
 REPLICATES = 1_000
 
 
-class NothingToReport(Exception):  # noqa: N818 - a sentence for a screen
+class NothingToReport(Exception):
     """There is no counting judgment yet."""
 
 
@@ -35,9 +35,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES) -> dict[str, Any
     if not frame.groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
     scopes = [
-        sections.scope_of(
-            frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline
-        )
+        sections.scope_of(frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline)
         for group in frame.groups
     ]
     people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
@@ -80,9 +78,7 @@ def _counts(study: Study, frame: StudyFrame) -> dict[str, Any]:
         "queries": len(frame.items.queries),
         "judgments": sum(len(group.readings.label) for group in groups),
         "raters": sum(len(group.judgments.raters) for group in groups),
-        "left_out": [
-            {"reason": reason, "n": n} for reason, n in sorted(judgments_left_out(study).items())
-        ],
+        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(judgments_left_out(study).items())],
         "excluded_raters": standing_exclusions(study).filter(rater__isnull=False).count(),
     }
 
@@ -96,7 +92,9 @@ def _raters(study: Study, frame: StudyFrame) -> list[dict[str, Any]]:
         if group.kind != JUDGES
         for name, n in zip(group.judgments.raters, sections.judgments_per_rater(group), strict=True)
     ]
-    return sorted(found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"]))
+    return sorted(
+        found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"])
+    )
 
 
 def _group(scope: sections.Scope, people: sections.Scope | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from evaluation.reports.numbers import p_value, percent, points
+from evaluation.reports.numbers import in_percent, p_value, percent, points
 
 ALPHA = 0.05
 # People lead a report; who comes next stands in where they are missing.
@@ -62,15 +62,16 @@ def _flips(group: dict[str, Any], names: Names) -> Iterator[dict[str, Any]]:
     for (system_1, system_2), of_pair in groupby(turned, key=_pair_key):
         flips = list(of_pair)
         supported = any(is_supported(flip) for flip in flips)
-        pair = names.pair(flips[0])
-        turns = f"{pair}: the preferred system turns"
         yield {
             "kind": "pair_flip",
             "system_1": system_1,
             "system_2": system_2,
             "supported": supported,
-            "heading": turns if supported else f"{turns}, but not beyond chance",
-            "text": " ".join([_preferences(group, flips, names), *(_margin(flip, names) for flip in flips)]),
+            "about": names.pair(flips[0]),
+            "heading": "The preferred system turns"
+            if supported
+            else "The preferred system turns, but not beyond chance",
+            "text": f"{_preferences(group, flips, names)} {_margins(flips, names)}",
         }
 
 
@@ -90,15 +91,19 @@ def _preferences(group: dict[str, Any], flips: list[dict[str, Any]], names: Name
     verb = "prefers" if group["kind"] == "judge" else "prefer"
     (system, arms), *rest = by_system.items()
     first = f"In {' and '.join(arms)} {subject(group)} {verb} {names.systems[system]}"
-    return "; ".join([first, *(f"in {' and '.join(arms)}, {names.systems[system]}" for system, arms in rest)]) + "."
-
-
-def _margin(flip: dict[str, Any], names: Names) -> str:
-    shift = points(flip["difference"]["value"])
     return (
-        f"The win-rate margin moves by {shift} points from “{names.arms[flip['first_arm']]}” to "
-        f"“{names.arms[flip['second_arm']]}” ({p_value(flip['p_value'])})."
+        "; ".join([first, *(f"in {' and '.join(arms)}, {names.systems[system]}" for system, arms in rest)])
+        + "."
     )
+
+
+def _margins(flips: list[dict[str, Any]], names: Names) -> str:
+    moves = [
+        f"by {points(flip['difference']['value'])} points from “{names.arms[flip['first_arm']]}” to "
+        f"“{names.arms[flip['second_arm']]}” ({p_value(flip['p_value'])})"
+        for flip in flips
+    ]
+    return f"The win-rate margin moves {' and '.join(moves)}."
 
 
 def _winners(group: dict[str, Any], names: Names) -> Iterator[dict[str, Any]]:
@@ -109,9 +114,10 @@ def _winners(group: dict[str, Any], names: Names) -> Iterator[dict[str, Any]]:
                 "kind": "winner",
                 "system": rate["system"],
                 "supported": True,
-                "heading": f"{names.systems[rate['system']]} wins more often than not{names.within(rate['arm'])}",
-                "text": f"Its expected win rate is {_with_interval(estimate)} "
-                f"({estimate['n']:,} items, judged by {subject(group)}).",
+                "about": names.systems[rate["system"]],
+                "heading": f"Wins more often than not{names.within(rate['arm'])}",
+                "text": f"Its expected win rate is {_with_interval(estimate)}, from {estimate['n']:,} items judged "
+                f"by {subject(group)}.",
             }
 
 
@@ -128,7 +134,8 @@ def _agreement(group: dict[str, Any], names: Names) -> Iterator[dict[str, Any]]:
             "system_1": cell["system_1"],
             "system_2": cell["system_2"],
             "supported": True,
-            "heading": f"{names.pair(cell)}: raters agree {more} in “{second}”",
+            "about": names.pair(cell),
+            "heading": f"Raters agree {more} in “{second}”",
             "text": f"Agreement differs by {points(found['difference']['value'])} points from “{first}” "
             f"(paired t-test on {found['difference']['n']:,} shared queries, {p_value(found['p_value'])}).",
         }
@@ -142,6 +149,7 @@ def _position(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {
         "kind": "position_bias",
         "supported": True,
+        "about": "Position",
         "heading": f"The response shown {which} is preferred",
         "text": f"Of {share['n']:,} preferences of known order, {_with_interval(share)} are for the response "
         "shown first.",
@@ -149,4 +157,4 @@ def _position(group: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _with_interval(estimate: dict[str, Any]) -> str:
-    return f"{percent(estimate['value'])} % ({percent(estimate['low'])} to {percent(estimate['high'])})"
+    return f"{in_percent(estimate['value'])} ({percent(estimate['low'])} to {percent(estimate['high'])})"

@@ -1,11 +1,17 @@
 """How figures are written: percentages with one decimal, coefficients with two, p-values with three."""
 
 MINUS = "\N{MINUS SIGN}"
+NBSP = "\N{NO-BREAK SPACE}"
 
 
 def percent(share: float) -> str:
     """A share between 0 and 1 (or a difference of shares) in percent."""
     return _signed(f"{share * 100:.1f}")
+
+
+def in_percent(share: float) -> str:
+    """The same with its sign, never parted from it."""
+    return f"{percent(share)}{NBSP}%"
 
 
 def decimal(value: float) -> str:
@@ -20,7 +26,7 @@ def points(difference: float) -> str:
 def p_value(value: float | None) -> str:
     if value is None:
         return "not testable"
-    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+    return f"p{NBSP}<{NBSP}0.001" if value < 0.001 else f"p{NBSP}={NBSP}{value:.3f}"
 
 
 def _signed(text: str) -> str:

@@ -1,6 +1,7 @@
 """The sections on who wins: win rates, flips between arms, strengths."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from evaluation.reports.findings import is_supported
 from evaluation.reports.numbers import decimal
@@ -18,17 +19,12 @@ from evaluation.reports.tables import Builder, Table, columns, count, head, word
 from evaluation.reports.view import Block, Section
 
 PAIR = ("system_1", "system_2")
-MAJORITY = "Share of items that a majority gives to either system, and expected win rate, in percent."
+MAJORITY = "Items won by majority, and expected win rate of the system named first, in percent."
 
 
 def win_rates(subject: Subject) -> Section:
     blocks = list(_pairs(subject) if subject.several_arms else _one_arm(subject))
-    for group in subject.groups:
-        if group is not subject.leading:
-            heading = title_for(group, "Win rates", subject)
-            blocks.append(Block(heading, tables=(_all_pairs(subject, group),), folded=True, tag=tag_of(group)))
-    blocks += _pooled(subject)
-    blocks += _categories(subject)
+    blocks += [*_pooled(subject), *_categories(subject), *_others(subject)]
     return Section("win-rates", "Win rates", "Win rates", tuple(blocks), _reading(subject))
 
 
@@ -54,7 +50,8 @@ def _pairs(subject: Subject) -> Iterator[Block]:
 
 def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
     one, two = (subject.system(key) for key in pair)
-    build = Builder(MAJORITY, columns(["Setting", f"{one} wins", f"{two} wins", "Tie", "n", f"{one} expected"]))
+    caption = f"Items won by majority, and expected win rate of {one}, in percent."
+    build = Builder(caption, columns(["Setting", one, two, "Tie", "n", "Expected"]))
     majority, expected = _rates(subject.leading)
     turned = _turned(subject.leading, pair)
     for arm in subject.arms:
@@ -71,7 +68,7 @@ def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
     return build.build()
 
 
-def _rates(group: Record) -> tuple[dict[tuple[str, ...], Record], dict[tuple[str, ...], Record]]:
+def _rates(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
     majority = {
         (found["cell"]["arm"], found["cell"]["system_1"], found["cell"]["system_2"]): found
         for found in group["win_rates"]["majority"]
@@ -125,17 +122,20 @@ def _one_arm(subject: Subject) -> Iterator[Block]:
     yield Block("", tables=(_all_pairs(subject, leading),), plot=plot, anchor="pair-1")
 
 
-def _all_pairs(subject: Subject, group: Record) -> Table:
+def _all_pairs(subject: Subject, group: Record, whose: str = "") -> Table:
     names = ["Pair", "Setting"] if subject.several_arms else ["Pair"]
-    figures = ["First wins", "Second wins", "Tie", "n", "First expected"]
-    build = Builder(MAJORITY, columns([*names, *figures], names=len(names)))
+    figures = ["First", "Second", "Tie", "n", "Expected"]
+    build = Builder(f"{whose}{MAJORITY}", columns([*names, *figures], names=len(names)))
     majority, expected = _rates(group)
     for pair in subject.pairs:
         for arm in subject.arms:
             found = majority.get((arm, *pair))
             if found is None:
                 continue
-            naming = [head(subject.pair(found["cell"])), *([words(subject.arm(arm))] if len(names) > 1 else [])]
+            naming = [
+                head(subject.pair(found["cell"])),
+                *([words(subject.arm(arm))] if len(names) > 1 else []),
+            ]
             build.add(
                 *naming,
                 build.share(found["system_1"]),
@@ -147,10 +147,22 @@ def _all_pairs(subject: Subject, group: Record) -> Table:
     return build.build()
 
 
+def _others(subject: Subject) -> Iterator[Block]:
+    """Groups that stand in the plots beside the leading one, and judges one by one."""
+    for group in subject.voices:
+        if group is not subject.leading:
+            heading = title_for(group, "Win rates", subject)
+            yield Block(heading, tables=(_all_pairs(subject, group),), folded=True, tag=tag_of(group))
+    single = [group for group in subject.groups if group not in subject.voices]
+    if single:
+        tables = tuple(_all_pairs(subject, group, whose=f"{group['label']}. ") for group in single)
+        yield Block("Each judge: win rates", tables=tables, folded=True)
+
+
 def _pooled(subject: Subject) -> Iterator[Block]:
     """Against all opponents, where there is more than one, and against the baseline."""
     group = subject.leading
-    if len({system for pair in subject.pairs for system in pair}) > 2:
+    if subject.several_opponents:
         table = _system_rates(subject, group["win_rates"]["overall"], "Expected win rate over all opponents")
         yield Block("Against all opponents", tables=(table,))
     if group["win_rates"]["against_baseline"]:
@@ -162,7 +174,9 @@ def _pooled(subject: Subject) -> Iterator[Block]:
 
 def _system_rates(subject: Subject, rates: list[Record], what: str) -> Table:
     names = ["System", "Setting"] if subject.several_arms else ["System"]
-    build = Builder(f"{what}, in percent.", columns([*names, "Rate", "Standard error", "n"], names=len(names)))
+    build = Builder(
+        f"{what}, in percent.", columns([*names, "Rate", "Standard error", "n"], names=len(names))
+    )
     for found in sorted(rates, key=lambda rate: (rate["system"], subject.arms.index(rate["arm"]))):
         naming = [words(subject.arm(found["arm"]))] if len(names) > 1 else []
         error = found["standard_error"]
@@ -185,7 +199,7 @@ def _categories(subject: Subject) -> Iterator[Block]:
     found = subject.leading["win_rates"]
     if not found["majority_by_category"]:
         return
-    labels = ["Pair", "Category", "First wins", "Second wins", "Tie", "n", "First expected"]
+    labels = ["Pair", "Category", "First", "Second", "Tie", "n", "Expected"]
     build = Builder(MAJORITY, columns(labels, names=2))
     expected = by_cell(found["expected_by_category"], "category", "system", "opponent")
     for rates in found["majority_by_category"]:
@@ -211,9 +225,17 @@ def flips(subject: Subject) -> Section | None:
         folded = group is not subject.leading
         tables = (_pair_flips(subject, group), _query_flips(subject, group))
         blocks.append(
-            Block(title_for(group, "Flips", subject) if folded else "", (), tables, folded=folded, tag=tag_of(group))
+            Block(
+                title_for(group, "Flips", subject) if folded else "",
+                (),
+                tables,
+                folded=folded,
+                tag=tag_of(group),
+            )
         )
-    transitions = tuple(_transitions(subject, flip) for flip in subject.leading["flips"]["queries"])
+    transitions = tuple(
+        _transitions(subject, flip) for flip in sorted(subject.leading["flips"]["queries"], key=_of_pair)
+    )
     blocks.append(Block("From label to label", tables=transitions, folded=True))
     intro = (
         "A pair flips where the system that majorities prefer differs between two settings; a query flips where "
@@ -229,7 +251,7 @@ def _pair_flips(subject: Subject, group: Record) -> Table:
         "points; tested by resampling queries.",
         columns(labels, names=3),
     )
-    for flip in group["flips"]["pairs"]:
+    for flip in sorted(group["flips"]["pairs"], key=_of_pair):
         tag = "flip" if is_supported(flip) else "within chance" if flip["flipped"] else ""
         build.add(
             head(subject.pair(flip)),
@@ -242,31 +264,45 @@ def _pair_flips(subject: Subject, group: Record) -> Table:
     return build.build()
 
 
+def _of_pair(flip: Record) -> tuple[str, str]:
+    return flip["system_1"], flip["system_2"]
+
+
 def _between(subject: Subject, flip: Record) -> str:
     return f"{subject.arm(flip['first_arm'])} \N{RIGHTWARDS ARROW} {subject.arm(flip['second_arm'])}"
 
 
 def _preferred(subject: Subject, flip: Record) -> str:
     names = [
-        subject.system(key) if key else "neither" for key in (flip["first_preferred"], flip["second_preferred"])
+        subject.system(key) if key else "neither"
+        for key in (flip["first_preferred"], flip["second_preferred"])
     ]
     return names[0] if names[0] == names[1] else f"{names[0]} \N{RIGHTWARDS ARROW} {names[1]}"
 
 
 def _query_flips(subject: Subject, group: Record) -> Table:
-    labels = ["Pair", "Between", "Queries that flip, %", "n", "Stuart-Maxwell \N{GREEK SMALL LETTER CHI}\u00b2", "p"]
+    labels = [
+        "Pair",
+        "Between",
+        "Queries that flip, %",
+        "n",
+        "Stuart-Maxwell \N{GREEK SMALL LETTER CHI}\u00b2",
+        "p",
+    ]
     build = Builder(
         "Query flips: queries whose majority label differs. The test asks whether the totals of the labels differ.",
         columns(labels, names=2),
     )
-    for flip in group["flips"]["queries"]:
+    for flip in sorted(group["flips"]["queries"], key=_of_pair):
         tested = flip["statistic"] is not None
         build.add(
             head(subject.pair(flip)),
             words(_between(subject, flip)),
             build.share(flip["flipped"]),
             build.n(flip["flipped"]),
-            build.figure(_bare(flip["statistic"]), decimal) if tested else build.p(None, flip["test_undefined"]),
+            build.figure(_bare(flip["statistic"]), decimal)
+            if tested
+            else build.p(None, flip["test_undefined"]),
             build.p(flip["p_value"], flip["test_undefined"]),
         )
     return build.build()
@@ -286,23 +322,27 @@ def strengths(subject: Subject) -> Section | None:
     groups = [group for group in subject.panels if group["bradley_terry"]]
     if not groups:
         return None
-    blocks = []
-    for group in groups:
-        for fit in group["bradley_terry"]:
-            title = subject.arm(fit["arm"]) if subject.several_arms else "Strengths"
-            folded = group is not subject.leading
-            heading = title_for(group, title, subject) if folded or subject.several_arms else ""
-            blocks.append(
-                Block(
-                    heading,
-                    tables=(_strengths_table(subject, fit),),
-                    plot=_strengths_plot(subject, group, fit),
-                    folded=folded,
-                    tag=tag_of(group),
-                )
-            )
+    reasons = {fit["undefined"] for group in groups for fit in group["bradley_terry"]}
+    blocks = [_strength_block(subject, group, fit) for group in groups for fit in group["bradley_terry"]]
+    if len(reasons) == 1 and "" not in reasons:
+        blocks = [Block(text=(f"Undefined in every setting. {reasons.pop()}",))]
     intro = "Log-strengths after Bradley and Terry, centred on the average system; ties are half wins."
     return Section("strengths", "Bradley-Terry strengths", "Strengths", tuple(blocks), intro)
+
+
+def _strength_block(subject: Subject, group: Record, fit: Record) -> Block:
+    folded = group is not subject.leading
+    title = subject.arm(fit["arm"]) if subject.several_arms else "Strengths"
+    heading = title_for(group, title, subject) if folded or subject.several_arms else ""
+    if fit["undefined"]:
+        return Block(heading, text=(f"Undefined. {fit['undefined']}",), folded=folded, tag=tag_of(group))
+    return Block(
+        heading,
+        tables=(_strengths_table(subject, fit),),
+        plot=_strengths_plot(subject, group, fit),
+        folded=folded,
+        tag=tag_of(group),
+    )
 
 
 def _strengths_table(subject: Subject, fit: Record) -> Table:
@@ -323,5 +363,3 @@ def _strengths_table(subject: Subject, fit: Record) -> Table:
 def _strengths_plot(subject: Subject, group: Record, fit: Record) -> DotPlot | None:
     rows = [(subject.system(each["system"]), [(group, each["score"])]) for each in fit["strengths"]]
     return score_plot(rows, what="Bradley-Terry strengths", caption="Strengths; 0 is the average system.")
-
-

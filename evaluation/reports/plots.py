@@ -188,9 +188,7 @@ class _Layout:
             lines=tuple(lines),
         )
 
-    def _line(
-        self, row: Row, y: float, x_of: Callable[[float], float], form: Callable[[float], str]
-    ) -> Line:
+    def _line(self, row: Row, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Line:
         # Beside the line a label is centred on the row's marks; above it, it stands clear of the first.
         label_y = y - 14 if self.stacked else y + PITCH * (len(row.marks) - 1) / 2 + 4.5
         dots = tuple(_dot(mark, y + PITCH * at, x_of, form) for at, mark in enumerate(row.marks))

@@ -13,7 +13,7 @@ import numpy as np
 from evaluation import design
 from evaluation.analytics.agreement import agreement as percentage_agreement
 from evaluation.analytics.agreement import agreement_by_group, agreement_difference
-from evaluation.analytics.alpha import krippendorff_alpha
+from evaluation.analytics.alpha import Level, krippendorff_alpha
 from evaluation.analytics.bias import length_bias, position_bias
 from evaluation.analytics.bradley_terry import bradley_terry
 from evaluation.analytics.counts import count_matrix
@@ -76,31 +76,47 @@ def agreement(scope: Scope) -> dict[str, Any]:
     return {
         "overall": plain(overall),
         "by_arm": _named(
-            items.arms, "arm", agreement_by_group(counts, items.query, items.arm, len(items.arms), resample=resample)
+            items.arms,
+            "arm",
+            agreement_by_group(counts, items.query, items.arm, len(items.arms), resample=resample),
         ),
         "by_cell": [
             {**plain(cell), **plain(percentage_agreement(counts[rows], items.query[rows], resample=resample))}
             for cell, rows in items.cells(("arm", "pair"))
         ],
         "by_category": _by_category(
-            items, lambda: agreement_by_group(counts, items.query, items.category, len(items.categories), resample=resample)
+            items,
+            lambda: agreement_by_group(
+                counts, items.query, items.category, len(items.categories), resample=resample
+            ),
         ),
         "differences": [
-            {"first_arm": items.arms[0], "second_arm": items.arms[other], **plain(cell), **_difference(scope, rows, other)}
+            {
+                "first_arm": items.arms[0],
+                "second_arm": items.arms[other],
+                **plain(cell),
+                **_difference(scope, rows, other),
+            }
             for other in range(1, len(items.arms))
             for cell, rows in items.cells(("pair",))
         ],
-    }  # fmt: skip
+    }
 
 
 def _difference(scope: Scope, rows: Ints, other: int) -> dict[str, Any]:
     items = scope.items
     found = {
         name: agreement_difference(
-            scope.counts[rows], items.query[rows], items.pair[rows], items.arm[rows], first=0, second=other, ties=ties
+            scope.counts[rows],
+            items.query[rows],
+            items.pair[rows],
+            items.arm[rows],
+            first=0,
+            second=other,
+            ties=ties,
         )
         for name, ties in (("with_ties", True), ("without_ties", False))
-    }  # fmt: skip
+    }
     return dict(plain(found))
 
 
@@ -109,14 +125,19 @@ def leave_one_out(scope: Scope) -> dict[str, Any]:
     return {
         "inner": plain(inner_agreement(scope.counts, items.query, resample=resample)),
         "inner_by_arm": _named(
-            items.arms, "arm", inner_by_group(scope.counts, items.query, items.arm, len(items.arms), resample=resample), "inner"
+            items.arms,
+            "arm",
+            inner_by_group(scope.counts, items.query, items.arm, len(items.arms), resample=resample),
+            "inner",
         ),
         "inner_by_category": _by_category(
             items,
-            lambda: inner_by_group(scope.counts, items.query, items.category, len(items.categories), resample=resample),
+            lambda: inner_by_group(
+                scope.counts, items.query, items.category, len(items.categories), resample=resample
+            ),
             "inner",
         ),
-    }  # fmt: skip
+    }
 
 
 def outer(scope: Scope, people: Scope) -> dict[str, Any]:
@@ -146,7 +167,7 @@ def group_label(scope: Scope) -> Ints:
 def alpha(scope: Scope) -> list[dict[str, Any]]:
     """Per question at its level of measurement; the preference also as ordered r1, tie, r2."""
     ordered = scope.counts[:, [0, 2, 1]]
-    found = [
+    found: list[tuple[str, Level, Ints]] = [
         ("preference", "nominal", scope.counts),
         ("preference", "ordinal", ordered),
     ]
@@ -156,18 +177,23 @@ def alpha(scope: Scope) -> list[dict[str, Any]]:
         {
             "question": question,
             "level": level,
-            "alpha": plain(krippendorff_alpha(counts, level=level, resample=scope.resample(f"alpha {question} {level}"))),
+            "alpha": plain(
+                krippendorff_alpha(counts, level=level, resample=scope.resample(f"alpha {question} {level}"))
+            ),
         }
         for question, level, counts in found
-    ]  # fmt: skip
+    ]
 
 
 def alpha_by_arm(scope: Scope) -> list[dict[str, Any]]:
     resample = scope.resample("alpha by arm")
     return [
-        {"arm": cell.arm, "alpha": plain(krippendorff_alpha(scope.counts[rows], level="nominal", resample=resample))}
+        {
+            "arm": cell.arm,
+            "alpha": plain(krippendorff_alpha(scope.counts[rows], level="nominal", resample=resample)),
+        }
         for cell, rows in scope.items.cells(("arm",))
-    ]  # fmt: skip
+    ]
 
 
 def _cell_counts(scope: Scope) -> Ints:
@@ -195,8 +221,12 @@ def win_rates(scope: Scope) -> dict[str, Any]:
     }
     by = ("pair", "category")
     several = len(items.categories) > 1
-    found["majority_by_category"] = majority_win_rates(items, judgments, resample=resample, by=by) if several else []
-    found["expected_by_category"] = expected_win_rates(items, judgments, resample=resample, by=by) if several else []
+    found["majority_by_category"] = (
+        majority_win_rates(items, judgments, resample=resample, by=by) if several else []
+    )
+    found["expected_by_category"] = (
+        expected_win_rates(items, judgments, resample=resample, by=by) if several else []
+    )
     known = scope.baseline in items.systems
     found["against_baseline"] = (
         win_rates_against(items, judgments, scope.baseline, resample=resample) if known else []
@@ -212,14 +242,18 @@ def flips(scope: Scope) -> dict[str, Any]:
         "pairs": [
             flip
             for first, second in between
-            for flip in pair_flips(scope.items, scope.group.judgments, first=first, second=second, resample=resample)
+            for flip in pair_flips(
+                scope.items, scope.group.judgments, first=first, second=second, resample=resample
+            )
         ],
         "queries": [
             flip
             for first, second in between
-            for flip in query_flips(scope.items, scope.group.judgments, first=first, second=second, resample=resample)
+            for flip in query_flips(
+                scope.items, scope.group.judgments, first=first, second=second, resample=resample
+            )
         ],
-    }  # fmt: skip
+    }
     return dict(plain(found))
 
 
@@ -241,7 +275,9 @@ def bias(scope: Scope) -> dict[str, Any]:
                 resample=scope.resample("position bias"),
             )
         ),
-        "length": plain(length_bias(scope.items, scope.group.judgments, resample=scope.resample("length bias"))),
+        "length": plain(
+            length_bias(scope.items, scope.group.judgments, resample=scope.resample("length bias"))
+        ),
     }
 
 
@@ -275,8 +311,9 @@ def follow_ups(scope: Scope) -> dict[str, Any] | None:
 
 def _named(names: tuple[str, ...], factor: str, found: Iterable[Any], key: str = "") -> list[dict[str, Any]]:
     return [
-        {factor: name, **({key: plain(each)} if key else plain(each))} for name, each in zip(names, found, strict=True)
-    ]  # fmt: skip
+        {factor: name, **({key: plain(each)} if key else plain(each))}
+        for name, each in zip(names, found, strict=True)
+    ]
 
 
 def _by_category(items: Items, compute: Callable[[], Iterable[Any]], key: str = "") -> list[dict[str, Any]]:

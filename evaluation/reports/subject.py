@@ -4,12 +4,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from evaluation.reports.findings import Names, leading_group
-from evaluation.reports.numbers import decimal, percent
+from evaluation.reports.numbers import NBSP, decimal, percent
 from evaluation.reports.plots import DotPlot, Mark, Row, dot_plot
 from evaluation.reports.tables import Cell, head
 
 Record = dict[str, Any]
 SIMULATED = "simulated"
+# In tables and plots judges stand next to people, and simulated raters apart from both.
+PLACES = ("person", "judges", "judge", SIMULATED)
+# Labels of groups that are words of the language and not names.
+SPOKEN = ("People", "Judges together", "Simulated raters")
 FORMS = {"person": "filled dots", "judge": "open dots", "simulated": "diamonds"}
 
 
@@ -19,7 +23,7 @@ class Subject:
     def __init__(self, report: Record) -> None:
         self.report = report
         self.names = Names(report)
-        self.groups: list[Record] = report["groups"]
+        self.groups: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
         self.leading = leading_group(report)
         self.arms = [arm for arm in self.names.arms if arm in self._arms_judged()]
         self.raters = {rater["rater"]: rater["label"] for rater in report["raters"]}
@@ -38,6 +42,15 @@ class Subject:
         return list(dict.fromkeys((cell["system_1"], cell["system_2"]) for cell in cells))
 
     @property
+    def several_opponents(self) -> bool:
+        """Whether some system was compared with more than one other."""
+        opponents: dict[str, set[str]] = {}
+        for one, two in self.pairs:
+            opponents.setdefault(one, set()).add(two)
+            opponents.setdefault(two, set()).add(one)
+        return any(len(each) > 1 for each in opponents.values())
+
+    @property
     def panels(self) -> list[Record]:
         """Groups of several raters, the leading one first: those with an agreement among themselves."""
         several = [group for group in self.groups if group["raters"] > 1]
@@ -50,10 +63,10 @@ class Subject:
         return [group for group in self.groups if not (together and group["kind"] == "judge")]
 
     def arm(self, key: str) -> str:
-        return self.names.arms[key]
+        return str(self.names.arms[key])
 
     def system(self, key: str) -> str:
-        return self.names.systems[key]
+        return str(self.names.systems[key])
 
     def pair(self, cell: Record) -> str:
         return self.names.pair(cell)
@@ -83,11 +96,12 @@ def legend(marks: Iterable[Mark]) -> str:
     who: dict[str, list[str]] = {}
     for mark in marks:
         names = who.setdefault(FORMS[mark.kind], [])
-        name = mark.who if mark.kind == "judge" else mark.who.lower()
+        name = mark.who.lower() if mark.who in SPOKEN else mark.who
         if name not in names:
             names.append(name)
-    parts = [f"{form}: {', '.join(names)}" for form, names in who.items()]
-    return "; ".join(parts).capitalize() if not parts else parts[0][0].upper() + "; ".join(parts)[1:]
+    parts = [f"{form}: {', '.join(names) if len(names) < 4 else 'judges'}" for form, names in who.items()]
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:]
 
 
 def share_plot(
@@ -106,7 +120,7 @@ def share_plot(
         made,
         what=what,
         caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
-        form=lambda value: f"{percent(value).removesuffix('.0')} %",
+        form=lambda value: f"{percent(value).removesuffix('.0')}{NBSP}%",
         within=(0.0, 1.0),
         reference=reference,
         hints=hints,

@@ -3,8 +3,9 @@
 Page and Markdown are made from the same tables, so that they can't say different things.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from evaluation.reports.numbers import decimal, percent
@@ -12,7 +13,12 @@ from evaluation.reports.numbers import decimal, percent
 Format = Callable[[float], str]
 DASH = "\N{EN DASH}"
 # Reasons that analytics give, where the same is said in fewer words beside a table.
-SHORT_REASONS = {"items with fewer than two judgments": "items with one judgment or none"}
+SHORT_REASONS = {
+    "items with fewer than two judgments": "items with one judgment or none",
+    "items with fewer than two judgments, and items whose most common label is a tie": (
+        "items with one judgment or none, or whose most common label is a tie"
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,8 @@ class Cell:
     tag: str = ""
     header: bool = False
     numeric: bool = True
+    # Rows that the head of a group spans; 0 where an earlier one spans this row.
+    span: int = 1
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,7 @@ class Builder:
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
     _left_out: dict[str, int] = field(default_factory=dict)
+    _rows_left_out: int = 0
 
     def add(self, *cells: Cell) -> None:
         self.rows.append(cells)
@@ -99,10 +108,12 @@ class Builder:
 
     def n(self, estimate: dict[str, Any]) -> Cell:
         """What a figure is of, over the number of what it leaves out; the foot of the table says why."""
-        for part in estimate["left_out"]:
-            if "replicates" not in part["reason"]:
-                self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
-        left = sum(part["n"] for part in estimate["left_out"] if "replicates" not in part["reason"])
+        # Undefined replicates are a matter of the interval, not of what the figure is of.
+        parts = [part for part in estimate["left_out"] if "replicates" not in part["reason"]]
+        for part in parts:
+            self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
+        self._rows_left_out += bool(parts)
+        left = sum(part["n"] for part in parts)
         return Cell(f"{estimate['n']:,}", f"{left:,} left out" if left else "")
 
     def note(self, reason: str) -> tuple[int, ...]:
@@ -113,14 +124,29 @@ class Builder:
         return (self._notes.index(reason) + 1,)
 
     def build(self, *, compact: bool = False) -> Table:
-        return Table(
-            self.caption, tuple(self.columns), tuple(self.rows), tuple(self._notes), self._foot(), compact
-        )
+        rows = tuple(_spanned(self.rows))
+        return Table(self.caption, tuple(self.columns), rows, tuple(self._notes), self._foot(), compact)
 
     def _foot(self) -> str:
-        parts = [f"{n:,} {SHORT_REASONS.get(reason, reason)}" for reason, n in self._left_out.items()]
+        """Numbers stand in the rows; only where one row has several reasons are they told apart here."""
+        told_apart = len(self._left_out) > 1 and self._rows_left_out == 1
+        parts = [
+            f"{f'{n:,} ' if told_apart else ''}{SHORT_REASONS.get(reason, reason)}"
+            for reason, n in self._left_out.items()
+        ]
         left_out = f"Left out: {'; '.join(parts)}." if parts else ""
         return " ".join(filter(None, [self.foot, left_out]))
+
+
+def _spanned(rows: Sequence[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
+    """Where rows that follow each other have the same head, the first one's spans them."""
+    for _, group in groupby(rows, key=lambda row: row[0]):
+        same = list(group)
+        if len(same[0]) < 2 or not same[0][0].header:
+            yield from same
+            continue
+        for at, row in enumerate(same):
+            yield (replace(row[0], span=0 if at else len(same)), *row[1:])
 
 
 def columns(labels: Iterable[str], *, names: int = 1) -> list[Column]:

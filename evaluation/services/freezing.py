@@ -99,11 +99,13 @@ def assign_orders(study: Study) -> None:
     already: dict[object, int] = {}
     for arm, systems in frozen.exclude(start_order=None).values_list("arm__key", "systems_key").iterator():
         already[(arm, systems)] = already.get((arm, systems), 0) + 1
-    new = list(frozen.filter(start_order=None).order_by("key").values_list("pk", "arm__key", "systems_key"))
-    strata = [(arm, systems) for _, arm, systems in new]
+    # Sorted here and not by the database, whose collation would decide which item gets which order.
+    unordered = frozen.filter(start_order=None).order_by()
+    new = sorted(unordered.values_list("key", "pk", "arm__key", "systems_key"))
+    strata = [(arm, systems) for _, _, arm, systems in new]
     starts = design.starting_orders(strata, study.seed, already)
     for start in (0, 1):
-        chosen = [pk for (pk, _, _), each in zip(new, starts, strict=True) if each == start]
+        chosen = [pk for (_, pk, _, _), each in zip(new, starts, strict=True) if each == start]
         for at in range(0, len(chosen), settings.ASSAY_BATCH_SIZE):
             Item.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE]).update(start_order=start)
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import F
 
 from evaluation.models import Answer, Judgment, Outcome, Study
 from evaluation.protocols import AnswerValue
@@ -116,7 +117,7 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
         row = existing.get(each.key)
         if row is None:
             row = existing[each.key] = _insert(study, [each])[0]
-        elif row.outcome != Outcome.OK:
+        elif row.outcome != Outcome.OK and each.outcome == Outcome.OK:
             row = existing[each.key] = _replace(study, row, each)
         merged.append(row)
     return merged
@@ -127,4 +128,6 @@ def _replace(study: Study, row: Judgment, each: JudgmentInput) -> Judgment:
     new.pk = row.pk
     new.save(force_update=True)
     _insert_answers([(new, each)])
+    # Neither the number of judgments nor the highest id tells that figures changed.
+    Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
     return new

@@ -45,6 +45,11 @@ def launch_problems(study: Study) -> list[str]:
             problems.append(
                 f"The pass mark is {qualification['pass_mark']}, but there are {available} qualification items."
             )
+    without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
+    problems += [
+        f"Item {key}: a {role} item needs gold."
+        for key, role in without_gold.order_by("key").values_list("key", "role")[:MAX_PROBLEMS]
+    ]
     for check in hooks.launch_checks:
         problems += check(study)
     return problems
@@ -79,17 +84,20 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
 
 def _begin(study: Study) -> Revision:
     with transaction.atomic():
-        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        if locked.status != Status.DRAFT:
-            raise WrongStatus(f"Only a draft can be launched; this study is {locked.status}.")
-        if locked.launching_since and timezone.now() - locked.launching_since < ABANDONED_AFTER:
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        study.refresh_from_db()  # what is stored is frozen, not what the caller read a while ago
+        if study.status != Status.DRAFT:
+            raise WrongStatus(f"Only a draft can be launched; this study is {study.status}.")
+        if study.launching_since and timezone.now() - study.launching_since < ABANDONED_AFTER:
             raise WrongStatus("The study is being launched already.")
-        problems = launch_problems(locked)
-        if problems:
-            raise LaunchRefused(problems)
-        study.launching_since = timezone.now()
-        study.save(update_fields=["launching_since"])
-        return freeze_spec(study)
+        problems = launch_problems(study)
+        if not problems:
+            study.launching_since = timezone.now()
+            study.save(update_fields=["launching_since"])
+            return freeze_spec(study)
+    if study.launching_since:  # what a launch that was cut short left behind
+        _thaw(study)
+    raise LaunchRefused(problems)
 
 
 def _thaw(study: Study) -> None:

@@ -1,6 +1,7 @@
 """`verify`: recomputes every hash of a study and checks what must always hold."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.db.models import Exists, OuterRef
 
@@ -40,13 +41,18 @@ def _check_judgments(study: Study) -> Iterator[str]:
         yield f"Judgment {judgment.pk}: has answers though its outcome is {judgment.outcome}."
     for judgment in judgments.filter(outcome=Outcome.OK).exclude(Exists(answers)).iterator():
         yield f"Judgment {judgment.pk}: is ok but has no answer."
-    shown_items = judgments.exclude(shown="").values("item")
+    shown_items = Item.objects.filter(pk__in=judgments.exclude(shown="").values("item"))
     parts = {
-        pk: sorted(response["part"] for response in responses)
-        for pk, responses in Item.objects.filter(pk__in=shown_items)
-        .values_list("pk", "stimulus__responses")
-        .iterator()
+        pk: _parts(responses)
+        for pk, responses in shown_items.values_list("pk", "stimulus__responses").iterator()
     }
     for pk, item, shown in judgments.exclude(shown="").values_list("pk", "item_id", "shown").iterator():
         if sorted(shown.split(",")) != parts[item]:
             yield f"Judgment {pk}: the presented order {shown!r} is not an order of its responses."
+
+
+def _parts(responses: Any) -> list[str]:
+    """The parts of a stimulus's responses, which may have been tampered with."""
+    if not isinstance(responses, list):
+        return []
+    return sorted(str(each.get("part")) for each in responses if isinstance(each, dict))

@@ -126,7 +126,11 @@ def _machines(row: Row, rng: np.random.Generator, judges: int, simulated: int) -
     for kind, n in (("judge", judges), ("simulated", simulated)):
         for number in range(1, n + 1):
             at = usual if rng.random() < (0.8 if kind == "judge" else 0.4) else rng.integers(3)
-            judgment: dict[str, Any] = {"rater": f"{kind}-{number}", "label": f"{kind} {number}", "kind": kind}
+            judgment: dict[str, Any] = {
+                "rater": f"{kind}-{number}",
+                "label": f"{kind} {number}",
+                "kind": kind,
+            }
             if kind == "judge" and rng.random() < 0.01:
                 found.append({**judgment, "outcome": "unparsed"})
             else:

@@ -1,0 +1,233 @@
+"""The sections on who agrees: among raters, between settings, and judges with people."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation.reports.plots import DotPlot
+from evaluation.reports.subject import (
+    Record,
+    Subject,
+    by_cell,
+    group_head,
+    share_plot,
+    tag_of,
+    title_for,
+)
+from evaluation.reports.tables import Builder, Column, Table, columns, head, words
+from evaluation.reports.view import Block, Section
+
+ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
+IN_PERCENT = "Percentage agreement and leave-one-out agreement, in percent"
+
+
+def agreement(subject: Subject) -> Section:
+    blocks = [Block("", tables=(_overall(subject),)), *_by_arm(subject), *_finer(subject, subject.leading)]
+    for group in (each for each in subject.panels if each is not subject.leading):
+        tables = tuple(table for block in _finer(subject, group) for table in block.tables)
+        if tables:
+            heading = title_for(group, "Agreement in detail", subject)
+            blocks.append(Block(heading, tables=tables, folded=True, tag=tag_of(group)))
+    intro = (
+        "Agreement is the share of an item's judgments equal to its most common label; without ties, items whose "
+        "one most common label is a tie are left out. Leave-one-out holds one judgment back and asks how often "
+        "the others predict it."
+    )
+    return Section("agreement", "Agreement", "Agreement", tuple(blocks), intro)
+
+
+def _overall(subject: Subject) -> Table:
+    labels = [
+        "Raters",
+        "With ties",
+        "Without ties",
+        "Leave-one-out",
+        f"{ALPHA} nominal",
+        f"{ALPHA} ordinal",
+        "n",
+    ]
+    build = Builder(
+        f"{IN_PERCENT}; {ALPHA} of the preference (ordinal: a tie lies between the two).", columns(labels)
+    )
+    for group in subject.panels:
+        found, alphas = group["agreement"]["overall"], _alphas(group)
+        build.add(
+            group_head(group),
+            build.share(found["with_ties"]),
+            build.share(found["without_ties"]),
+            build.share(group["leave_one_out"]["inner"]),
+            build.coefficient(alphas[("preference", "nominal")]["alpha"]),
+            build.coefficient(alphas[("preference", "ordinal")]["alpha"]),
+            build.n(found["with_ties"]),
+        )
+    return build.build()
+
+
+def _alphas(group: Record) -> dict[tuple[Any, ...], Record]:
+    return by_cell(group["alpha"], "question", "level")
+
+
+def _by_arm(subject: Subject) -> Iterator[Block]:
+    """Settings as rows: the leading group's table, and every panel in the plot."""
+    if not subject.several_arms:
+        return
+    build = Builder(f"{IN_PERCENT}; {ALPHA} nominal.", columns(_figures("Setting")))
+    loo = by_cell(subject.leading["leave_one_out"]["inner_by_arm"], "arm")
+    alphas = by_cell(subject.leading["alpha_by_arm"], "arm")
+    found = by_cell(subject.leading["agreement"]["by_arm"], "arm")
+    for arm in subject.arms:
+        build.add(
+            head(subject.arm(arm)),
+            build.share(found[(arm,)]["with_ties"]),
+            build.share(found[(arm,)]["without_ties"]),
+            build.share(loo[(arm,)]["inner"]),
+            build.coefficient(alphas[(arm,)]["alpha"]),
+            build.n(found[(arm,)]["with_ties"]),
+        )
+    plot = _arm_plot(subject)
+    yield Block("By setting", tables=(build.build(),), plot=plot, tag=tag_of(subject.leading))
+
+
+def _figures(name: str) -> list[str]:
+    return [name, "With ties", "Without ties", "Leave-one-out", ALPHA, "n"]
+
+
+def _arm_plot(subject: Subject) -> DotPlot | None:
+    of_group = [(group, by_cell(group["agreement"]["by_arm"], "arm")) for group in subject.panels]
+    rows = [
+        (subject.arm(arm), [(group, found[(arm,)]["with_ties"]) for group, found in of_group])
+        for arm in subject.arms
+    ]
+    return share_plot(
+        rows, what="Percentage agreement by setting", caption="Percentage agreement, ties included."
+    )
+
+
+def _finer(subject: Subject, group: Record) -> Iterator[Block]:
+    """By cell, differences, by category."""
+    tag = tag_of(group)
+    if subject.several_arms or len(subject.pairs) > 1:
+        heading = "By pair and setting" if subject.several_arms else "By pair"
+        yield Block(heading, tables=(_cells(subject, group),), tag=tag)
+    if group["agreement"]["differences"]:
+        yield Block("Differences between settings", tables=(_differences(subject, group),), tag=tag)
+    if group["agreement"]["by_category"]:
+        yield Block("By category", tables=(_categories(group),), folded=True, tag=tag)
+
+
+def _cells(subject: Subject, group: Record) -> Table:
+    names = ["Pair", "Setting"] if subject.several_arms else ["Pair"]
+    build = Builder(
+        "Percentage agreement, in percent.",
+        [*columns(names, names=2), Column("With ties"), Column("n"), Column("Without ties"), Column("n")],
+    )
+    found = by_cell(group["agreement"]["by_cell"], "arm", "system_1", "system_2")
+    for pair in subject.pairs:
+        for arm in subject.arms:
+            cell = found.get((arm, *pair))
+            if cell is not None:
+                build.add(
+                    head(subject.pair(cell)),
+                    *([words(subject.arm(arm))] if len(names) > 1 else []),
+                    *_with_and_without(build, cell),
+                )
+    return build.build()
+
+
+def _with_and_without(build: Builder, found: Record) -> list[Any]:
+    return [
+        build.share(found["with_ties"]),
+        build.n(found["with_ties"]),
+        build.share(found["without_ties"]),
+        build.n(found["without_ties"]),
+    ]
+
+
+def _differences(subject: Subject, group: Record) -> Table:
+    names = ["Pair", "Between", "With ties", "n", "p", "Without ties", "n", "p"]
+    build = Builder(
+        "Difference in percentage agreement, in points; paired t-test on the queries that both settings share.",
+        columns(names, names=2),
+    )
+    for cell in sorted(
+        group["agreement"]["differences"], key=lambda cell: (cell["system_1"], cell["system_2"])
+    ):
+        between = f"{subject.arm(cell['first_arm'])} \N{RIGHTWARDS ARROW} {subject.arm(cell['second_arm'])}"
+        cells = []
+        for found in (cell["with_ties"], cell["without_ties"]):
+            cells += [
+                build.share(found["difference"]),
+                build.n(found["difference"]),
+                build.p(found["p_value"], found["test_undefined"]),
+            ]
+        build.add(head(subject.pair(cell)), words(between), *cells)
+    return build.build()
+
+
+def _categories(group: Record) -> Table:
+    labels = ["Category", "With ties", "n", "Without ties", "n", "Leave-one-out"]
+    build = Builder(f"{IN_PERCENT}.", columns(labels))
+    loo = by_cell(group["leave_one_out"]["inner_by_category"], "category")
+    for found in group["agreement"]["by_category"]:
+        build.add(
+            head(found["category"] or "none"),
+            *_with_and_without(build, found),
+            build.share(loo[(found["category"],)]["inner"]),
+        )
+    return build.build()
+
+
+def judges(subject: Subject) -> Section | None:
+    """Whoever is held against people: judges, one by one and together, and simulated raters."""
+    compared = [group for group in subject.groups if group["against_people"] is not None]
+    if not compared:
+        return None
+    people = next(group for group in subject.groups if group["kind"] == "person")
+    blocks = [Block("", tables=(_outer(people, compared),), plot=_outer_plot(people, compared))]
+    if compared[0]["against_people"]["outer_by_category"]:
+        blocks.append(Block("By category", tables=(_outer_by_category(people, compared),)))
+    intro = (
+        "One person's judgment is held back at a time; the figure is how often the most common label of the other "
+        "people is the judge's own. People against people is the mark to reach."
+    )
+    return Section("judges", "Judges against people", "Judges", tuple(blocks), intro)
+
+
+def _outer(people: Record, compared: list[Record]) -> Table:
+    build = Builder("Leave-one-out agreement with people, in percent.", columns(["Raters", "Agreement", "n"]))
+    for group, estimate in _held_against(people, compared):
+        build.add(group_head(group), build.share(estimate), build.n(estimate))
+    return build.build()
+
+
+def _held_against(people: Record, compared: list[Record]) -> Iterator[tuple[Record, Record]]:
+    yield people, people["leave_one_out"]["inner"]
+    for group in compared:
+        yield group, group["against_people"]["outer"]
+
+
+def _outer_plot(people: Record, compared: list[Record]) -> DotPlot | None:
+    rows = [(group["label"], [(group, estimate)]) for group, estimate in _held_against(people, compared)]
+    return share_plot(
+        rows, what="Leave-one-out agreement with people", caption="Leave-one-out agreement with people."
+    )
+
+
+def _outer_by_category(people: Record, compared: list[Record]) -> Table:
+    found = {"": by_cell(people["leave_one_out"]["inner_by_category"], "category")}
+    categories = [category for (category,) in found[""]]
+    build = Builder(
+        "Leave-one-out agreement with people by category, in percent; n is the number of items.",
+        columns(["Raters", *(category or "none" for category in categories)]),
+    )
+    build.add(group_head(people), *(_with_n(build, found[""][(each,)]["inner"]) for each in categories))
+    for group in compared:
+        outer = by_cell(group["against_people"]["outer_by_category"], "category")
+        build.add(group_head(group), *(_with_n(build, outer[(each,)]["outer"]) for each in categories))
+    return build.build()
+
+
+def _with_n(build: Builder, estimate: Record) -> Any:
+    """A figure that has no column for its n beside it."""
+    cell = build.share(estimate)
+    n = f"n = {estimate['n']:,}"
+    return type(cell)(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)

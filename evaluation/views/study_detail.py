@@ -1,0 +1,40 @@
+"""One study: where it stands, its link for participants, its report, and the panels of other apps."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from evaluation import hooks
+from evaluation.models import Role, Study
+from evaluation.permissions import get_study_for
+from evaluation.reports.view import Fact
+from evaluation.selectors import counting_judgments, judgments_left_out
+
+
+@login_required
+@require_safe
+def study_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    study = get_study_for(request.user, slug)
+    judged = counting_judgments(study).count()
+    context = {
+        "study": study,
+        "judged": judged,
+        "facts": _facts(study, judged),
+        "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
+        "panels": [(panel.label, reverse(panel.url_name, args=[study.slug])) for panel in hooks.panels],
+    }
+    return render(request, "evaluation/study_detail.html", context)
+
+
+def _facts(study: Study, judged: int) -> list[Fact]:
+    items = study.items.filter(role=Role.MAIN, withdrawn_at=None).count()
+    left_out = judgments_left_out(study)
+    wanted = items * study.redundancy
+    reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
+    return [
+        Fact("Items", f"{items:,}", f"{study.redundancy} judgments each, {wanted:,} in all"),
+        Fact("Judgments", f"{judged:,}", "that count, of all raters"),
+        Fact("Left out", f"{sum(left_out.values()):,}", reasons or "every judgment counts"),
+    ]

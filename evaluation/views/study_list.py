@@ -1,0 +1,14 @@
+"""The studies that a member may see."""
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from evaluation.selectors import studies_of
+
+
+@login_required
+@require_safe
+def study_list(request: HttpRequest) -> HttpResponse:
+    return render(request, "evaluation/study_list.html", {"studies": studies_of(request.user)})

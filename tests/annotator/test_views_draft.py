@@ -1,0 +1,91 @@
+"""Drafts: kept, limited, and with them the lease."""
+
+import json
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotator.models import Assignment, Slot
+from annotator.platforms import Visit
+from annotator.services.entry import enter
+from annotator.services.submitting import MAX_DRAFT
+from tests.annotator.conftest import address, fields, home, text
+
+pytestmark = pytest.mark.django_db
+
+
+def send(client, participant, body):
+    return client.post(address(client, participant, "draft"), body, content_type="application/json")
+
+
+def test_keeps_fields_and_extends_the_lease(client, participant):
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() + timedelta(seconds=30))
+    response = send(client, participant, {"preference": "r2", "problem_note": "not an answer", "n": 5})
+    assert response.status_code == 200
+    slot = Slot.objects.get(state="reserved")
+    assert datetime.fromisoformat(response.json()["leased_until"]) == slot.leased_until
+    assert 3500 < response.json()["lease_seconds"] <= 3600
+    assert Assignment.objects.get().draft == {"preference": "r2"}
+
+
+def test_text_that_no_database_takes_is_cleaned(client, participant):
+    assert (
+        send(client, participant, '{"justification": "a\\u0000b\\ud800c", "x\\u0000": "y"}').status_code
+        == 200
+    )
+    assert Assignment.objects.get().draft == {"justification": "ab?c", "x": "y"}
+    assert client.get(home(participant)).status_code == 200
+
+
+@pytest.mark.parametrize("body", ["{", "[]", "null", '"x"', b"\xff\xfe"])
+def test_bad_json(client, participant, body):
+    assert send(client, participant, body).status_code == 400
+    assert Assignment.objects.get().draft == {}
+
+
+def test_too_large(client, participant):
+    assert send(client, participant, {"justification": "x" * MAX_DRAFT}).status_code == 413
+    form = {"justification": "x" * MAX_DRAFT}
+    assert client.post(address(client, participant, "draft"), form).status_code == 413
+    assert Assignment.objects.get().draft == {}
+
+
+def test_lost_place_is_told(client, make):
+    study = make(queries=1, redundancy=1)
+    participant = enter(study, Visit("link"))
+    target = address(client, participant, "draft")
+    Slot.objects.update(leased_until=timezone.now() - timedelta(hours=1))
+    enter(study, Visit("link"))
+    response = client.post(target, {"preference": "r1"}, content_type="application/json")
+    assert response.status_code == 409
+    form = client.post(target, {"preference": "r1"})
+    assert "no longer yours" in text(client.get(form["Location"]))
+
+
+def test_after_submitting_nothing_is_kept(client, participant):
+    target = address(client, participant, "draft")
+    client.post(address(client, participant), fields(client, participant))
+    assert client.post(target, json.dumps({"a": "b"}), content_type="application/json").status_code == 409
+    assert not Assignment.objects.exclude(draft={}).exists()
+
+
+def test_form_without_script_keeps_and_gives_more_time(client, participant):
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() + timedelta(seconds=30))
+    given = {"justification": "so far", "preference": "tie"}
+    response = client.post(address(client, participant, "draft"), given)
+    assert response.status_code == 303
+    page = client.get(response["Location"])
+    assert "You have more time" in text(page)
+    assert "so far" in text(page)
+    assert Slot.objects.get(state="reserved").leased_until > timezone.now() + timedelta(minutes=50)
+
+
+def test_checks_answer_like_items(client, make):
+    """An attention check has no place to lose, and its draft must not tell."""
+    study = make(queries=4, checks=1, steps={"attention": {"checks": 1}}, items_per_participant=2)
+    participant = enter(study, Visit("link"))
+    client.post(address(client, participant), fields(client, participant))
+    assert Assignment.objects.get(state="reserved").slot is None
+    answer = send(client, participant, {"preference": "r1"})
+    assert 3500 < answer.json()["lease_seconds"] <= 3600

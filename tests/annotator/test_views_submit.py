@@ -1,0 +1,166 @@
+"""Submitting: what is taken, what is sent back with everything kept, and that a second or late one moves on."""
+
+import re
+import uuid
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotator.models import Assignment, Slot
+from annotator.platforms import Visit
+from annotator.services.entry import enter
+from evaluation.models import Judgment
+from tests.annotator.conftest import WITH, address, fields, home, text
+from tests.annotator.test_views_page import ALL_STEPS, statements
+
+pytestmark = pytest.mark.django_db
+
+
+def test_records_and_moves_on(client, participant):
+    target = address(client, participant)
+    response = client.post(target, fields(client, participant, preference="tie", visible_ms="3"))
+    assert (response.status_code, response["Location"]) == (303, home(participant))
+    judgment = Judgment.objects.get()
+    assert judgment.answers.get(question="preference").label == "tie"
+    assert judgment.visible_ms == 3
+    assert address(client, participant) != target
+
+
+def test_with_context_every_cell_is_recorded(client, make):
+    participant = enter(make(arms=WITH, follow_ups=2), Visit("link"))
+    given = fields(client, participant) | {"satisfied.f1.r2": "0"}
+    assert client.post(address(client, participant), given).status_code == 303
+    cells = dict(Judgment.objects.get().answers.filter(question="satisfied").values_list("part", "number"))
+    assert cells == {"f1.r1": 1, "f1.r2": 0, "f2.r1": 1, "f2.r2": 1}
+
+
+def test_incomplete_form_comes_back_with_everything_kept(client, make):
+    participant = enter(make(arms=WITH, follow_ups=2), Visit("link"))
+    target = address(client, participant)
+    given = {
+        "satisfied.f1.r1": "1",
+        "satisfied.f2.r2": "0",
+        "justification": "Because <b>it</b>",
+        "visible_ms": "77",
+    }
+    response = client.post(target, given)
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert "2 choices are still open." in page
+    assert 'href="#q-satisfied.f1.r2"' in page
+    assert 'id="q-satisfied.f1.r2"' in page
+    assert 'href="#q-preference"' in page
+    assert 'id="e-satisfied.f2.r1"' in page
+    assert "autofocus" in page
+    assert "Still open" in page
+    checked = re.findall(r'name="([^"]+)" value="(\w+)"[^>]* checked', page)
+    assert checked == [("satisfied.f1.r1", "1"), ("satisfied.f2.r2", "0")]
+    assert "1 of 2 met" in page
+    assert "Because &lt;b&gt;it&lt;/b&gt;" in page
+    assert 'name="visible_ms" value="77"' in page
+    assert not Judgment.objects.exists()
+    assert Assignment.objects.get().state == "reserved"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"justification": "x"}, "Please choose one."),
+        ({"preference": "r1", "justification": "   "}, "Please write a few words."),
+        ({"preference": "r9", "justification": "x"}, "Please choose one of the options shown."),
+        ({"preference": "r1", "justification": "x" * 20_001}, "please keep it under 20000 characters"),
+        ({"preference": "r1", "justification": "x", "extra": "1"}, "does not ask"),
+        ({"preference": "r1", "justification": "x", "satisfied.f1.r1": "1"}, "does not ask"),
+        ({"preference.r1": "1", "justification": "x"}, "Please choose one of the options shown."),
+        ({}, "Please choose one."),
+    ],
+)
+def test_bad_input(client, participant, given, words):
+    response = client.post(address(client, participant), given)
+    assert response.status_code == 422
+    assert words in text(response)
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("visible", ["", "-5", "1e9", "٣", "9" * 40, "abc"])
+def test_nonsense_time_in_view_is_left_out(client, participant, visible):
+    response = client.post(address(client, participant), fields(client, participant, visible_ms=visible))
+    assert response.status_code == 303
+    assert Judgment.objects.get().visible_ms is None
+
+
+def test_time_in_view_never_exceeds_the_duration(client, participant):
+    client.post(address(client, participant), fields(client, participant, visible_ms="99999999"))
+    judgment = Judgment.objects.get()
+    assert judgment.visible_ms == judgment.duration_ms
+
+
+def test_double_submit_changes_nothing_and_says_so(client, participant):
+    target, given = address(client, participant), fields(client, participant)
+    client.post(target, given)
+    response = client.post(target, given | {"preference": "r2"})
+    assert response.status_code == 303
+    assert Judgment.objects.get().answers.get(question="preference").label == "r1"
+    assert "already done that item" in text(client.get(response["Location"]))
+
+
+def test_late_submit_counts_while_the_place_is_free(client, participant):
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() - timedelta(hours=1))
+    response = client.post(address(client, participant), fields(client, participant))
+    assert response["Location"] == home(participant)
+    assert Judgment.objects.get().surplus is False
+
+
+def test_late_submit_of_a_taken_place_is_kept_as_surplus(client, make):
+    study = make(queries=1, redundancy=1)
+    participant = enter(study, Visit("link"))
+    target, given = address(client, participant), fields(client, participant)
+    Slot.objects.update(leased_until=timezone.now() - timedelta(hours=1))
+    enter(study, Visit("link"))
+    response = client.post(target, given)
+    assert Judgment.objects.get().surplus is True
+    assert "count for your pay" in text(client.get(response["Location"]))
+
+
+def test_somebody_elses_item_is_not_there(client, participant, other_participant):
+    theirs = address(client, other_participant).replace(other_participant.token, participant.token)
+    before = list(Assignment.objects.order_by("pk").values())
+    for action in ("submit", "skip", "draft", "problem"):
+        response = client.post(theirs.replace("submit", action), fields(client, participant))
+        assert response.status_code == 404, action
+    assert list(Assignment.objects.order_by("pk").values()) == before
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("action", ["submit", "skip", "draft", "problem"])
+@pytest.mark.parametrize("tampered", [str(uuid.UUID(int=7)), "not-a-uuid", "1"])
+def test_tampered_item(client, participant, action, tampered):
+    assert client.post(f"{home(participant)}a/{tampered}/{action}/", {}).status_code == 404
+
+
+@pytest.mark.parametrize("action", ["submit", "skip", "draft", "problem"])
+def test_strangers_token(client, participant, action):
+    target = address(client, participant, action).replace(participant.token, "nobody-has-this-token-here")
+    assert client.post(target, {"preference": "r1"}).status_code == 404
+
+
+@pytest.mark.parametrize("action", ["submit", "skip", "draft", "problem"])
+def test_wrong_method(client, participant, action):
+    assert client.get(address(client, participant, action)).status_code == 405
+
+
+def test_submitting_takes_at_most_eight_queries(client, make):
+    study = make(
+        arms=WITH, queries=100, steps=ALL_STEPS | {"instructions": False}, checks=1, items_per_participant=9
+    )
+    participant = enter(study, Visit("link"))
+    for number in range(9):
+        target, given = address(client, participant), fields(client, participant, preference="tie")
+        with CaptureQueriesContext(connection) as queries:
+            assert client.post(target, given).status_code == 303
+        # The one submit after which an attention check comes also has to choose the check.
+        is_check = Assignment.objects.filter(state="reserved", slot=None).exists()
+        print(number, is_check, len(statements(queries)))

@@ -1,0 +1,123 @@
+"""Chromium, driven by Playwright: one for the session, and a database that several threads can open."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connections
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+CHROMIUM = os.environ.get("ASSAY_CHROMIUM", "/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # As the strictest browsers have it: a frame of another site gets no cookies.
+    "--test-third-party-cookie-phaseout",
+]
+WIDE = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The live server answers in threads of its own, which can't share SQLite's database in memory: a file can."""
+    database = connections["default"].settings_dict
+    if database["ENGINE"].endswith("sqlite3") and any(item.get_closest_marker("browser") for item in items):
+        folder = tempfile.mkdtemp(prefix="assay-browser-")
+        database["TEST"]["NAME"] = str(Path(folder) / "test.sqlite3")
+
+
+def pytest_unconfigure() -> None:
+    name = connections["default"].settings_dict["TEST"]["NAME"] or ""
+    if "assay-browser-" in name:
+        shutil.rmtree(Path(name).parent, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        reason = f"no Chromium at {CHROMIUM}; ASSAY_CHROMIUM names another"
+        if os.environ.get("ASSAY_REQUIRE_ALL") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@dataclass
+class Visitor:
+    """A page, and everything that happened on it which should be looked at."""
+
+    page: Page
+    base: str
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+    cookies_set: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("response", self._note_cookies)
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._note_console)
+        self.page.on("dialog", self._note_dialog)
+
+    def _note_cookies(self, response: Any) -> None:
+        if "set-cookie" in response.headers:
+            self.cookies_set.append(response.url)
+
+    def _note_console(self, message: Any) -> None:
+        # A refused form is answered with 422 on purpose, which the console mentions.
+        if message.type in ("error", "warning") and "422" not in message.text:
+            self.complaints.append(message.text)
+
+    def _note_dialog(self, dialog: Any) -> None:
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.base + path)
+
+    @property
+    def strange_requests(self) -> list[str]:
+        return [url for url in self.requests if not url.startswith((self.base, "data:", "blob:"))]
+
+    def assert_calm(self) -> None:
+        assert self.complaints == []
+        assert self.dialogs == []
+        assert self.strange_requests == []
+        assert self.cookies_set == []
+
+
+@pytest.fixture
+def new_visitor(browser: Browser, live_server: Any) -> Iterator[Callable[..., Visitor]]:
+    """Makes visitors with a browser profile of their own; options are those of a Playwright context."""
+    contexts: list[BrowserContext] = []
+
+    def make(**options: Any) -> Visitor:
+        options.setdefault("viewport", WIDE)
+        context = browser.new_context(**options)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        return Visitor(context.new_page(), live_server.url)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def visitor(new_visitor: Callable[..., Visitor]) -> Visitor:
+    return new_visitor()

@@ -1,0 +1,261 @@
+"""Every screen in light and dark, wide and on a phone: no violation that axe knows, nothing wider than the page."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from annotator.models import Participant, ParticipantOutcome, Slot, Step
+from annotator.platforms import Visit
+from annotator.selectors import current_assignment
+from annotator.services.entry import enter
+from annotator.services.leaving import withdraw
+from annotator.services.progress import finish
+from annotator.services.submitting import go_on, save_draft, submit
+from evaluation.services import close_study, pause_study
+from tests.browser import material
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.crowd import filled_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
+STEPS = {
+    "consent": True,
+    "instructions": True,
+    "training": True,
+    "qualification": {"pass_mark": 1},
+    "attention": {"checks": 1, "allowed_failures": 0},
+    "comments": True,
+}
+ITEMS_ONLY = STEPS | {"instructions": False, "training": False, "qualification": None, "attention": None}
+PANEL = Visit("prolific", "5f0c", "study", "visit")
+DOOR = "/s/coffee/?PROLIFIC_PID=5f0c&STUDY_ID=study&SESSION_ID=visit"
+
+
+def _home(participant: Participant) -> str:
+    return f"/p/{participant.token}/"
+
+
+def _before(participant: Participant) -> Any:
+    participant.refresh_from_db()
+    return current_assignment(participant)
+
+
+def _hand_in(participant: Participant, **values: Any) -> None:
+    submit(participant.token, (assignment := _before(participant)).pk, filled_in(assignment, **values))
+
+
+def _half_done(participant: Participant) -> None:
+    """One item judged, the next one half filled in."""
+    _hand_in(participant)
+    fields = {"preference": "r2", "visible_ms": "9000"}
+    cells = [(1, 1, 1), (1, 2, 0), (2, 1, 0), (2, 2, 0), (3, 1, 1), (3, 2, 1)]
+    fields |= {f"satisfied.f{row}.r{column}": str(value) for row, column, value in cells}
+    save_draft(participant.token, _before(participant).pk, fields)
+
+
+def entry() -> str:
+    material.make_study("coffee", steps=STEPS)
+    return "/s/coffee/"
+
+
+def entry_again() -> str:
+    enter(material.make_study("coffee", steps=STEPS), PANEL)
+    return DOOR.replace("=visit", "=another")
+
+
+def entry_paused() -> str:
+    pause_study(material.make_study("coffee"))
+    return "/s/coffee/"
+
+
+def entry_closed() -> str:
+    close_study(material.make_study("coffee"))
+    return "/s/coffee/"
+
+
+def entry_full() -> str:
+    study = material.make_study("coffee")
+    Slot.objects.filter(study=study).update(state="retired")
+    return DOOR
+
+
+def instructions() -> str:
+    return _home(enter(material.make_study("coffee", steps=STEPS), PANEL))
+
+
+def training() -> str:
+    participant = enter(material.make_study("coffee", steps=STEPS), PANEL)
+    go_on(participant.token)
+    return _home(participant)
+
+
+def feedback_right() -> str:
+    participant = enter(material.make_study("coffee", steps=STEPS), PANEL)
+    go_on(participant.token)
+    satisfied = {f"f{row}.r{column}": "1" for row in range(1, 5) for column in (1, 2)} | {"f1.r2": "0"}
+    _hand_in(participant, preference="r1", satisfied=satisfied)
+    return _home(participant)
+
+
+def feedback_wrong() -> str:
+    participant = enter(material.make_study("coffee", steps=STEPS), PANEL)
+    go_on(participant.token)
+    _hand_in(participant, preference="tie")
+    return _home(participant)
+
+
+def qualification() -> str:
+    return _home(
+        enter(material.make_study("coffee", steps=ITEMS_ONLY | {"qualification": {"pass_mark": 1}}), PANEL)
+    )
+
+
+def item_without_context() -> str:
+    return _home(enter(material.make_study("coffee", arms=(material.WITHOUT,), steps=ITEMS_ONLY), PANEL))
+
+
+def item_with_context() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    _half_done(participant)
+    return _home(participant)
+
+
+def item_with_ten_follow_ups() -> str:
+    return _home(enter(material.make_study("coffee", steps=ITEMS_ONLY, follow_ups=10), PANEL))
+
+
+def item_lease_ending() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() + timedelta(seconds=170))
+    return _home(participant)
+
+
+def waiting() -> str:
+    """Two people, two items: the second is done with theirs while the first still holds the other."""
+    study = material.make_study("coffee", main=2, steps=ITEMS_ONLY, redundancy=1, items_per_participant=2)
+    enter(study, Visit("link"))
+    participant = enter(study, PANEL)
+    _hand_in(participant)
+    return _home(participant)
+
+
+def paused() -> str:
+    study = material.make_study("coffee", steps=ITEMS_ONLY)
+    participant = enter(study, PANEL)
+    pause_study(study)
+    _hand_in(participant)
+    return _home(participant)
+
+
+def comments() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY, items_per_participant=1), PANEL)
+    _hand_in(participant)
+    return _home(participant)
+
+
+def done_completed() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    finish(participant, ParticipantOutcome.COMPLETED)
+    return _home(participant)
+
+
+def done_completed_link() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), Visit("link"))
+    finish(participant, ParticipantOutcome.COMPLETED)
+    return _home(participant)
+
+
+def done_failed_attention() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    finish(participant, ParticipantOutcome.FAILED_ATTENTION)
+    return _home(participant)
+
+
+def done_withdrawn() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    withdraw(participant.token)
+    return _home(participant)
+
+
+def withdrawing() -> str:
+    return _home(enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)) + "withdraw/"
+
+
+def nothing_here() -> str:
+    return "/p/nobody-has-this-token-here/"
+
+
+SCREENS: list[Callable[[], str]] = [
+    entry, entry_again, entry_paused, entry_closed, entry_full, instructions, training, feedback_right, feedback_wrong,
+    qualification, item_without_context, item_with_context, item_with_ten_follow_ups, item_lease_ending, waiting,
+    paused, comments, done_completed, done_completed_link, done_failed_attention, done_withdrawn, withdrawing,
+    nothing_here,
+]  # fmt: skip
+
+
+def shoot(page: Page, name: str) -> None:
+    """The whole page, in a window as high as it: what sticks to an edge would else be drawn across the middle."""
+    SHOTS.mkdir(exist_ok=True)
+    before = page.viewport_size
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": before["width"], "height": max(height, before["height"])})
+    page.screenshot(path=SHOTS / f"{name}.png")
+    page.set_viewport_size(before)
+
+
+def look(visitor: Visitor, name: str) -> None:
+    """The page that is open, in both themes and sizes."""
+    page = visitor.page
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        for size, viewport in (("1280", WIDE), ("390", PHONE)):
+            page.set_viewport_size(viewport)
+            shoot(page, f"{name}-{size}-{theme}")
+            violations = Axe().run(page).response["violations"]
+            found = [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in violations]
+            assert found == [], f"{name} {size} {theme}"
+    page.set_viewport_size({"width": 320, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
+def test_screen(screen: Callable[[], str], visitor: Visitor) -> None:
+    visitor.go(screen())
+    look(visitor, screen.__name__)
+    visitor.complaints = [text for text in visitor.complaints if "404" not in text]
+    visitor.assert_calm()
+
+
+def test_screen_with_errors(visitor: Visitor) -> None:
+    visitor.go(item_with_context())
+    visitor.page.get_by_role("button", name="Submit").click()
+    assert visitor.page.get_by_role("alert").evaluate("node => node === document.activeElement")
+    look(visitor, "item_with_errors")
+    visitor.assert_calm()
+
+
+def test_screen_no_consent(visitor: Visitor) -> None:
+    visitor.go(entry() + "?PROLIFIC_PID=5f0c&STUDY_ID=study&SESSION_ID=visit")
+    visitor.page.get_by_role("button", name="I do not agree").click()
+    assert "stored" in visitor.page.text_content("main")
+    assert not Participant.objects.exists()
+    look(visitor, "no_consent")
+    visitor.assert_calm()
+
+
+def test_screen_help_open(visitor: Visitor) -> None:
+    visitor.go(item_with_context())
+    for details in visitor.page.locator(".help details").all():
+        details.locator("summary").click()
+    look(visitor, "help_open")
+    assert re.search("What is wrong with it", visitor.page.text_content(".help"))
+    assert Participant.objects.get().step == Step.ITEMS
+    visitor.assert_calm()

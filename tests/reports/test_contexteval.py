@@ -1,0 +1,107 @@
+"""The report on ContextEval's rebuilt judgments says what the paper says."""
+
+import pytest
+from django.core.management import call_command
+
+from evaluation.models import Study
+from evaluation.reports.build import build_report
+from evaluation.reports.markdown import report_markdown
+from evaluation.reports.page import report_page
+from tests.fixtures.contexteval import ARMS, CC, NC, NN, PAIRS, TABLE_4A, TABLE_6
+from tests.reports.contexteval import write_dump
+
+# The paper cuts some figures where it rounds others, so they may be off by one in the last place.
+WITHIN = 0.01 + 1e-9
+
+
+@pytest.fixture(scope="module")
+def report(django_db_setup, django_db_blocker, tmp_path_factory):
+    path = write_dump(tmp_path_factory.mktemp("contexteval") / "contexteval.jsonl")
+    with django_db_blocker.unblock():
+        call_command("import_study", str(path), slug="contexteval", verbosity=0)
+        study = Study.objects.get(slug="contexteval")
+        yield build_report(study)
+        from evaluation.services.importing import discard_import
+
+        discard_import(study)
+
+
+@pytest.fixture
+def people(report):
+    (group,) = report["groups"]
+    return group
+
+
+def test_all_judgments_are_there(report):
+    assert report["counts"]["judgments"] == 2_700
+    assert report["counts"]["items"] == 900
+    assert report["counts"]["left_out"] == []
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_table_4a_agreement_over_all_items(people, pair):
+    cells = {
+        (cell["arm"], cell["system_1"], cell["system_2"]): cell for cell in people["agreement"]["by_cell"]
+    }
+    for arm, published in zip(ARMS, TABLE_4A[pair], strict=True):
+        assert cells[(arm, *pair)]["with_ties"]["value"] * 100 == pytest.approx(published, abs=WITHIN)
+        assert cells[(arm, *pair)]["with_ties"]["n"] == 100
+
+
+@pytest.mark.parametrize(("arm", "pair"), list(TABLE_6))
+def test_table_6_win_rates_of_people(people, arm, pair):
+    rates = {
+        (rate["cell"]["arm"], rate["cell"]["system_1"], rate["cell"]["system_2"]): rate
+        for rate in people["win_rates"]["majority"]
+    }
+    found = [rates[(arm, *pair)][key]["value"] * 100 for key in ("system_1", "system_2", "tie")]
+    assert found == pytest.approx(TABLE_6[(arm, pair)], abs=WITHIN)
+
+
+def test_the_pairs_that_flip_are_the_papers(people):
+    turned = {
+        (flip["system_1"], flip["system_2"])
+        for flip in people["flips"]["pairs"]
+        if flip["flipped"] and (flip["first_arm"], flip["second_arm"]) == (NN, CC)
+    }
+    assert turned == {PAIRS[0], PAIRS[2]}
+    assert not any(
+        flip["flipped"]
+        for flip in people["flips"]["pairs"]
+        if (flip["first_arm"], flip["second_arm"]) == (NN, NC)
+    )
+
+
+def test_the_findings_name_exactly_these(report):
+    found = [finding for finding in report["findings"] if finding["kind"] == "pair_flip"]
+    assert {(finding["system_1"], finding["system_2"]) for finding in found} == {PAIRS[0], PAIRS[2]}
+    assert all(finding["supported"] for finding in found)
+    assert [finding["about"] for finding in found] == [
+        "GPT-4o vs Gemini-1.5-Flash",
+        "Gemma-2-27B vs Jamba-1.5-Large",
+    ]
+    assert found[0]["text"].startswith(
+        "In “No context” and “Context at judging” people prefer Gemini-1.5-Flash; in “Context throughout”, GPT-4o."
+    )
+
+
+def test_agreement_is_higher_where_the_responses_differ(people):
+    """Table 5's comparison, on the one cell with checklists."""
+    (cell,) = people["follow_ups"]["by_cell"]
+    assert (cell["arm"], cell["system_1"]) == (NC, "GPT-4o")
+    differing, equal = cell["differing"]["without_ties"], cell["equal"]["without_ties"]
+    assert differing["value"] > equal["value"]
+    assert differing["n"] == 85
+
+
+def test_page_and_markdown_say_it(report):
+    page = report_page(report)
+    assert [section.key for section in page.sections] == [
+        "win-rates", "flips", "strengths", "agreement", "bias", "follow-ups", "raters", "methods",
+    ]  # fmt: skip
+    text = report_markdown(report)
+    assert "| No context | 40.2 (29.3 to 51.2) | 48.8" in text
+    assert "**GPT-4o vs Gemini-1.5-Flash: The preferred system turns.**" in text
+    plots = [block.plot for section in page.sections for block in section.blocks if block.plot]
+    assert len(plots) == 5
+    assert all("People" in plot.label for plot in plots)

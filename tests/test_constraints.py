@@ -1,0 +1,187 @@
+"""Rules that the database itself keeps: each named constraint is violated once."""
+
+import uuid
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, connection, models, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotator.models import Assignment, Participant, Slot, SlotState, Submission
+from evaluation.models import (
+    Answer,
+    CachedReport,
+    Context,
+    Exclusion,
+    Item,
+    Judgment,
+    Query,
+    Question,
+    Response,
+    Revision,
+    Study,
+    StudyMember,
+    System,
+    Text,
+)
+from evaluation.protocols import Kind
+from tests.crowd import come, hand_in
+
+CONSTRAINTS = {
+    constraint.name: (model, constraint)
+    for app in ("evaluation", "annotator", "judging")
+    for model in apps.get_app_config(app).get_models()
+    for constraint in model._meta.constraints
+}
+
+
+@pytest.fixture
+def world(study, owner):
+    """A live study with a participant who has judged one item and has another before them, and a waiting one."""
+    study.items_per_participant = 3
+    study.revisions.update(spec=study.revisions.get().spec | {"steps": {"consent": True}})
+    participant, other = come(study, "a"), come(study, "b")
+    done = hand_in(participant.token)
+    judgment = done.judgment
+    return SimpleNamespace(
+        study=study,
+        owner=owner,
+        participant=participant,
+        other=other,
+        done=done,
+        current=Assignment.objects.get(participant=participant, state="reserved"),
+        judgment=judgment,
+        rater=judgment.rater,
+        item=judgment.item,
+        query=Query.objects.filter(study=study, contexts__isnull=False).first(),
+        free=Slot.objects.filter(study=study, state=SlotState.OPEN).first(),
+        later=timezone.now() + timedelta(hours=1),
+    )
+
+
+def again(row, **changes):
+    """The same row once more."""
+    row = type(row).objects.get(pk=row.pk)
+    row.pk = uuid.uuid4() if isinstance(row.pk, uuid.UUID) else None
+    row._state.adding = True
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(force_insert=True)
+
+
+def change(row, **changes):
+    type(row).objects.filter(pk=row.pk).update(**changes)
+
+
+def exclude_twice(world, **whom):
+    for _ in range(2):
+        Exclusion.objects.create(study=world.study, reason="Spam.", **whom)
+
+
+def answer(world, **values):
+    Answer.objects.create(judgment=world.judgment, question="another", **values)
+
+
+VIOLATIONS = {
+    "study_status_known": lambda w: change(w.study, status="ended"),
+    "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
+    "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),
+    "study_member_unique": lambda w: StudyMember.objects.create(study=w.study, user=w.owner, role="viewer"),
+    "arm_key_unique": lambda w: again(w.study.arms.first()),
+    "question_key_unique": lambda w: again(Question.objects.first()),
+    "text_key_unique": lambda w: again(Text.objects.first()),
+    "revision_number_unique": lambda w: again(Revision.objects.get()),
+    "cached_report_unique": lambda w: [
+        CachedReport.objects.create(study=w.study, fingerprint="f", payload={}) for _ in range(2)
+    ],
+    "system_key_unique": lambda w: again(System.objects.first()),
+    "query_key_unique": lambda w: again(w.query),
+    "query_split_known": lambda w: change(w.query, split="test"),
+    "context_key_unique": lambda w: again(Context.objects.first()),
+    "response_key_unique": lambda w: again(Response.objects.first()),
+    "item_key_unique": lambda w: again(w.item),
+    "item_role_known": lambda w: change(w.item, role="warm-up"),
+    "item_stimulus_has_hash": lambda w: change(w.item, stimulus_hash=""),
+    "item_response_unique": lambda w: again(w.item.item_responses.first()),
+    "rater_pseudonym_unique": lambda w: again(w.rater),
+    "rater_kind_known": lambda w: change(w.rater, kind="robot"),
+    "judgment_once_per_replicate": lambda w: again(w.judgment),
+    "judgment_outcome_known": lambda w: change(w.judgment, outcome="lost"),
+    "judgment_surplus_is_ok": lambda w: change(w.judgment, outcome="skipped", surplus=True),
+    "judgment_visible_within_duration": lambda w: change(w.judgment, duration_ms=1, visible_ms=2),
+    "answer_once_per_part": lambda w: again(w.judgment.answers.first()),
+    "answer_value_fits_kind": lambda w: answer(w, kind=Kind.TEXT, label="r1"),
+    "exclusion_of_rater_or_judgment": lambda w: Exclusion.objects.create(study=w.study, reason="Spam."),
+    "exclusion_has_reason": lambda w: Exclusion.objects.create(study=w.study, rater=w.rater, reason=""),
+    "one_standing_exclusion_per_rater": lambda w: exclude_twice(w, rater=w.rater),
+    "one_standing_exclusion_per_judgment": lambda w: exclude_twice(w, judgment=w.judgment),
+    "participant_once_per_study": lambda w: change(w.other, external_id=w.participant.external_id),
+    "participant_done_has_outcome": lambda w: change(w.participant, outcome="completed"),
+    "submission_once_per_participant": lambda w: again(Submission.objects.first()),
+    "slot_k_unique": lambda w: again(w.free),
+    "slot_held_while_reserved_or_filled": lambda w: change(w.free, state="filled"),
+    "slot_leased_while_reserved": lambda w: change(w.free, leased_until=w.later),
+    "one_live_assignment_per_slot": lambda w: again(
+        w.done, participant=w.other, judgment=None, attempt=1, once=-1
+    ),
+    "one_reserved_per_participant": lambda w: again(w.current, slot=w.free, attempt=1, once=-1),
+    "one_assignment_per_attempt": lambda w: again(
+        w.done, slot=w.free, state="skipped", judgment=None, once=-1
+    ),
+    "once_per_rule": lambda w: again(w.done, slot=w.free, state="skipped", judgment=None, attempt=1),
+    "assignment_slot_has_once": lambda w: change(w.current, once=None),
+    "assignment_ends_after_reserved": lambda w: change(w.done, ended_at=F("reserved_at") - timedelta(1)),
+}
+
+
+def test_every_constraint_is_violated_below():
+    assert set(VIOLATIONS) == set(CONSTRAINTS)
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_constraint(world, name):
+    with pytest.raises(IntegrityError, match=says(name)), transaction.atomic():
+        VIOLATIONS[name](world)
+
+
+def says(name):
+    """How the database names the constraint: SQLite names a unique one by its columns."""
+    model, constraint = CONSTRAINTS[name]
+    if connection.vendor == "sqlite" and isinstance(constraint, models.UniqueConstraint):
+        columns = [model._meta.get_field(field).column for field in constraint.fields]
+        return rf"failed: {', '.join(f'{model._meta.db_table}.{column}' for column in columns)}$"
+    return rf"\b{name}\b"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Kind.PREFERENCE, {"label": "r1"}),
+        (Kind.PREFERENCE, {"label": "r2", "number": 0.8}),
+        (Kind.CHOICE, {"label": "yes"}),
+        (Kind.TEXT, {"text": "Because."}),
+        (Kind.SCALE, {"number": 3.0}),
+        (Kind.CHECKLIST, {"number": 1.0}),
+        (Kind.RANKING, {"number": 2.0}),
+    ],
+)
+def test_each_kind_takes_its_own_value_and_no_other(world, kind, values):
+    answer(world, kind=kind, **values)
+    everything = {"label": "r1", "number": 1.0, "text": "Because."}
+    with pytest.raises(IntegrityError, match="answer_value_fits_kind"), transaction.atomic():
+        answer(world, kind=kind, part="p", **everything)
+    with pytest.raises(IntegrityError, match="answer_value_fits_kind"), transaction.atomic():
+        answer(world, kind=kind, part="p")
+
+
+def test_what_was_judged_can_t_be_deleted(world):
+    for row in (world.study, world.item, world.rater, world.participant):
+        with pytest.raises(models.ProtectedError):
+            row.delete()
+    assert Study.objects.filter(pk=world.study.pk).exists()
+    assert Item.objects.count() > 0
+    assert Judgment.objects.get() == world.judgment
+    assert Participant.objects.count() == 2
