@@ -11,6 +11,10 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState, Submission
 from annotator.platforms import Visit
 from evaluation.models import Role, Study
+from evaluation.prepared import Prepared, Sample
+
+# Stands for a row's id in a query that is compiled ahead; no sequence gets there.
+SAMPLE_ID = 2**62 + 1
 
 
 def submitted(participant: str, role: str) -> Coalesce:
@@ -21,21 +25,36 @@ def submitted(participant: str, role: str) -> Coalesce:
     done = Assignment.objects.filter(
         participant=OuterRef(participant), state=AssignmentState.SUBMITTED, item__role=role
     )
-    counted = done.order_by().values("participant").annotate(n=Count("pk")).values("n")
+    return _counted(done)
+
+
+def _counted(assignments: QuerySet[Assignment]) -> Coalesce:
+    counted = assignments.order_by().values("participant").annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counted), 0)
 
 
-def get_participant(token: str) -> Participant:
-    """The participant of that token with study, revision and counts (judged, checked, skipped), or DoesNotExist.
+def _participant(token: str) -> Any:
+    participants: Any = Participant.objects  # the counts are declared on the model, where annotate expects none
+    skips = Assignment.objects.filter(participant=OuterRef("pk"), state=AssignmentState.SKIPPED)
+    return (
+        participants.select_related("study", "revision")
+        .annotate(
+            judged=submitted("pk", Role.MAIN),
+            checked=submitted("pk", Role.ATTENTION),
+            skipped=_counted(skips),
+        )
+        .filter(token=token)
+    )
 
-    The counts are a statement of their own: as subqueries of the first they take Django longer to write than to ask.
-    """
-    participant = Participant.objects.select_related("study", "revision").get(token=token)
-    rows = Assignment.objects.filter(participant=participant).order_by().values_list("state", "item__role")
-    count = {(state, role): n for state, role, n in rows.annotate(n=Count("pk"))}
-    participant.judged = count.get((AssignmentState.SUBMITTED, Role.MAIN), 0)
-    participant.checked = count.get((AssignmentState.SUBMITTED, Role.ATTENTION), 0)
-    participant.skipped = sum(n for (state, _), n in count.items() if state == AssignmentState.SKIPPED)
+
+PARTICIPANT: Prepared[Participant] = Prepared(_participant, token=Sample.of(Participant, "token", "a token that nobody has"))
+
+
+def get_participant(token: str) -> Participant:
+    """The participant of that token with study, revision and counts (judged, checked, skipped), or DoesNotExist."""
+    participant = PARTICIPANT.first(token=token)
+    if participant is None:
+        raise Participant.DoesNotExist
     return participant
 
 
@@ -52,13 +71,18 @@ def knows_session(participant: Participant, visit: Visit) -> bool:
     return Submission.objects.filter(participant=participant, external_id=visit.session_id).exists()
 
 
+def _current(participant: int) -> QuerySet[Assignment]:
+    return Assignment.objects.select_related("item", "slot").filter(
+        participant=participant, state=AssignmentState.RESERVED
+    )
+
+
+CURRENT = Prepared(_current, participant=Sample.of(Participant, "id", SAMPLE_ID))
+
+
 def current_assignment(participant: Participant) -> Assignment | None:
     """What the participant has before them."""
-    return (
-        Assignment.objects.select_related("item", "slot")
-        .filter(participant=participant, state=AssignmentState.RESERVED)
-        .first()
-    )
+    return CURRENT.first(participant=participant.pk)
 
 
 def last_submitted(participant: Participant, role: str) -> Assignment | None:
@@ -71,7 +95,7 @@ def last_submitted(participant: Participant, role: str) -> Assignment | None:
     )
 
 
-def available(study: Study, now: datetime) -> QuerySet[Slot]:
+def available(study: Study | int, now: datetime) -> QuerySet[Slot]:
     """Places that can be claimed: open, or reserved with a lease that ran out."""
     # The first condition repeats the partial index's, which the planner needs to see.
     return Slot.objects.filter(study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]).filter(
@@ -146,7 +170,7 @@ def once_field(spec: dict[str, Any]) -> str:
     return "query_id" if spec["once_per"] == "query" else "item_id"
 
 
-def seen_keys(participant: Participant) -> QuerySet[Assignment, int | None]:
+def seen_keys(participant: Participant | int) -> QuerySet[Assignment, int | None]:
     """The queries (or items) that the participant has met, as a subquery."""
     met = Assignment.objects.filter(participant=participant, once__isnull=False, slot__isnull=False)
     return met.values_list("once", flat=True)

@@ -15,11 +15,15 @@ M = TypeVar("M", bound=models.Model)
 
 
 @dataclass(frozen=True)
-class Value:
+class Sample:
     """A value that differs from one execution to the next: its field, and a sample found nowhere else in the query."""
 
     field: Any
-    sample: Any
+    value: Any
+
+    @classmethod
+    def of(cls, model: type[models.Model], name: str, value: Any) -> "Sample":
+        return cls(model._meta.get_field(name), value)
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,11 @@ class _Compiled:
 
 
 class Prepared(Generic[M]):
-    """A queryset of model instances (select_related, only, annotations and locks included) compiled once per database."""
+    """A queryset of instances (with select_related, only, annotations, locks) that is compiled once per database."""
 
-    def __init__(self, build: Callable[..., models.QuerySet[M]], **values: Value) -> None:
+    def __init__(self, build: Callable[..., models.QuerySet[M]], **samples: Sample) -> None:
         self._build = build
-        self._values = values
+        self._samples = samples
         self._compiled: dict[tuple[str, str], _Compiled] = {}
 
     def first(self, **values: Any) -> M | None:
@@ -48,7 +52,7 @@ class Prepared(Generic[M]):
         compiled = self._compiled.get(key) or self._compiled.setdefault(key, self._compile(connection))
         params = list(compiled.params)
         for place, name in compiled.places.items():
-            params[place] = self._values[name].field.get_db_prep_value(values[name], connection)
+            params[place] = self._samples[name].field.get_db_prep_value(values[name], connection)
         with connection.cursor() as cursor:
             cursor.execute(compiled.sql, params)
             row = cursor.fetchone()
@@ -60,21 +64,27 @@ class Prepared(Generic[M]):
         return found
 
     def _compile(self, connection: Any) -> _Compiled:
-        samples = {name: value.sample for name, value in self._values.items()}
+        samples = {name: sample.value for name, sample in self._samples.items()}
         queryset = self._build(**samples)[:1]
         compiler = queryset.query.get_compiler(connection=connection)
         sql, params = compiler.as_sql()
         prepared = {
-            name: value.field.get_db_prep_value(value.sample, connection) for name, value in self._values.items()
+            name: sample.field.get_db_prep_value(sample.value, connection)
+            for name, sample in self._samples.items()
         }
         places = {
-            place: name for place, param in enumerate(params) for name, sample in prepared.items() if param == sample
+            place: name
+            for place, param in enumerate(params)
+            for name, sample in prepared.items()
+            if param == sample
         }
         if set(places.values()) != set(samples):
             missing = ", ".join(sorted(set(samples) - set(places.values())))
             raise ValueError(f"the compiled query does not carry the value of: {missing}")
         converters = compiler.get_converters([column for column, _, _ in compiler.select])
-        return _Compiled(sql, tuple(params), places, converters, _reader(compiler, connection.alias), compiler)
+        return _Compiled(
+            sql, tuple(params), places, converters, _reader(compiler, connection.alias), compiler
+        )
 
 
 def _reader(compiler: Any, alias: str) -> Callable[[tuple[Any, ...]], Any]:

@@ -28,7 +28,8 @@ from evaluation.models import (
     Text,
 )
 from evaluation.protocols import Kind
-from tests.crowd import come, hand_in
+from evaluation.services import PAPER_ARMS
+from tests.crowd import come, hand_in, make_crowd_study
 
 CONSTRAINTS = {
     constraint.name: (model, constraint)
@@ -39,10 +40,9 @@ CONSTRAINTS = {
 
 
 @pytest.fixture
-def world(study, owner):
-    """A live study with a participant who has judged one item and has another before them, and a waiting one."""
-    study.items_per_participant = 3
-    study.revisions.update(spec=study.revisions.get().spec | {"steps": {"consent": True}})
+def world(owner):
+    """A live study with a participant who has judged one item and has another before them, and a second one."""
+    study = make_crowd_study("world", owner=owner, queries=4, arms=PAPER_ARMS[1:2])
     participant, other = come(study, "a"), come(study, "b")
     done = hand_in(participant.token)
     judgment = done.judgment

@@ -1,14 +1,42 @@
 """Claiming: one short transaction that takes one place and proves that it did."""
 
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.db.models import F, QuerySet, Value
 from django.db.models.functions import Greatest
 
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
-from annotator.selectors import available, once_field, seen_keys
-from evaluation.models import Study
+from annotator.selectors import SAMPLE_ID, available, once_field, seen_keys
+from evaluation.models import Arm, Study
+from evaluation.prepared import Prepared, Sample
+
+
+def _first_free(once: str) -> Callable[..., QuerySet[Slot]]:
+    def build(study: int, arm: int, participant: int, now: datetime) -> QuerySet[Slot]:
+        return (
+            available(study, now)
+            .filter(arm=arm)
+            .exclude(**{f"{once}__in": seen_keys(participant)})
+            .select_for_update(skip_locked=True, no_key=True)
+            .order_by("rank")
+        )
+
+    return build
+
+
+# By the column that the study's once-per rule counts.
+FIRST_FREE = {
+    once: Prepared(
+        _first_free(once),
+        study=Sample.of(Study, "id", SAMPLE_ID),
+        arm=Sample.of(Arm, "id", SAMPLE_ID + 1),
+        participant=Sample.of(Participant, "id", SAMPLE_ID + 2),
+        now=Sample.of(Slot, "leased_until", datetime(1, 1, 2, tzinfo=UTC)),
+    )
+    for once in ("query_id", "item_id")
+}
 
 
 def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
@@ -18,13 +46,8 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     transaction itself is exclusive and the same code is exact.
     """
     once = once_field(participant.revision.spec)
-    slot = (
-        available(participant.study, now)
-        .filter(arm=participant.arm_id)
-        .exclude(**{f"{once}__in": seen_keys(participant)})
-        .select_for_update(skip_locked=True, no_key=True)
-        .order_by("rank")
-        .first()
+    slot = FIRST_FREE[once].first(
+        study=participant.study_id, arm=participant.arm_id, participant=participant.pk, now=now
     )
     if slot is None:
         return None

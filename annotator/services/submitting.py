@@ -21,10 +21,11 @@ from annotator.models import (
     SlotState,
     Step,
 )
-from annotator.selectors import submitted
+from annotator.selectors import SAMPLE_ID, submitted
 from annotator.services.claiming import extend_lease, lease_end, release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
+from evaluation.prepared import Prepared, Sample
 from evaluation.protocols import AnswerValue
 from evaluation.services import JudgmentInput, record_judgments
 
@@ -69,7 +70,7 @@ def submit(
     now = timezone.now()
     try:
         with transaction.atomic():
-            assignment: Assignment = _lock(token, assignment_id)
+            assignment = _lock(token, assignment_id)
             if assignment.state not in UNFINISHED:
                 raise _AlreadyDone
             spec = assignment.participant.revision.spec
@@ -101,17 +102,27 @@ def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | No
     return None if assignment.state in UNFINISHED else assignment
 
 
-def _lock(token: str, assignment_id: uuid.UUID) -> Any:
-    """Locks the participant, so that nothing else of theirs happens meanwhile, and reads all that is needed."""
-    assignment = (
+def _locked(token: str, assignment: uuid.UUID) -> Any:
+    return (
         _with_everything()
         .annotate(
             judged=submitted("participant", Role.MAIN), checked=submitted("participant", Role.ATTENTION)
         )
         .select_for_update(of=("participant",), no_key=True)
-        .filter(pk=assignment_id, participant__token=token)
-        .first()
+        .filter(pk=assignment, participant__token=token)
     )
+
+
+LOCKED = Prepared(
+    _locked,
+    token=Sample.of(Participant, "token", "a token that nobody has"),
+    assignment=Sample.of(Assignment, "id", uuid.UUID(int=SAMPLE_ID)),
+)
+
+
+def _lock(token: str, assignment_id: uuid.UUID) -> Any:
+    """Locks the participant, so that nothing else of theirs happens meanwhile, and reads all that is needed."""
+    assignment = LOCKED.first(token=token, assignment=assignment_id)
     if assignment is None:
         raise NotYours
     return assignment
@@ -278,7 +289,9 @@ def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> d
         assignment = _lock(token, assignment_id)
         # The place before the assignment, as claiming does it, so the two can't wait for each other.
         # An item without a place can't be lost, but must look as if it could: attention checks don't stand out.
-        until = extend_lease(assignment, now) if assignment.slot_id else lease_end(assignment.participant, now)
+        until = (
+            extend_lease(assignment, now) if assignment.slot_id else lease_end(assignment.participant, now)
+        )
         kept = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.RESERVED).update(draft=draft)
         return until if kept else None
 

@@ -46,6 +46,8 @@ def _prepare(
     revision = int(record.get("revision", 1))
     if revision > len(specs):
         raise LineInvalid(f"revision {revision} is not in the study's line")
+    if all(arm["key"] != stimulus["arm"] for arm in specs[revision - 1]["arms"]):
+        raise LineInvalid(f"revision {revision} has no arm {stimulus['arm']!r}")
     reasons = {each["scope"]: each["reason"] for each in as_list(record.get("excluded", []))}
     return ImportedJudgment(
         rater=RaterInput(

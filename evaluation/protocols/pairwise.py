@@ -4,7 +4,7 @@ ContextEval sections 4.1 and 4.3 and appendix A (two forms, follow-up checklist,
 (ties allowed). One protocol; the arm picks the questions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from evaluation.protocols.base import (
     AnswerValue,
@@ -131,7 +131,10 @@ class Pairwise(Protocol):
         if not gold.get("preference") and not gold.get("satisfied"):
             problems.append(Problem("gold_empty", "gold"))
         cells = checklist_parts(stimulus) if sees_context(spec, stimulus) else []
-        for part, value in dict(gold.get("satisfied", {})).items():
+        satisfied = gold.get("satisfied", {})
+        if not isinstance(satisfied, Mapping):
+            return [*problems, Problem("not_a_mapping", "gold.satisfied")]
+        for part, value in satisfied.items():
             if part not in cells:
                 problems.append(Problem("unknown_part", "gold.satisfied", {"part": part}))
             elif value not in (0, 1):

@@ -15,8 +15,7 @@ function mark() {
 
 // A link into a folded block opens it.
 function open() {
-  const target = location.hash && document.getElementById(location.hash.slice(1));
-  target?.closest("details")?.setAttribute("open", "");
+  document.getElementById(location.hash.slice(1))?.closest("details")?.setAttribute("open", "");
 }
 
 window.addEventListener("scroll", mark, { passive: true });

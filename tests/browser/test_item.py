@@ -1,0 +1,186 @@
+"""The item's page at work: totals, keys, drafts, the lease, and responses that mean harm."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page
+
+from annotator.models import Assignment, Participant, Slot
+from annotator.services.entry import enter
+from evaluation.models import Judgment
+from tests.browser import material
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.test_screens import ITEMS_ONLY, PANEL
+from tests.browser.walking import fill_by_mouse, segment
+from tests.factories import launch
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+# Where every part of the page is, to the tenth of a pixel.
+PLACES = """() => [...document.querySelectorAll('.bar > *, main *, .foot *, .help *')]
+    .filter(node => node.getClientRects().length && !node.closest('.saved'))
+    .map(node => [node, node.getBoundingClientRect()])
+    .map(([node, box]) => [node.tagName, node.className, ...['x', 'y', 'width', 'height']
+        .map(side => Math.round(box[side] * 10))].join(' '))"""
+
+
+def open_item(visitor: Visitor, **fields: object) -> Participant:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY, **fields), PANEL)
+    visitor.go(f"/p/{participant.token}/")
+    return participant
+
+
+def wait_for_saved(page: Page) -> None:
+    # Not wait_for_function, which evaluates a string: the policy of the page forbids it.
+    page.locator(".saved", has_text=re.compile("^Saved$")).wait_for()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["1280", "390"])
+def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, int]) -> None:
+    visitor.page.set_viewport_size(viewport)
+    open_item(visitor)
+    page = visitor.page
+    tallies = page.locator(".tally")
+    assert tallies.all_text_contents() == ["0 of 4 met"] * 2
+    assert page.text_content(".missing") == "Still to answer: 10"
+    page.mouse.move(0, 0)
+    before = page.evaluate(PLACES)
+    shown = page.locator(".response").first.locator("h2").get_attribute("id").removeprefix("h-")
+    for row in (1, 2, 3):
+        page.locator(f'[name="satisfied.f{row}.{shown}"][value="1"]').check(force=True)
+    page.locator('[name="satisfied.f1.r1"]').last.evaluate("node => node.blur()")
+    page.evaluate("scrollTo(0, 0)")
+    assert tallies.all_text_contents() == ["3 of 4 met", "0 of 4 met"]
+    assert page.text_content(".missing") == "Still to answer: 7"
+    wait_for_saved(page)
+    after = page.evaluate(PLACES)
+    assert [
+        pair for pair in zip(before, after, strict=True) if pair[0] != pair[1] and "missing" not in pair[0]
+    ] == []
+    shift = page.evaluate(
+        "new Promise(done => new PerformanceObserver(list => done(list.getEntries()"
+        ".reduce((sum, each) => sum + each.value, 0))).observe({type: 'layout-shift', buffered: true})"
+        " || setTimeout(() => done(0), 200))"
+    )
+    assert shift < 0.001
+    visitor.assert_calm()
+
+
+def test_keys_choose_the_preference_outside_of_text(visitor: Visitor) -> None:
+    open_item(visitor)
+    page = visitor.page
+    shown = page.locator(".response h2").evaluate_all("nodes => nodes.map(node => node.id.slice(2))")
+    chosen = "document.querySelector('[name=preference]:checked')?.value"
+    for key, value in (("1", shown[0]), ("t", "tie"), ("2", shown[1]), ("T", "tie")):
+        page.keyboard.press(key)
+        assert page.evaluate(chosen) == value
+    page.get_by_label("Why?").focus()
+    page.keyboard.type("1 or 2, and t")
+    assert page.evaluate(chosen) == "tie"
+    page.get_by_label("Keys 1, T and 2").uncheck()
+    page.locator("h1").evaluate("() => document.activeElement.blur()")
+    page.keyboard.press("1")
+    assert page.evaluate(chosen) == "tie"
+    page.reload()
+    assert not page.get_by_label("Keys 1, T and 2").is_checked()
+    visitor.assert_calm()
+
+
+def test_enter_on_a_choice_does_not_send_the_form(visitor: Visitor) -> None:
+    open_item(visitor)
+    visitor.page.locator("[name=preference][value=tie]").focus()
+    visitor.page.keyboard.press("Enter")
+    assert visitor.page.locator("[name=preference][value=tie]").is_checked()
+    visitor.page.wait_for_timeout(200)
+    assert not visitor.page.url.endswith("/submit/")
+
+
+def test_drafts_survive_a_reload(visitor: Visitor) -> None:
+    participant = open_item(visitor)
+    page = visitor.page
+    segment(page, "satisfied.f2.r1", "0")
+    segment(page, "preference", "tie")
+    page.get_by_label("Why?").fill("So far so good")
+    wait_for_saved(page)
+    page.get_by_label("Why?").press_sequentially(", and more at once")
+    page.reload()
+    assert page.locator('[name="satisfied.f2.r1"][value="0"]').is_checked()
+    assert page.locator("[name=preference][value=tie]").is_checked()
+    page.wait_for_timeout(300)
+    page.reload()  # what was typed last went out while the page was left
+    assert page.get_by_label("Why?").input_value() == "So far so good, and more at once"
+    assert int(Assignment.objects.get(participant=participant).draft["visible_ms"]) > 500
+    fill_by_mouse(page)
+    page.get_by_role("button", name="Submit and go on").click()
+    page.wait_for_load_state()
+    assert Judgment.objects.get().visible_ms > 500
+    visitor.assert_calm()
+
+
+def test_warning_before_the_lease_ends_moves_nothing(visitor: Visitor) -> None:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() + timedelta(seconds=301.5))
+    visitor.go(f"/p/{participant.token}/")
+    page = visitor.page
+    warning = page.locator(".lease")
+    assert not warning.is_visible()
+    before = page.evaluate(PLACES)
+    warning.wait_for(state="visible")
+    assert "5 minutes" in warning.text_content()
+    moved = set(before) - set(page.evaluate(PLACES))
+    assert moved == set()
+    page.get_by_role("button", name="I need more time").click()
+    warning.wait_for(state="hidden")
+    assert Slot.objects.get(state="reserved").leased_until > timezone.now() + timedelta(minutes=55)
+    visitor.assert_calm()
+
+
+def test_foot_never_covers_the_last_field(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size(PHONE)
+    open_item(visitor)
+    page = visitor.page
+    page.get_by_label("Why?").focus()
+    field, foot = (page.locator(each).bounding_box() for each in ("textarea[name=justification]", ".foot"))
+    assert field["y"] + field["height"] <= foot["y"]
+
+
+HARM = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)>\n\n![p](https://evil.example/p.png)\n\n"
+    "[click me](javascript:alert(3))\n\n<iframe src=https://evil.example></iframe><div style=position:fixed;inset:0>"
+    "<table><tr><td><b><i>\n\n```\n</textarea></form></main>\n" + "x" * 3_000 + "\n```\n\n"
+    "| " + " | ".join(f"column{n}" for n in range(30)) + " |\n|" + " --- |" * 30 + "\n",
+    "مرحبا، هذه إجابة طويلة. " * 60 + "\n\n" + "long " * 40_000,
+)
+
+
+@pytest.mark.parametrize("render_as", ["markdown", "plain"])
+def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
+    study = material.make_draft("harm", steps=ITEMS_ONLY, render_as=render_as)
+    for n in range(2):
+        material.add_item(study, study.arms.get(), f"harm-{n}", "<b>مرحبا</b>?", HARM)
+    participant = enter(launch(study), PANEL)
+    visitor.go(f"/p/{participant.token}/")
+    page = visitor.page
+    for viewport in (PHONE, WIDE):
+        page.set_viewport_size(viewport)
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    for link in page.locator(".response a").all():
+        assert link.get_attribute("href").startswith(("https:", "http:", "mailto:"))
+        assert link.get_attribute("rel") == "noopener noreferrer nofollow"
+    assert page.locator(".response").count() == 2
+    assert (
+        page.locator(".response")
+        .filter(has_text="مرحبا")
+        .locator(".body")
+        .evaluate("node => getComputedStyle(node).direction")
+        == "rtl"
+    )
+    card, form = page.locator(".pair").bounding_box(), page.locator("#judge").bounding_box()
+    assert card["width"] <= form["width"]
+    fill_by_mouse(page)
+    page.get_by_role("button", name="Submit and go on").click()
+    page.wait_for_load_state()
+    assert Judgment.objects.filter(outcome="ok").count() == 1
+    visitor.assert_calm()

@@ -1,0 +1,141 @@
+"""The report and the pages around it, in light and dark, wide and on a phone: axe finds nothing, all is quiet."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+from django.test import Client
+from playwright.sync_api import Page
+
+from evaluation import tasks
+from evaluation.models import Study
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.factories import make_study
+from tests.reports.contexteval import write_dump
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
+LOOKS = [(scheme, size) for scheme in ("light", "dark") for size in (WIDE, PHONE)]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """ContextEval's people, with five seeded judges and three simulated raters beside them."""
+    get_user_model().objects.create_user("ada", password="ada-password", is_staff=True)
+    path = write_dump(tmp_path / "contexteval.jsonl", judges=5, simulated=3)
+    call_command("import_study", str(path), slug="contexteval", owner="ada", verbosity=0)
+    study = Study.objects.get(slug="contexteval")
+    tasks.compute_report(study.pk)
+    return study
+
+
+@pytest.fixture
+def member(new_visitor: Callable[..., Visitor]) -> Callable[..., Visitor]:
+    """Makes visitors who are signed in as ada."""
+
+    def make(**options: Any) -> Visitor:
+        visitor = new_visitor(**options)
+        client = Client()
+        client.force_login(get_user_model().objects.get(username="ada"))
+        cookie = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": visitor.base}
+        visitor.page.context.add_cookies([cookie])
+        return visitor
+
+    return make
+
+
+def assert_sound(visitor: Visitor) -> None:
+    page = visitor.page
+    assert visitor.complaints == []
+    assert visitor.strange_requests == []
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert widths[0] <= widths[1], f"wider than the page: {widths}"
+
+
+def shot(page: Page, name: str, scheme: str, size: dict[str, int], *, full: bool = True) -> None:
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}-{size['width']}-{scheme}.png", full_page=full)
+
+
+@pytest.mark.parametrize(("scheme", "size"), LOOKS)
+def test_the_report_is_sound_and_readable(
+    study: Study, member: Callable[..., Visitor], scheme: str, size: dict[str, int]
+) -> None:
+    visitor = member(viewport=size, color_scheme=scheme)
+    visitor.go("/studies/contexteval/report/")
+    page = visitor.page
+    assert page.locator("#win-rates").is_visible()
+    form = "narrow" if size is PHONE else "wide"
+    for drawing in page.locator("svg.dots").all():
+        assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
+    assert_sound(visitor)
+    shot(page, "report", scheme, size)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert_sound(visitor)
+    shot(page, "report-open", scheme, size)
+
+
+def test_symbols_keep_their_case(study: Study, member: Callable[..., Visitor]) -> None:
+    visitor = member()
+    visitor.go("/studies/contexteval/report/")
+    label = visitor.page.locator(".facts dt", has_text="Krippendorff")
+    assert label.evaluate("(node) => getComputedStyle(node).textTransform") == "none"
+    assert "Krippendorff's \N{GREEK SMALL LETTER ALPHA}" in label.inner_text()
+
+
+def test_the_bar_marks_the_section_in_view(study: Study, member: Callable[..., Visitor]) -> None:
+    visitor = member()
+    visitor.go("/studies/contexteval/report/")
+    page = visitor.page
+    current = page.locator("nav.toc a[aria-current]")
+    assert current.inner_text() == "Summary"
+    page.locator("nav.toc a", has_text="Agreement").click()
+    page.wait_for_function("document.querySelector('nav.toc a[aria-current]').textContent === 'Agreement'")
+    assert visitor.complaints == []
+
+
+def test_tables_scroll_by_keyboard_on_a_phone(study: Study, member: Callable[..., Visitor]) -> None:
+    visitor = member(viewport=PHONE)
+    visitor.go("/studies/contexteval/report/")
+    region = visitor.page.locator(".scroll").first
+    region.focus()
+    for _ in range(3):
+        visitor.page.keyboard.press("ArrowRight")
+    visitor.page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+
+
+def test_the_waiting_page_becomes_the_report(
+    study: Study, member: Callable[..., Visitor], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study.cached_reports.all().delete()
+    settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
+    queued: list[int] = []
+    monkeypatch.setattr(tasks.compute_report, "delay", queued.append)
+    visitor = member()
+    visitor.go("/studies/contexteval/report/")
+    visitor.page.locator("#report-status").wait_for()
+    assert_sound(visitor)
+    shot(visitor.page, "report-pending", "light", WIDE)
+    assert queued == [study.pk]
+    tasks.compute_report(study.pk)
+    visitor.page.locator("#win-rates").wait_for(timeout=9_000)
+    assert visitor.complaints == []
+
+
+@pytest.mark.parametrize(("scheme", "size"), LOOKS)
+def test_the_pages_around_it(
+    study: Study, member: Callable[..., Visitor], scheme: str, size: dict[str, int]
+) -> None:
+    make_study("draft", owner=get_user_model().objects.get(username="ada"))
+    visitor = member(viewport=size, color_scheme=scheme)
+    for name, path in (("study-list", "/studies/"), ("study-detail", "/studies/contexteval/")):
+        visitor.go(path)
+        assert_sound(visitor)
+        shot(visitor.page, name, scheme, size, full=False)

@@ -1,0 +1,82 @@
+"""Walking a participant through a study, by mouse and by keyboard."""
+
+from playwright.sync_api import Frame, Page
+
+
+def segment(page: Page | Frame, name: str, value: str) -> None:
+    """Clicks a choice of a segmented control where a finger or a mouse would."""
+    page.locator(f'label:has(input[name="{name}"][value="{value}"])').click()
+
+
+def fill_by_mouse(page: Page | Frame, *, preference: str = "r1") -> None:
+    names = page.locator("#judge .cell input[value='1']").evaluate_all(
+        "nodes => nodes.map(node => node.name)"
+    )
+    for name in names:
+        segment(page, name, "1" if name.endswith("r1") else "0")
+    segment(page, "preference", preference)
+    page.get_by_label("Why?").fill("The first one answers what was asked.")
+
+
+def walk_by_mouse(page: Page) -> str:
+    """From the instructions to the code; returns the code."""
+    for _ in range(30):
+        if page.locator("#code").count():
+            return page.text_content("#code") or ""
+        if page.locator("#judge").count():
+            fill_by_mouse(page)
+            page.get_by_role("button", name="Submit and go on").click()
+        elif page.locator("#comments").count():
+            page.locator("#comments").fill("All clear.")
+            page.get_by_role("button", name="Finish").click()
+        else:
+            page.get_by_role("button", name="Go on").click()
+        page.wait_for_load_state()
+    raise AssertionError("the way did not end")
+
+
+def tab_to(page: Page, selector: str, *, limit: int = 80) -> None:
+    """Presses Tab until the focus is on what the selector names."""
+    for _ in range(limit):
+        if page.evaluate("selector => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not reach {selector}")
+
+
+def press_on(page: Page, selector: str, key: str = "Enter") -> None:
+    tab_to(page, selector)
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def fill_by_keyboard(page: Page) -> None:
+    """Every radio group by Tab, Space and arrows; the preference by its key; then the reason."""
+    names = page.locator("#judge .cell input[value='1']").evaluate_all(
+        "nodes => nodes.map(node => node.name)"
+    )
+    for name in names:
+        tab_to(page, f'[name="{name}"]')
+        page.keyboard.press("Space")
+        if name.endswith("r2"):
+            page.keyboard.press("ArrowRight")
+    page.keyboard.press("t")
+    tab_to(page, "textarea[name=justification]")
+    page.keyboard.type("Both are much alike.")
+
+
+def walk_by_keyboard(page: Page) -> str:
+    for _ in range(30):
+        if page.locator("#code").count():
+            return page.text_content("#code") or ""
+        if page.locator("#judge").count():
+            fill_by_keyboard(page)
+            with page.expect_navigation():
+                page.keyboard.press("Control+Enter")
+        elif page.locator("#comments").count():
+            tab_to(page, "#comments")
+            page.keyboard.type("By keyboard.")
+            press_on(page, "form button")
+        else:
+            press_on(page, ".actions button")
+    raise AssertionError("the way did not end")
