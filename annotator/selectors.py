@@ -34,7 +34,8 @@ def _counted(assignments: QuerySet[Assignment]) -> Coalesce:
 
 
 def _participant(token: str) -> Any:
-    participants: Any = Participant.objects  # the counts are declared on the model, where annotate expects none
+    # Untyped, because the counts are declared on the model, where `annotate` is taken to redefine them.
+    participants: Any = Participant.objects
     skips = Assignment.objects.filter(participant=OuterRef("pk"), state=AssignmentState.SKIPPED)
     return (
         participants.select_related("study", "revision")

@@ -90,7 +90,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # --- Celery: Redis by REDIS_URL, otherwise messages as files on a private path --------------------------------
 REDIS_URL = env.str("REDIS_URL", default="")
 CELERY_BROKER_URL = REDIS_URL or "filesystem://"
-if not REDIS_URL:
+if REDIS_URL:
+    # Several installations may share one Redis.
+    CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": env.str("REDIS_KEY_PREFIX", default="assay:")}
+else:
     _messages = VAR_DIR / "broker"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_messages / "messages"),

@@ -93,7 +93,7 @@ def _reader(compiler: Any, alias: str) -> Callable[[tuple[Any, ...]], Any]:
     fields = info["select_fields"]
     start, end = fields[0], fields[-1] + 1
     names = [column[0].target.attname for column in select[start:end]]
-    populators = get_related_populators(info, select, alias)
+    populators = get_related_populators(info, select, alias)  # type: ignore[call-arg]  # stubs are of Django 6
     annotations = compiler.annotation_col_map or {}
 
     def read(row: tuple[Any, ...]) -> Any:

@@ -3,9 +3,11 @@
 from django.urls import path
 
 from evaluation import views
+from evaluation.views.patterns import patterns
 
 app_name = "evaluation"
 urlpatterns = [
+    path("patterns/", patterns, name="patterns"),
     path("studies/", views.study_list, name="study-list"),
     path("studies/<slug:slug>/", views.study_detail, name="study-detail"),
     path("studies/<slug:slug>/report/", views.study_report, name="study-report"),

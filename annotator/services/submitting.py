@@ -6,7 +6,7 @@ A submit and the claim that follows it are one transaction of at most eight stat
 import uuid
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -79,7 +79,7 @@ def submit(
             was_late = assignment.state == AssignmentState.EXPIRED
             _record(assignment, answers, now, visible_ms)
             _go_on(assignment, now, was_late=was_late or assignment.surplus)
-            return assignment
+            return cast(Assignment, assignment)
     except _AlreadyDone:
         finished = get_assignment(token, assignment_id)
         finished.was_done = True

@@ -1,6 +1,7 @@
 """Where records come from: lines of a file, read so that no line can fill the memory."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from evaluation.dumps.problems import ImportRefused
 MAX_LINE = 10_000_000
 BOM = b"\xef\xbb\xbf"
 READ_SIZE = 1 << 20
+# What may stand for a value that not every database can store; a line without it need not be searched.
+SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[0-9][eE]|-0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +120,8 @@ def parse_line(raw: bytes, number: int, done: int) -> Line:
     problem = ""
     if not isinstance(value, dict):
         problem = "not a JSON object"
-    elif b"\\u0000" in raw and _has_nul(value):
-        problem = "contains the character U+0000, which databases don't store"
+    elif SUSPECT.search(raw):
+        problem = _unstorable(value)
     return Line(number, len(raw), done, value, problem)
 
 
@@ -130,9 +133,11 @@ def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
     return f"not JSON: {error.msg} (character {error.colno} of the line)"
 
 
-def _has_nul(value: Any) -> bool:
+def _unstorable(value: Any) -> str:
+    """What a database would refuse or give back as something else, so that hashes would not hold."""
     if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
-    return isinstance(value, list) and any(_has_nul(each) for each in value)
+        return "contains the character U+0000, which databases don't store" if "\x00" in value else ""
+    if isinstance(value, float) and (abs(value) >= 2**53 or str(value) == "-0.0"):
+        return f"contains the number {value}, which not every database keeps as it is"
+    inside = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next(filter(None, map(_unstorable, inside)), "")

@@ -18,8 +18,19 @@ function open() {
   document.getElementById(location.hash.slice(1))?.closest("details")?.setAttribute("open", "");
 }
 
+// A table that fits is no stop on the way through the page with the Tab key.
+function stops() {
+  for (const scroller of document.querySelectorAll(".scroll")) {
+    if (scroller.scrollWidth > scroller.clientWidth) scroller.setAttribute("tabindex", "0");
+    else scroller.removeAttribute("tabindex");
+  }
+}
+
 window.addEventListener("scroll", mark, { passive: true });
 window.addEventListener("resize", mark, { passive: true });
+window.addEventListener("resize", stops, { passive: true });
 window.addEventListener("hashchange", open);
+document.addEventListener("toggle", stops, { capture: true });
 open();
 mark();
+stops();

@@ -259,3 +259,10 @@ def test_screen_help_open(visitor: Visitor) -> None:
     assert re.search("What is wrong with it", visitor.page.text_content(".help"))
     assert Participant.objects.get().step == Step.ITEMS
     visitor.assert_calm()
+
+
+def test_screen_patterns(visitor: Visitor, settings: Any) -> None:
+    settings.DEBUG = True
+    visitor.go("/patterns/")
+    look(visitor, "patterns")
+    visitor.assert_calm()

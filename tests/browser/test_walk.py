@@ -79,7 +79,7 @@ def panel() -> Iterator[Callable[[str], str]]:
     thread.start()
 
     def show(address: str) -> str:
-        title = "<title>Panel</title><!doctype html><h1>Panel</h1>"
+        title = "<!doctype html><link rel=icon href=data:,><title>Panel</title><h1>Panel</h1>"
         pages["/"] = (
             f'{title}<iframe title="study" width="1200" height="800" src="{address}"></iframe>'.encode()
         )

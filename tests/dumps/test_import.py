@@ -48,6 +48,12 @@ BAD = {
     "wrong encoding": ('{"key": "caf\u00e9"}'.encode("latin-1"), "line 3: not UTF-8 (byte 13 of the line)"),
     "lone surrogate": (b'{"key": "\\ud800"}', "line 3: not JSON"),
     "U+0000": (item(2, clarifying_question="a\x00b"), "line 3: contains the character U+0000"),
+    "too large a number": (
+        item(2, query={"key": "q2", "text": "?", "documents": [{"score": 1e300}]}),
+        "line 3: contains the number 1e+300",
+    ),
+    "negative zero": (item(2, gold={"note": -0.0}), "line 3: contains the number -0.0"),
+    "malformed gold": (item(2, gold={"satisfied": [1]}), "line 3: gold.satisfied: this must be an object"),
     "nested too deeply": (b"[" * 3000 + b"]" * 3000, "line 3: not JSON"),
     "line over 10 MB": (item(2, clarifying_question="x" * MAX_LINE), "line 3: longer than 10 MB"),
     "missing response": (without(item(2), "responses"), "line 3: 'responses' is a required property"),

@@ -9,6 +9,7 @@ from tqdm import tqdm
 
 from evaluation.models import Study
 from evaluation.services import LaunchRefused, WrongStatus, launch_study
+from evaluation.tasks import launch_study_task
 
 
 class Command(BaseCommand):
@@ -16,11 +17,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
+        parser.add_argument("--background", action="store_true", help="leave the work to the worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.visible().filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']!r}.")
+        if options["background"]:
+            launch_study_task.delay(study.pk)
+            self.stdout.write(f"{study.title} will be launched by the worker.")
+            return
         items = study.items.count()
         quiet = items < settings.ASSAY_BATCH_SIZE
         with tqdm(total=items, unit="item", disable=quiet, file=self.stderr) as bar:
