@@ -6,7 +6,7 @@ Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers an
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from django.utils.functional import Promise
 from django.utils.html import escape
@@ -41,7 +41,9 @@ MISSING_TEXTS: dict[Kind, str | Promise] = {
 
 
 class Option(TypedDict):
-    value: str
+    """A radio button; `attributes` is all that its tag holds, ready and escaped."""
+
+    attributes: str
     label: str
     id: str
     key: str
@@ -77,7 +79,7 @@ class Field(TypedDict):
     required: bool
     error: str
     options: list[Option]
-    heads: list[str]
+    heads: list["Card"]
     rows: list[Row]
     value: str
 
@@ -117,10 +119,10 @@ def build_screen(
 ) -> Screen:
     """Everything that an item's page shows, with what was filled in so far and what was wrong with it."""
     values = data or {}
-    errors = _errors(problems)
     cards = _cards(stimulus, order)
     questions = protocol.questions(spec, stimulus)
-    fields = [_field(question, stimulus, cards, values, errors) for question in questions]
+    page = _Page(stimulus, cards, _errors(problems))
+    fields = [_field(question, page, values.get(question.key)) for question in questions]
     for field in fields:
         if field["rows"]:
             _add_tallies(cards, field)
@@ -190,12 +192,18 @@ def _cards(stimulus: Stimulus, order: str) -> list[Card]:
     ]
 
 
-Builder = Callable[[Field, Question, Stimulus, list[Card], Any, Mapping[str, str]], None]
+class _Page(NamedTuple):
+    """What all fields of a screen share."""
+
+    stimulus: Stimulus
+    cards: list[Card]
+    errors: Mapping[str, str]
 
 
-def _field(
-    question: Question, stimulus: Stimulus, cards: list[Card], values: Data, errors: Mapping[str, str]
-) -> Field:
+Builder = Callable[[Field, Question, _Page, Any], None]
+
+
+def _field(question: Question, page: _Page, value: Any) -> Field:
     field: Field = {
         "key": question.key,
         "id": SafeString(f"q-{escape(question.key)}"),
@@ -203,48 +211,35 @@ def _field(
         "prompt": question.prompt,
         "help": question.help,
         "required": question.required,
-        "error": _text_for(errors.get(question.key, ""), question.kind),
+        "error": _text_for(page.errors.get(question.key, ""), question.kind),
         "options": [],
         "heads": [],
         "rows": [],
         "value": "",
     }
-    BUILDERS[question.kind](field, question, stimulus, cards, values.get(question.key), errors)
+    BUILDERS[question.kind](field, question, page, value)
     return field
 
 
-def _preference(
-    field: Field,
-    question: Question,
-    stimulus: Stimulus,
-    cards: list[Card],
-    value: Any,
-    errors: Mapping[str, str],
-) -> None:
+def _preference(field: Field, question: Question, page: _Page, value: Any) -> None:
     """The responses in the order shown, with the tie in the middle of two."""
-    choices = [(card["part"], card["name"], str(n)) for n, card in enumerate(cards, 1)]
-    choices.insert(1, ("tie", question.options.get("tie") or gettext("Tie"), "T"))
+    choices = [(card["part"], card["name"], str(n)) for n, card in enumerate(page.cards, 1)]
+    choices.insert(1, ("tie", escape(question.options.get("tie") or gettext("Tie")), "T"))
+    name = escape(question.key)
     field["options"] = [
-        {"value": part, "label": label, "id": "" if n else field["id"], "key": key, "checked": value == part}
+        _option(name, part, label, "" if n else field["id"], key, checked=value == part)
         for n, (part, label, key) in enumerate(choices)
     ]
 
 
-def _checklist(
-    field: Field,
-    question: Question,
-    stimulus: Stimulus,
-    cards: list[Card],
-    value: Any,
-    errors: Mapping[str, str],
-) -> None:
+def _checklist(field: Field, question: Question, page: _Page, value: Any) -> None:
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
-    follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
+    context = page.stimulus["context"]
     options = [(escape(value), escape(label)) for value, label in question.options.items()]
     key = escape(question.key)
-    field["heads"] = [card["name"] for card in cards]
-    for number, follow_up in enumerate(follow_ups, 1):
-        cells = [_cell(key, follow_up["part"], card, options, given, errors) for card in cards]
+    field["heads"] = page.cards
+    for number, follow_up in enumerate(context["follow_ups"] if context else [], 1):
+        cells = [_cell(key, follow_up["part"], card, options, given, page.errors) for card in page.cards]
         field["rows"].append(
             {
                 "id": SafeString(f"{field['id']}-{follow_up['part']}"),
@@ -273,21 +268,23 @@ def _cell(
         "who": card["name"],
         "who_id": SafeString(f"w-{name}"),
         "options": [
-            {"value": option, "label": label, "id": "" if n else first, "key": "", "checked": value == option}
+            _option(name, option, label, "" if n else first, checked=value == option)
             for n, (option, label) in enumerate(options)
         ],
         "error": _text_for(errors.get(name, ""), Kind.CHECKLIST),
     }
 
 
-def _text(
-    field: Field,
-    question: Question,
-    stimulus: Stimulus,
-    cards: list[Card],
-    value: Any,
-    errors: Mapping[str, str],
-) -> None:
+def _option(name: str, value: str, label: str, id_: str = "", key: str = "", *, checked: bool) -> Option:
+    """All but the last two have been escaped."""
+    attributes = f'name="{name}" value="{value}"'
+    attributes += f' id="{id_}"' if id_ else ""
+    attributes += f' data-key="{key}"' if key else ""
+    attributes += " checked" if checked else ""
+    return {"attributes": SafeString(attributes), "label": label, "id": id_, "key": key, "checked": checked}
+
+
+def _text(field: Field, question: Question, page: _Page, value: Any) -> None:
     field["value"] = value if isinstance(value, str) else ""
 
 

@@ -1,10 +1,5 @@
-"""From rows to the arrays that analytics take: one frame per study, one group of raters at a time.
+"""From rows to the arrays that analytics take: one frame per study, one group of raters at a time."""
 
-Columns come straight from the database (COPY on PostgreSQL), so that a million judgments are a matter of seconds and
-of some hundred megabytes.
-"""
-
-import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,21 +7,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow.csv
-from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Length
 
 from evaluation.analytics.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
+from evaluation.columns import Coded, Columns, Type, read_columns
 from evaluation.models import Answer, Item, Rater, Role, Study
 from evaluation.protocols import Kind
-from evaluation.selectors import counting_judgments
+from evaluation.selectors import countable
 
-CHUNK = 50_000
 LABELS = {"r1": 0, "r2": 1, "tie": 2}
+ORDERS = {"r1,r2": 0, "r2,r1": 1}
 # Key and kind of the group of all judges, whose members are groups of their own too.
 JUDGES = "judges"
+# Between the keys of an item's systems in `Item.systems_key`.
+BETWEEN_SYSTEMS = " | "
 
 
 @dataclass(frozen=True)
@@ -60,10 +56,8 @@ class StudyFrame:
 
 def pairwise_frame(study: Study) -> StudyFrame:
     """The study's main items that are not withdrawn, and the counting judgments of each group of raters."""
-    items, row_of = _items(study)
-    rows = _preferences(study)
-    rows = rows[rows["item"].isin(row_of.index)]
-    rows["item"] = row_of.loc[rows["item"].to_numpy()].to_numpy()
+    items, pks = _items(study)
+    rows = _preferences(study, pks)
     raters = {
         pk: (pseudonym, label, kind)
         for pk, pseudonym, label, kind in Rater.objects.filter(study=study).values_list(
@@ -72,7 +66,7 @@ def pairwise_frame(study: Study) -> StudyFrame:
     }
     checks = _checks(study)
     groups = [
-        _group(key, label, kind, rows[rows["rater"].isin(members)], raters, checks)
+        _group(key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks)
         for key, label, kind, members in _memberships(raters)
     ]
     return StudyFrame(items, tuple(group for group in groups if len(group.judgments)))
@@ -80,103 +74,114 @@ def pairwise_frame(study: Study) -> StudyFrame:
 
 def _memberships(raters: dict[int, tuple[str, str, str]]) -> Iterator[tuple[str, str, str, list[int]]]:
     """People together, simulated raters together and apart from people, judges together and each alone."""
-    for kind, label in (("person", "People"), ("simulated", "Simulated raters")):
+    for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
         members = [pk for pk, (_, _, each) in raters.items() if each == kind]
         if members:
-            yield kind, label, kind, members
+            yield str(kind), label, str(kind), members
     judges = [pk for pk, (_, _, kind) in raters.items() if kind == Rater.Kind.JUDGE]
     if len(judges) > 1:
         yield JUDGES, "Judges together", JUDGES, judges
     for pk in judges:
-        pseudonym, label, kind = raters[pk]
-        yield pseudonym, label or pseudonym, str(kind), [pk]
+        pseudonym, name, of_judge = raters[pk]
+        yield pseudonym, name or pseudonym, of_judge, [pk]
 
 
-def _items(study: Study) -> tuple[Items, "pd.Series[int]"]:
-    def response(number: int, key: str) -> KeyTextTransform:
-        return KeyTextTransform(key, KeyTransform(number, KeyTransform("responses", "stimulus")))
+def _response(number: int, key: str) -> KeyTextTransform:
+    return KeyTextTransform(key, KeyTransform(number, KeyTransform("responses", "stimulus")))
 
+
+def _items(study: Study) -> tuple[Items, npt.NDArray[np.int64]]:
+    """The items, and their primary keys in ascending order."""
     queryset = (
         Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
         .exclude(stimulus_hash="")
-        .annotate(
-            system_1=response(0, "system"),
-            system_2=response(1, "system"),
-            length_1=Length(response(0, "text")),
-            length_2=Length(response(1, "text")),
-        )
+        .annotate(length_1=Length(_response(0, "text")), length_2=Length(_response(1, "text")))
         .order_by("pk")
     )
-    names = [
-        "pk",
-        "key",
-        "query__key",
-        "arm__key",
-        "query__category",
-        "system_1",
-        "system_2",
-        "length_1",
-        "length_2",
-    ]
-    table = _columns(queryset, names)
-    query, queries = _codes(table["query__key"])
+    coded = ("query__key", "arm__key", "query__category", "systems_key")
+    types = dict.fromkeys(("pk", "length_1", "length_2"), Type.WHOLE) | dict.fromkeys(coded, Type.CODED)
+    table = read_columns(queryset, types | {"key": Type.TEXT})
+    query, category = table.coded("query__key"), table.coded("query__category")
     # In the study's own order: the first arm is what the others are compared with.
     arms = tuple(study.arms.values_list("key", flat=True))
-    arm = table["arm__key"].map({key: code for code, key in enumerate(arms)}).to_numpy(dtype=np.int32)
-    category, categories = _codes(table["query__category"])
-    system_1, system_2, systems = _shared_codes(table["system_1"], table["system_2"])
+    system_1, system_2, systems = _systems(table.coded("systems_key"), table.array("pk"))
     items = Items(
-        key=table["key"].to_numpy(dtype=object),
-        query=query,
-        queries=queries,
-        arm=arm,
+        key=table.array("key"),
+        query=query.codes,
+        queries=query.values,
+        arm=table.coded("arm__key").translated({key: code for code, key in enumerate(arms)}, MISSING),
         arms=arms,
-        category=category,
-        categories=categories,
+        category=category.codes,
+        categories=category.values,
         system_1=system_1,
         system_2=system_2,
         systems=systems,
-        length_1=table["length_1"].fillna(0).to_numpy(dtype=np.int32),
-        length_2=table["length_2"].fillna(0).to_numpy(dtype=np.int32),
+        length_1=table.array("length_1"),
+        length_2=table.array("length_2"),
     )
-    return items, pd.Series(np.arange(len(table)), index=table["pk"].to_numpy(dtype=np.int64))
+    return items, table.array("pk")
+
+
+def _systems(
+    keys: Coded, pks: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], tuple[str, ...]]:
+    """Codes of every item's two systems and the table of systems.
+
+    Opening a million stimuli for them would take minutes, so they are read from the items' strata; only where a
+    key has the separator in itself is the stimulus asked.
+    """
+    pairs = [tuple(value.split(BETWEEN_SYSTEMS)) for value in keys.values]
+    codes = keys.codes.astype(np.int64)
+    unclear = np.flatnonzero(np.isin(codes, [at for at, pair in enumerate(pairs) if len(pair) != 2]))
+    if len(unclear):
+        asked = Item.objects.filter(pk__in=pks[unclear].tolist()).order_by("pk")
+        found = asked.values_list(_response(0, "system"), _response(1, "system"))
+        codes[unclear] = len(pairs) + np.arange(len(unclear))
+        pairs = [*(pair if len(pair) == 2 else pair[:1] * 2 for pair in pairs), *found]
+    used = sorted({system for code in np.unique(codes) for system in pairs[code]})
+    place = {system: at for at, system in enumerate(used)}
+    table = np.array([[place.get(each, 0) for each in pair] for pair in pairs], dtype=np.int64).reshape(-1, 2)
+    return table[codes, 0], table[codes, 1], tuple(used)
 
 
 def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
-    return Answer.objects.filter(kind=kind, judgment__in=counting_judgments(study))
+    """Answers in judgments that count, as far as it is not for their item to say."""
+    return Answer.objects.filter(countable(study, "judgment__"), kind=kind)
 
 
-def _preferences(study: Study) -> pd.DataFrame:
-    queryset = _answers(study, Kind.PREFERENCE)
-    names = ["judgment_id", "judgment__item_id", "judgment__rater_id", "label", "number", "judgment__shown"]
-    table = _columns(queryset, names)
-    label = table["label"].map(LABELS).fillna(MISSING).to_numpy(dtype=np.int8)
-    shown = table["judgment__shown"].fillna("").map({"": UNKNOWN_ORDER, "r1,r2": 0, "r2,r1": 1})
+def _preferences(study: Study, pks: npt.NDArray[np.int64]) -> pd.DataFrame:
+    """One row per preference on one of the items with these primary keys; `item` is the item's row."""
+    whole = ("judgment_id", "judgment__item_id", "judgment__rater_id")
+    types = dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(("label", "judgment__shown"), Type.CODED)
+    table = read_columns(_answers(study, Kind.PREFERENCE), types | {"number": Type.NUMBER})
+    row, known = _places(pks, table.array("judgment__item_id"))
     return pd.DataFrame(
         {
-            "judgment": table["judgment_id"].to_numpy(dtype=np.int64),
-            "item": table["judgment__item_id"].to_numpy(dtype=np.int64),
-            "rater": table["judgment__rater_id"].to_numpy(dtype=np.int64),
-            "label": label,
-            "number": table["number"].to_numpy(dtype=np.float64),
-            "first": shown.fillna(UNKNOWN_ORDER).to_numpy(dtype=np.int8),
+            "judgment": table.array("judgment_id"),
+            "item": row.astype(np.int32),
+            "rater": table.array("judgment__rater_id"),
+            "label": table.coded("label").translated(LABELS, MISSING),
+            "number": table.array("number"),
+            "first": table.coded("judgment__shown").translated(ORDERS, UNKNOWN_ORDER),
         }
-    )
+    )[known]
 
 
-def _checks(study: Study) -> pd.DataFrame:
-    table = _columns(_answers(study, Kind.CHECKLIST), ["judgment_id", "part", "number"])
-    part, parts = _codes(table["part"])
-    follow_up = np.array([int(name.split(".")[0][1:]) - 1 for name in parts], dtype=np.int16)
-    response = np.array([int(name.split(".")[1][1:]) - 1 for name in parts], dtype=np.int8)
-    return pd.DataFrame(
-        {
-            "judgment": table["judgment_id"].to_numpy(dtype=np.int64),
-            "follow_up": follow_up[part] if len(parts) else part.astype(np.int16),
-            "response": response[part] if len(parts) else part.astype(np.int8),
-            "value": table["number"].to_numpy(dtype=np.float64).astype(np.int8),
-        }
-    )
+def _places(
+    ascending: npt.NDArray[Any], wanted: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Where each wanted value stands, and whether it is there at all."""
+    if not len(ascending):
+        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
+    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return place, ascending[place] == wanted
+
+
+def _checks(study: Study) -> Columns | None:
+    """The checklists of all judgments that may count; None without any."""
+    types = {"judgment_id": Type.WHOLE, "part": Type.CODED, "number": Type.NUMBER}
+    table = read_columns(_answers(study, Kind.CHECKLIST), types)
+    return table if len(table.array("judgment_id")) else None
 
 
 def _group(
@@ -185,11 +190,9 @@ def _group(
     kind: str,
     rows: pd.DataFrame,
     raters: dict[int, tuple[str, str, str]],
-    checks: pd.DataFrame,
+    checks: Columns | None,
 ) -> Group:
-    readings = Readings(
-        rows["item"].to_numpy(dtype=np.int32), rows["label"].to_numpy(), rows["first"].to_numpy()
-    )
+    readings = Readings(rows["item"].to_numpy(), rows["label"].to_numpy(), rows["first"].to_numpy())
     reduced = reduce_replicates(rows)
     codes, used = pd.factorize(reduced["rater"], sort=True)
     judgments = Judgments(
@@ -200,21 +203,26 @@ def _group(
         number=reduced["number"].to_numpy(dtype=np.float64),
         first=reduced["first"].to_numpy(dtype=np.int8),
     )
-    return Group(key, label, kind, judgments, readings, _group_checks(reduced, checks))
+    return Group(key, label, kind, judgments, readings, _group_checks(reduced["judgment"].to_numpy(), checks))
 
 
-def _group_checks(rows: pd.DataFrame, checks: pd.DataFrame) -> Checks | None:
+def _group_checks(judgments: npt.NDArray[np.int64], checks: Columns | None) -> Checks | None:
     """The checklists of these judgments; a reduced judge's stand under its first replicate."""
-    position = pd.Index(rows["judgment"]).get_indexer(checks["judgment"])
-    here = position >= 0
+    if checks is None:
+        return None
+    order = np.argsort(judgments)
+    place, here = _places(judgments[order], checks.array("judgment_id"))
     if not here.any():
         return None
-    chosen = checks[here]
+    part = checks.coded("part")
+    # "f3.r2": the third follow-up, the second response.
+    numbers = [tuple(int(each[1:]) - 1 for each in name.split(".")) for name in part.values]
+    follow_up, response = np.array(numbers, dtype=np.int16).reshape(-1, 2)[part.codes[here]].T
     return Checks(
-        judgment=position[here].astype(np.int32),
-        follow_up=chosen["follow_up"].to_numpy(),
-        response=chosen["response"].to_numpy(),
-        value=chosen["value"].to_numpy(),
+        judgment=order[place[here]].astype(np.int32),
+        follow_up=follow_up,
+        response=response.astype(np.int8),
+        value=checks.array("number")[here].astype(np.int8),
     )
 
 
@@ -243,66 +251,4 @@ def _majority(replicates: pd.DataFrame) -> dict[str, Any]:
         "label": top[0] if len(top) == 1 else LABELS["tie"],
         "number": replicates["number"].mean(),
         "first": orders[0] if len(orders) == 1 else UNKNOWN_ORDER,
-    }
-
-
-def _codes(column: "pd.Series[Any]") -> tuple[npt.NDArray[np.int32], tuple[str, ...]]:
-    codes, names = pd.factorize(column.fillna("").to_numpy(dtype=object), sort=True)
-    return codes.astype(np.int32), tuple(str(name) for name in names)
-
-
-def _shared_codes(
-    first: "pd.Series[Any]", second: "pd.Series[Any]"
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], tuple[str, ...]]:
-    codes, names = _codes(pd.concat([first, second], ignore_index=True))
-    return codes[: len(first)], codes[len(first) :], names
-
-
-def _columns(queryset: QuerySet[Any], names: list[str]) -> pd.DataFrame:
-    """The named columns of all rows."""
-    selected = queryset.values_list(*names)
-    if connection.vendor == "postgresql":
-        return _copy(selected, names)
-    frames = []
-    iterator = selected.iterator(chunk_size=CHUNK)
-    while chunk := [row for _, row in zip(range(CHUNK), iterator, strict=False)]:
-        frames.append(pd.DataFrame(chunk, columns=names))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({name: [] for name in names})
-
-
-def _copy(selected: QuerySet[Any], names: list[str]) -> pd.DataFrame:
-    """The same through COPY, parsed by Arrow: several times faster than rows through Python."""
-    sql, params = selected.query.sql_with_params()
-    buffer = io.BytesIO()
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(f"COPY ({sql}) TO STDOUT (FORMAT csv)", params) as copy,
-    ):
-        for block in copy:
-            buffer.write(block)
-    if not buffer.tell():
-        return pd.DataFrame({name: [] for name in names})
-    buffer.seek(0)
-    table = pyarrow.csv.read_csv(
-        buffer,
-        read_options=pyarrow.csv.ReadOptions(column_names=names),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types=_arrow_types(names), strings_can_be_null=True, quoted_strings_can_be_null=False
-        ),
-    )
-    frame: pd.DataFrame = table.to_pandas()
-    return frame
-
-
-def _arrow_types(names: list[str]) -> dict[str, Any]:
-    """Keys that look like numbers must stay text, and so must empty columns."""
-    integers = {"pk", "judgment_id", "judgment__item_id", "judgment__rater_id", "length_1", "length_2"}
-    return {
-        name: pyarrow.int64()
-        if name in integers
-        else pyarrow.float64()
-        if name == "number"
-        else pyarrow.string()
-        for name in names
     }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
 from evaluation.models import Exclusion, Judgment, Outcome, Role, Study
@@ -12,12 +12,21 @@ def standing_exclusions(study: Study) -> QuerySet[Exclusion]:
     return Exclusion.objects.filter(study=study, undone_at=None)
 
 
-def excluded(study: Study) -> Q:
-    """Judgments that are left out by a standing exclusion, of themselves or of their rater."""
+def excluded(study: Study, path: str = "") -> Q:
+    """Judgments that are left out by a standing exclusion, of themselves or of their rater.
+
+    `path` leads from the rows that are filtered to their judgment, such as "judgment__" from answers.
+    """
     standing = standing_exclusions(study)
-    return Q(pk__in=standing.filter(judgment__isnull=False).values("judgment")) | Q(
-        rater__in=standing.filter(rater__isnull=False).values("rater")
-    )
+    judgments = standing.filter(judgment__isnull=False).values("judgment")
+    raters = standing.filter(rater__isnull=False).values("rater")
+    return Q(**{f"{path}pk__in": judgments}) | Q(**{f"{path}rater__in": raters})
+
+
+def countable(study: Study, path: str = "") -> Q:
+    """Judgments that count, unless their item is withdrawn or has another role than main."""
+    own = {f"{path}study": study, f"{path}outcome": Outcome.OK, f"{path}surplus": False}
+    return ~excluded(study, path) & Q(**own)
 
 
 def main_judgments(study: Study) -> QuerySet[Judgment]:
@@ -27,27 +36,36 @@ def main_judgments(study: Study) -> QuerySet[Judgment]:
 
 def counting_judgments(study: Study) -> QuerySet[Judgment]:
     """The judgments that figures are made of."""
-    return main_judgments(study).filter(
-        ~excluded(study), outcome=Outcome.OK, surplus=False, item__withdrawn_at=None
-    )
+    return main_judgments(study).filter(countable(study), item__withdrawn_at=None)
 
 
 def judgments_left_out(study: Study) -> dict[str, int]:
     """Reason to number of the main judgments that are in no figure; each is counted under one reason."""
-    judgments = main_judgments(study)
-    gone = judgments.filter(excluded(study))
-    counts = {"excluded": gone.count()}
-    kept = judgments.exclude(pk__in=gone.values("pk")) if counts["excluded"] else judgments
-    rows = kept.order_by().values_list("outcome", "surplus").annotate(n=Count("pk"))
-    for outcome, surplus, n in rows:
-        if outcome != Outcome.OK:
-            counts[outcome] = counts.get(outcome, 0) + n
-        elif surplus:
-            counts["surplus"] = counts.get("surplus", 0) + n
-    counts["withdrawn item"] = kept.filter(
-        outcome=Outcome.OK, surplus=False, item__withdrawn_at__isnull=False
-    ).count()
-    return {reason: n for reason, n in counts.items() if n}
+    rows = (
+        main_judgments(study)
+        .annotate(
+            gone=Case(When(excluded(study), then=True), default=False),
+            withdrawn=Case(When(item__withdrawn_at__isnull=False, then=True), default=False),
+        )
+        .order_by()
+        .values_list("gone", "outcome", "surplus", "withdrawn")
+        .annotate(n=Count("pk"))
+    )
+    counts: dict[str, int] = {}
+    for gone, outcome, surplus, withdrawn, n in rows:
+        if reason := _why_left_out(gone, outcome, surplus, withdrawn):
+            counts[reason] = counts.get(reason, 0) + n
+    return counts
+
+
+def _why_left_out(gone: bool, outcome: str, surplus: bool, withdrawn: bool) -> str:
+    if gone:
+        return "excluded"
+    if outcome != Outcome.OK:
+        return outcome
+    if surplus:
+        return "surplus"
+    return "withdrawn item" if withdrawn else ""
 
 
 def outcomes(study: Study) -> list[list[Any]]:

@@ -232,7 +232,9 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
             assignment = _lock(token, assignment_id)
             if assignment.state != AssignmentState.RESERVED:
                 raise _AlreadyDone
-            if skips_left(assignment.participant) < 1 or assignment.slot_id is None:
+            # An attention check can be skipped like an item, because it must not be told from one.
+            may_skip = assignment.item.role in (Role.MAIN, Role.ATTENTION)
+            if not may_skip or skips_left(assignment.participant) < 1:
                 raise CannotSkip
             release_slot(assignment)
             [assignment.judgment] = record_judgments(

@@ -52,14 +52,19 @@ def _check_places(study: Study) -> Iterator[str]:
 def _check_balance(study: Study) -> Iterator[str]:
     """Both orders equally often, where no place was retired: per item and per stratum they differ by at most one."""
     slots = Slot.objects.filter(study=study, replaces=None)
-    items = dict(slots.filter(state=SlotState.RETIRED).values_list("item", "item"))
-    ahead: dict[tuple[str, int, str], int] = defaultdict(int)
-    rows = slots.values_list("item_id", "item__key", "arm_id", "item__systems_key", "order")
-    for item, key, arm, systems, order in rows.iterator():
-        if item not in items:
-            step = 1 if order.startswith("r1") else -1
-            ahead[(f"Item {key}", arm, "")] += step
-            ahead[(f"Pair {systems}", arm, "stratum")] += step
-    for (what, _, _), difference in ahead.items():
+    items: dict[str, int] = defaultdict(int)
+    strata: dict[tuple[int, str], int] = defaultdict(int)
+    rows = slots.values_list("item__key", "arm_id", "item__systems_key", "order")
+    for key, arm, systems, order in rows.iterator():
+        step = 1 if order.startswith("r1") else -1
+        items[key] += step
+        strata[arm, systems] += step
+    retired = slots.filter(state=SlotState.RETIRED).values_list("item__key", "arm_id", "item__systems_key")
+    for key, arm, systems in retired.iterator():
+        items[key] = strata[arm, systems] = 0
+    for key, difference in items.items():
         if abs(difference) > 1:
-            yield f"{what}: its presentation orders differ by {abs(difference)}."
+            yield f"Item {key}: its presentation orders differ by {abs(difference)}."
+    for (_, systems), difference in strata.items():
+        if abs(difference) > 1:
+            yield f"Pair {systems}: its presentation orders differ by {abs(difference)}."

@@ -15,7 +15,7 @@ MAX_LINE = 10_000_000
 BOM = b"\xef\xbb\xbf"
 READ_SIZE = 1 << 20
 # What may stand for a value that not every database can store; a line without it need not be searched.
-SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[0-9][eE]|-0")
+SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[0-9][eE]|[\[:,]\s*-0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,5 +139,7 @@ def _unstorable(value: Any) -> str:
         return "contains the character U+0000, which databases don't store" if "\x00" in value else ""
     if isinstance(value, float) and (abs(value) >= 2**53 or str(value) == "-0.0"):
         return f"contains the number {value}, which not every database keeps as it is"
-    inside = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    inside = (
+        [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    )
     return next(filter(None, map(_unstorable, inside)), "")

@@ -20,7 +20,7 @@ function show() {
     const all = groups(question).filter((group) => group.querySelector("input").name.endsWith(ends));
     const met = all.filter((group) => group.querySelector("input").checked).length;
     const text = fill(question.dataset.met, { met, all: all.length });
-    if (tally.value !== text) tally.value = text;
+    if (tally.textContent !== text) tally.textContent = text;
   }
   const n = questions.reduce((sum, question) => sum + open(question), 0);
   missing.textContent = n ? fill(missing.dataset.text, { n }) : missing.dataset.none;

@@ -109,7 +109,7 @@ def new_visitor(browser: Browser, live_server: Any) -> Iterator[Callable[..., Vi
     def make(**options: Any) -> Visitor:
         options.setdefault("viewport", WIDE)
         context = browser.new_context(**options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         contexts.append(context)
         return Visitor(context.new_page(), live_server.url)
 

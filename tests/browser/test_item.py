@@ -42,7 +42,7 @@ def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, i
     visitor.page.set_viewport_size(viewport)
     open_item(visitor)
     page = visitor.page
-    tallies = page.locator(".tally")
+    tallies = page.locator("output.tally")
     assert tallies.all_text_contents() == ["0 of 4 met"] * 2
     assert page.text_content(".missing") == "Still to answer: 10"
     page.mouse.move(0, 0)
@@ -53,6 +53,7 @@ def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, i
     page.locator('[name="satisfied.f1.r1"]').last.evaluate("node => node.blur()")
     page.evaluate("scrollTo(0, 0)")
     assert tallies.all_text_contents() == ["3 of 4 met", "0 of 4 met"]
+    assert page.locator(".check.head .tally").all_text_contents() == ["3 of 4 met", "0 of 4 met"]
     assert page.text_content(".missing") == "Still to answer: 7"
     wait_for_saved(page)
     after = page.evaluate(PLACES)
