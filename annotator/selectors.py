@@ -48,7 +48,9 @@ def _participant(token: str) -> Any:
     )
 
 
-PARTICIPANT: Prepared[Participant] = Prepared(_participant, token=Sample.of(Participant, "token", "a token that nobody has"))
+PARTICIPANT: Prepared[Participant] = Prepared(
+    _participant, token=Sample.of(Participant, "token", "a token that nobody has")
+)
 
 
 def get_participant(token: str) -> Participant:

@@ -49,7 +49,8 @@ def main() -> None:
     server = start_server()
     try:
         print(f"{os.cpu_count()} cores; {ITEMS} items; gunicorn with 2 workers x 4 threads; PostgreSQL")
-        print(f"{'at once':>8} {'judged':>7} {'per s':>7} {'CPU ms':>7} {'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7}")
+        print(f"{'at once':>8} {'judged':>7} {'per s':>7} {'CPU ms':>7}", end=" ")
+        print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7}")
         for at_once in (1, 10, 50):
             measure(at_once, server.pid)
     finally:
@@ -79,7 +80,10 @@ def prepare() -> None:
     )
     from evaluation.models import Response
 
-    text = "A response of ordinary length, with a **point** or two and a list.\n\n" + "- one more thing to say\n" * 40
+    text = (
+        "A response of ordinary length, with a **point** or two and a list.\n\n"
+        + "- one more thing to say\n" * 40
+    )
     Response.objects.filter(query__study=study).update(text=text)
     launch_study(Study.objects.get(pk=study.pk))
     os.environ["BENCH_SLUG"] = slug
@@ -155,7 +159,11 @@ def walk(connection: http.client.HTTPConnection, tally: Tally) -> None:
     _, _, page = send(connection, "GET", location)
     while found := SUBMIT.search(page):
         began = time.perf_counter()
-        fields = {"preference": "r1", "justification": "It says more, and it says it in order.", "visible_ms": "2000"}
+        fields = {
+            "preference": "r1",
+            "justification": "It says more, and it says it in order.",
+            "visible_ms": "2000",
+        }
         status, location, _ = send(connection, "POST", found[1], fields)
         tally.submit.append(time.perf_counter() - began)
         assert status == 303, status

@@ -126,6 +126,8 @@ def _copied(selected: QuerySet[Any], types: Mapping[str, Type]) -> dict[str, Any
         parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types={name: ARROW[each] for name, each in types.items()},
+            # COPY writes nothing for null; a name like NULL or NA is a name.
+            null_values=[""],
             strings_can_be_null=True,
             quoted_strings_can_be_null=False,
         ),

@@ -12,7 +12,9 @@ from tests import factories
 
 def build(study, key):
     return (
-        Item.objects.select_related("query", "arm").annotate(n=Count("responses")).filter(study=study, key=key)
+        Item.objects.select_related("query", "arm")
+        .annotate(n=Count("responses"))
+        .filter(study=study, key=key)
     )
 
 

@@ -16,7 +16,8 @@ STYLESHEETS = ("css/assay.css", "css/report.css")
 
 
 def report_json(report: dict[str, Any]) -> str:
-    return json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    """Keys are sorted: a report that was kept in PostgreSQL has lost the order in which they were made."""
+    return json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False, sort_keys=True) + "\n"
 
 
 def report_html(report: dict[str, Any]) -> str:

@@ -183,3 +183,18 @@ def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
     page.wait_for_load_state()
     assert Judgment.objects.filter(outcome="ok").count() == 1
     visitor.assert_calm()
+
+
+@pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
+def test_focus_is_never_behind_what_sticks(visitor: Visitor, key: str) -> None:
+    visitor.page.set_viewport_size(PHONE)
+    open_item(visitor, follow_ups=10)
+    page = visitor.page
+    hidden = """() => { const at = document.activeElement, box = at.getBoundingClientRect();
+        if (at === document.body || at.closest('.foot, .bar, .help, .skip') || at.id === 'main') return null;
+        const hit = document.elementFromPoint(box.x + box.width / 2, box.y + Math.min(box.height - 2, 20));
+        return hit && (at.contains(hit) || hit.contains(at) || hit.closest('label')?.contains(at)) ? null : at.outerHTML }"""
+    page.locator("textarea[name=justification]" if key == "Shift+Tab" else "summary").first.focus()
+    for _ in range(24):
+        page.keyboard.press(key)
+        assert page.evaluate(hidden) is None
