@@ -33,8 +33,8 @@ INSERT INTO evaluation_item (study_id, key, query_id, clarifying_question, arm_i
                              stimulus_hash, systems_key, start_order)
 SELECT %(study)s, 'i' || i, query.id, '', (%(arms)s::bigint[])[1 + i %% 3], 'main', i,
        jsonb_build_object('responses', jsonb_build_array(
-           jsonb_build_object('part', 'r1', 'system', 'a' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 37) %% 400)),
-           jsonb_build_object('part', 'r2', 'system', 'b' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 53) %% 400)))),
+           jsonb_build_object('system', 'a' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 37) %% 400)),
+           jsonb_build_object('system', 'b' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 53) %% 400)))),
        md5(i::text), 'a' || (i / 3) %% 3 || ' | b' || (i / 3) %% 3, i %% 2
 FROM generate_series(1, %(items)s) i
 JOIN evaluation_query query ON query.study_id = %(study)s AND query.key = 'q' || 1 + (i / 9) %% %(queries)s
@@ -50,7 +50,8 @@ WHERE item.study_id = %(study)s
 PREFERENCES = """
 INSERT INTO evaluation_answer (judgment_id, question, part, kind, label)
 SELECT id, 'preference', '', 'preference',
-       (ARRAY['r1', 'r2', 'tie', 'r1', 'r2'])[1 + abs(hashint8(CASE WHEN hashint8(id) %% 3 = 0 THEN id ELSE item_id END)) %% 5]
+       (ARRAY['r1', 'r2', 'tie', 'r1', 'r2'])[
+           1 + abs(hashint8(CASE WHEN hashint8(id) %% 3 = 0 THEN id ELSE item_id END)) %% 5]
 FROM evaluation_judgment WHERE study_id = %(study)s
 """
 REASONS = """

@@ -141,7 +141,9 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 # Hashed names need a collectstatic run, which the embedded default does without; so it has no root either.
 ASSAY_HASHED_STATIC = env.bool("ASSAY_HASHED_STATIC", default=False)
-STATIC_ROOT = env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles") if ASSAY_HASHED_STATIC else "") or None
+STATIC_ROOT = (
+    env.str("STATIC_ROOT", default=str(BASE_DIR / "staticfiles") if ASSAY_HASHED_STATIC else "") or None
+)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

@@ -74,7 +74,7 @@ def outcomes(study: Study) -> list[list[Any]]:
     return [list(row) for row in rows.values_list("outcome", "surplus").annotate(n=Count("pk"))]
 
 
-def studies_of(user: Any) -> QuerySet[Study]:
+def studies_of(user: Any) -> QuerySet[Any]:
     """The studies that the user may see, newest first, with the number of main judgments in `n_judgments`."""
     visible = Study.objects.visible()
     mine = visible if user.is_superuser else visible.filter(members__user=user)

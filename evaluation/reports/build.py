@@ -4,7 +4,7 @@ from typing import Any
 
 from evaluation import hooks
 from evaluation.canonical import canonical_hash
-from evaluation.frames import JUDGES, Group, StudyFrame, pairwise_frame
+from evaluation.frames import JUDGES, StudyFrame, pairwise_frame
 from evaluation.models import Exclusion, Rater, Study
 from evaluation.reports import sections
 from evaluation.reports.findings import findings
@@ -165,8 +165,3 @@ def fingerprint(study: Study, *, replicates: int = REPLICATES) -> str:
             _facts(study),
         ]
     )
-
-
-def group_of(frame: StudyFrame, kind: str) -> Group | None:
-    """The first group of a kind."""
-    return next((group for group in frame.groups if group.kind == kind), None)

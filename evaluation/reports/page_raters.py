@@ -24,11 +24,11 @@ KINDS = {"person": "person", "judge": "judge", "simulated": "simulated"}
 
 def bias(subject: Subject) -> Section:
     position = Builder(
-        "Share of preferences that are for the response shown first, in percent; 50 is no bias.",
+        "Position: share of preferences that are for the response shown first, in percent; 50 is no bias.",
         columns(["Raters", "First preferred", "n"]),
     )
     length = Builder(
-        "Judgments that prefer the longer and the shorter response, and the difference, in percent.",
+        "Length: judgments that prefer the longer and the shorter response, and the difference, in percent.",
         columns(["Raters", "Longer", "Shorter", "Bias", "n"]),
     )
     for group in subject.groups:
@@ -44,9 +44,9 @@ def bias(subject: Subject) -> Section:
             *(length.share(of_length[name]) for name in ("longer", "shorter", "bias")),
             length.n(of_length["bias"]),
         )
-    blocks = (Block("Position", tables=(position.build(),)), Block("Length", tables=(length.build(),)))
+    blocks = (Block(tables=(position.build(), length.build())),)
     intro = "Read from every judgment by itself. Length is counted in characters of the response."
-    return Section("bias", "Bias", "Bias", blocks, intro)
+    return Section("bias", "Position and length bias", "Bias", blocks, intro)
 
 
 def follow_ups(subject: Subject) -> Section | None:

@@ -11,4 +11,5 @@ from evaluation.selectors import studies_of
 @login_required
 @require_safe
 def study_list(request: HttpRequest) -> HttpResponse:
-    return render(request, "evaluation/study_list.html", {"studies": studies_of(request.user)})
+    studies = [(study, f"{study.n_judgments:,}") for study in studies_of(request.user)]
+    return render(request, "evaluation/study_list.html", {"studies": studies})

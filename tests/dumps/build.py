@@ -40,6 +40,10 @@ def judgment(rater: str = "ada", **changes: Any) -> dict[str, Any]:
     return {"rater": rater, "kind": "person", "answers": {"preference": "r1"}, **changes}
 
 
+def with_judgments(*judgments: Any, number: int = 1) -> dict[str, Any]:
+    return item(number, judgments=list(judgments))
+
+
 def write(path: Path, *records: Any) -> Path:
     """A file of these lines; bytes stand as they are."""
     lines = [record if isinstance(record, bytes) else orjson.dumps(record) for record in records]

@@ -10,7 +10,7 @@ from evaluation.dumps.checking import Checker
 from tests.dumps.build import header, item, judgment, write
 
 pytestmark = pytest.mark.django_db
-FEW, MANY = 400, 1600
+FEW, MANY = 300, 1200
 # Small hashes per line, and what the study's hash and orders need per item.
 BYTES_PER_LINE = 700
 
