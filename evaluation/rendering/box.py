@@ -6,9 +6,11 @@ ended, the text is shown plain and the next one gets a new child. Short texts ca
 """
 
 import json
+import os
 import select
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -57,7 +59,7 @@ class RenderBox:
             line = self._read_line(child, self.seconds)
         except OSError:
             line = None
-        if not line or not line.endswith(b"\n"):  # too slow, or the child broke off
+        if line is None:
             self._end_child()
             return None
         return str(json.loads(line))
@@ -75,9 +77,17 @@ class RenderBox:
 
     @staticmethod
     def _read_line(child: subprocess.Popen[bytes], seconds: float) -> bytes | None:
+        """A whole line, or None if it does not come in time or breaks off."""
         assert child.stdout is not None
-        ready, _, _ = select.select([child.stdout], [], [], seconds)
-        return child.stdout.readline() if ready else None
+        until = time.monotonic() + seconds
+        line = b""
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([child.stdout], [], [], max(0.0, until - time.monotonic()))
+            part = os.read(child.stdout.fileno(), 1 << 20) if ready else b""
+            if not part:
+                return None
+            line += part
+        return line
 
     def _end_child(self) -> None:
         if self._child is None:
