@@ -30,12 +30,13 @@ FROM generate_series(1, %(queries)s) i
 """
 ITEMS = """
 INSERT INTO evaluation_item (study_id, key, query_id, clarifying_question, arm_id, role, position, stimulus,
-                             stimulus_hash, systems_key, start_order)
+                             stimulus_hash, systems_key, lengths, start_order)
 SELECT %(study)s, 'i' || i, query.id, '', (%(arms)s::bigint[])[1 + i %% 3], 'main', i,
        jsonb_build_object('responses', jsonb_build_array(
            jsonb_build_object('system', 'a' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 37) %% 400)),
            jsonb_build_object('system', 'b' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 53) %% 400)))),
-       md5(i::text), 'a' || (i / 3) %% 3 || ' | b' || (i / 3) %% 3, i %% 2
+       md5(i::text), 'a' || (i / 3) %% 3 || ' | b' || (i / 3) %% 3,
+       (100 + (i * 37) %% 400) || ',' || (100 + (i * 53) %% 400), i %% 2
 FROM generate_series(1, %(items)s) i
 JOIN evaluation_query query ON query.study_id = %(study)s AND query.key = 'q' || 1 + (i / 9) %% %(queries)s
 """

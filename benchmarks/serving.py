@@ -92,8 +92,8 @@ def prepare() -> None:
 def start_server() -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
         [
-            sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{PORT}", "--workers", "2",
-            "--worker-class", "gthread", "--threads", "4", "--log-level", "warning", "--keep-alive", "30",
+            sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{PORT}",
+            "--log-level", "warning",
         ],
         cwd=ROOT,
     )  # fmt: skip

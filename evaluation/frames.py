@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
-from django.db.models.functions import Length
 
 from evaluation.analytics.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from evaluation.columns import Coded, Columns, Type, read_columns
@@ -95,16 +94,16 @@ def _items(study: Study) -> tuple[Items, npt.NDArray[np.int64]]:
     queryset = (
         Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
         .exclude(stimulus_hash="")
-        .annotate(length_1=Length(_response(0, "text")), length_2=Length(_response(1, "text")))
         .order_by("pk")
     )
     coded = ("query__key", "arm__key", "query__category", "systems_key")
-    types = dict.fromkeys(("pk", "length_1", "length_2"), Type.WHOLE) | dict.fromkeys(coded, Type.CODED)
-    table = read_columns(queryset, types | {"key": Type.TEXT})
+    types = {"pk": Type.WHOLE, "key": Type.TEXT, "lengths": Type.TEXT} | dict.fromkeys(coded, Type.CODED)
+    table = read_columns(queryset, types)
     query, category = table.coded("query__key"), table.coded("query__category")
     # In the study's own order: the first arm is what the others are compared with.
     arms = tuple(study.arms.values_list("key", flat=True))
     system_1, system_2, systems = _systems(table.coded("systems_key"), table.array("pk"))
+    length_1, length_2 = _lengths(table.array("lengths"))
     items = Items(
         key=table.array("key"),
         query=query.codes,
@@ -116,10 +115,17 @@ def _items(study: Study) -> tuple[Items, npt.NDArray[np.int64]]:
         system_1=system_1,
         system_2=system_2,
         systems=systems,
-        length_1=table.array("length_1"),
-        length_2=table.array("length_2"),
+        length_1=length_1,
+        length_2=length_2,
     )
     return items, table.array("pk")
+
+
+def _lengths(texts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The two numbers in each text."""
+    joined = ",".join(texts.tolist())
+    both = np.array(joined.split(","), dtype=np.int64) if joined else np.zeros(0, dtype=np.int64)
+    return both[0::2], both[1::2]
 
 
 def _systems(

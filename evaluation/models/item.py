@@ -116,6 +116,8 @@ class Item(models.Model):
     stimulus_hash = models.CharField(max_length=64, blank=True, editable=False)
     # The systems of the stimulus, in canonical order: the stratum of its presentation orders.
     systems_key = models.CharField(max_length=500, blank=True, editable=False)
+    # Characters of each response, in canonical order: figures need no stimulus opened for them.
+    lengths = models.CharField(max_length=200, blank=True, editable=False)
     # Which presented order its first slot has; fixed once, when slots or judges first need it.
     start_order = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     withdrawn_at = models.DateTimeField(null=True, blank=True)

@@ -110,6 +110,11 @@ def systems_key(stimulus: dict[str, Any]) -> str:
     return " | ".join(response["system"] for response in stimulus["responses"])[:500]
 
 
+def lengths(stimulus: dict[str, Any]) -> str:
+    """Characters of each response's text, in canonical order."""
+    return ",".join(str(len(response["text"])) for response in stimulus["responses"])[:200]
+
+
 def renderer_for(spec: Spec, markdown: Callable[[str], str]) -> Callable[[str], str]:
     """How this study's responses become HTML; the same text is rendered once per batch of items."""
     render = markdown if spec["render_as"] == RenderAs.MARKDOWN else render_plain

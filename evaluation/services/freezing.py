@@ -12,7 +12,7 @@ from evaluation.models import Item, Revision, Role, Study
 from evaluation.protocols import Problem
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
-from evaluation.services.compiling import compile_spec, compile_stimulus, renderer_for, systems_key
+from evaluation.services.compiling import compile_spec, compile_stimulus, lengths, renderer_for, systems_key
 
 
 class StudyFrozen(Exception):
@@ -51,6 +51,7 @@ def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
     item.stimulus = stimulus
     item.stimulus_hash = canonical_hash(stimulus)
     item.systems_key = systems_key(stimulus)
+    item.lengths = lengths(stimulus)
 
 
 def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
@@ -76,7 +77,7 @@ def freeze_items(
                 if not wrong:
                     ready.append(item)
             with transaction.atomic():
-                Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key"])
+                Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key", "lengths"])
             done += len(batch)
             on_batch(done)
     return problems

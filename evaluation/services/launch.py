@@ -106,7 +106,7 @@ def _thaw(study: Study) -> None:
         hook(study)
     with transaction.atomic():
         frozen = Item.objects.filter(study=study).exclude(stimulus_hash="")
-        frozen.update(stimulus=None, stimulus_hash="", systems_key="", start_order=None)
+        frozen.update(stimulus=None, stimulus_hash="", systems_key="", lengths="", start_order=None)
         study.revisions.all().delete()
         study.launching_since = None
         study.save(update_fields=["launching_since"])

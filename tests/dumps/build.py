@@ -91,7 +91,7 @@ def content(study: Study) -> dict[str, Any]:
 def _items(study: Study) -> list[Any]:
     fields = (
         "key", "arm__key", "role", "query__key", "context__key", "clarifying_question", "gold", "stimulus_hash",
-        "systems_key", "start_order",
+        "systems_key", "lengths", "start_order",
     )  # fmt: skip
     return list(study.items.values_list(*fields))
 

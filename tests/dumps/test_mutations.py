@@ -5,10 +5,12 @@ import random
 
 import orjson
 import pytest
+from jsonschema import Draft202012Validator
 
 from evaluation.dumps import ImportRefused
 from evaluation.dumps.checking import Checker
 from evaluation.dumps.lines import parse_line
+from evaluation.dumps.schemas import _sentence, load_schema, schema_problems
 from tests.dumps.build import context_item, header, item, judgment
 
 ODD = [
@@ -57,11 +59,12 @@ def good():
         later_specs=[header()["spec"]],
     )
     gold = {"preference": ["r1"], "satisfied": {"f1.r1": 1}, "note": "n"}
-    return [
+    records = [
         first,
         context_item(1, gold=gold, judgments=[full]),
         item(2, judgments=[judgment("bo", judged_at="2024-01-01T00:00:00Z", replicate=1)]),
     ]
+    return copy.deepcopy(records)  # they share parts with other tests
 
 
 def check(records):
@@ -93,6 +96,18 @@ def mutate(record, rng):
 
 def test_the_unbroken_dump_is_good():
     assert check(good()).items == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_faster_validator_says_what_the_drafts_own_says(seed):
+    rng = random.Random(seed)
+    schemas = {name: Draft202012Validator(load_schema(name)) for name in ("study", "item")}
+    for _ in range(400):
+        records = good()
+        mutate(rng.choice(records), rng)
+        for record, name in zip(records, ("study", "item", "item"), strict=True):
+            expected = sorted(_sentence(error) for error in schemas[name].iter_errors(record))
+            assert sorted(schema_problems(name, record)) == expected
 
 
 @pytest.mark.parametrize("seed", range(5))

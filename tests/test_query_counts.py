@@ -1,0 +1,137 @@
+"""What fetching and submitting an item costs the database: as much with 100,000 items as with 100."""
+
+import json
+import os
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotator.models import Slot, SlotState
+from annotator.services.leaving import withdraw
+from annotator.services.submitting import go_on, skip, submit
+from evaluation.models import Item, Query
+from evaluation.services import PAPER_ARMS
+from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
+
+pytestmark = pytest.mark.django_db
+ARM = PAPER_ARMS[1:2]
+# Ids of the multiplied rows start here, far above those that sequences give.
+FAR = 10_000_000
+CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+
+
+def statements(queries):
+    return [query["sql"] for query in queries if not query["sql"].startswith(CONTROL)]
+
+
+def multiply(row, times, **changes):
+    """Copies of a row, made in the database; `changes` are SQL for columns, where i counts from 1."""
+    table = row._meta.db_table
+    columns = {field.column: f't."{field.column}"' for field in row._meta.concrete_fields} | changes
+    names, values = ", ".join(f'"{column}"' for column in columns), ", ".join(columns.values())
+    numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})"
+    insert = f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} t, n WHERE t.id = {row.pk}"
+    with connection.cursor() as cursor:
+        cursor.execute(f"{numbers} {insert}")
+
+
+def big_study(size):
+    """Live, with so many items in one arm, each on a query of its own and with one place."""
+    study = make_crowd_study("big", queries=2, arms=ARM, redundancy=1, items_per_participant=40)
+    slot = Slot.objects.latest("rank")
+    here = {"id": f"{FAR} + i", "key": "'copy' || i"}
+    multiply(slot.query, size, **here)
+    multiply(slot.item, size, query_id=f"{FAR} + i", **here)
+    place = {"item_id": f"{FAR} + i", "query_id": f"{FAR} + i", "rank": f"{slot.rank} + i"}
+    multiply(slot, size, id=f"{FAR} + i", **place)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    assert Query.objects.count() == Item.objects.count() == Slot.objects.count() == size + 2
+    return study
+
+
+@pytest.fixture(params=[100, 100_000])
+def big(request):
+    return big_study(request.param)
+
+
+def fields(assignment):
+    data = filled_in(assignment)
+    cells = {f"satisfied.{part}": value for part, value in data.pop("satisfied").items()}
+    return data | cells
+
+
+def test_fetching_takes_four_statements_and_submitting_eight(big, client, django_assert_max_num_queries):
+    token = come(big, "a").token
+    for number in range(30):
+        with django_assert_max_num_queries(4):
+            assert client.get(reverse("annotator:page", args=[token])).status_code == 200
+        assignment = before(token)
+        target, form = reverse("annotator:submit", args=[token, assignment.pk]), fields(assignment)
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.post(target, form)
+        assert answer.status_code == 303
+        assert len(statements(queries)) <= 8, f"submit number {number}: {statements(queries)}"
+        assert before(token).pk != assignment.pk
+    assert Slot.objects.filter(state=SlotState.FILLED).count() == 30
+
+
+def test_what_happens_seldom_costs_no_more_either(big):
+    """Taking over an expired place, skipping, looking again, withdrawing and coming in."""
+    late, worker, leaver = (come(big, name).token for name in ("late", "worker", "leaver"))
+    lost, ready = before(late), before(worker)
+    data = filled_in(ready)
+    lapse(holder=lost)
+    # Two more than a submit whose next place is open: ending the old assignment, and whether the place is wanted.
+    assert count(lambda: submit(worker, ready.pk, data)) <= 10
+    taken = before(worker)
+    assert taken.slot_id == lost.slot_id
+    assert count(lambda: skip(worker, taken.pk)) <= 10
+    assert count(lambda: go_on(late)) <= 6
+    assert count(lambda: withdraw(leaver)) <= 8
+    assert count(lambda: come(big, "newcomer")) <= 12
+
+
+def count(action):
+    with CaptureQueriesContext(connection) as queries:
+        action()
+    return len(statements(queries))
+
+
+@pytest.mark.postgres
+def test_claiming_reads_few_rows_of_the_partial_index():
+    """Also after the participant has seen thirty queries, whose places are all before them in the ranks."""
+    if connection.vendor != "postgresql":
+        if os.environ.get("ASSAY_REQUIRE_ALL") == "1":
+            pytest.fail("DATABASE_URL names no PostgreSQL")
+        pytest.skip("DATABASE_URL names no PostgreSQL")
+    study = big_study(100_000)
+    token = come(study, "a").token
+    for _ in range(30):
+        with CaptureQueriesContext(connection) as queries:
+            hand_in(token)
+    [claim] = [sql for sql in statements(queries) if "SKIP LOCKED" in sql]
+    Slot.objects.filter(state=SlotState.FILLED).update(state=SlotState.OPEN, holder=None)
+
+    plan = explain(claim)
+    assert not any("Sort" in node["Node Type"] for node in nodes(plan))
+    [scan] = [node for node in nodes(plan) if node.get("Relation Name") == "annotator_slot"]
+    assert scan["Index Name"] == "slot_available_by_rank"
+    assert 30 <= scan["Actual Rows"] + scan.get("Rows Removed by Filter", 0) <= 35
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 500
+
+
+def explain(sql):
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {sql}")
+        [[plan]] = cursor.fetchall()
+    plan = json.loads(plan) if isinstance(plan, str) else plan
+    return plan[0]["Plan"]
+
+
+def nodes(plan):
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from nodes(child)
