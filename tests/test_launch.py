@@ -166,11 +166,13 @@ def cut_short(study, monkeypatch, module, name, after):
     [
         (freezing, "freeze_item", 11, (1, 10, 0)),
         (slot_service, "_append_in_arm", 2, (1, 18, 24)),
+        (Slot.objects, "bulk_create", 2, (1, 18, 8)),
     ],
-    ids=["while freezing", "while dealing"],
+    ids=["while freezing", "between two arms", "while dealing"],
 )
 def test_a_launch_that_was_cut_short_is_resumed(draft, monkeypatch, settings, module, name, after, left):
     settings.ASSAY_BATCH_SIZE = 5
+    monkeypatch.setattr(slot_service, "BATCH", 4)
     cut_short(draft, monkeypatch, module, name, after)
     assert frozen_parts(draft) == left
 

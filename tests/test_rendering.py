@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.models import Item, Response
-from evaluation.rendering import RenderBox, box, render_markdown, render_plain
+from evaluation.rendering import RenderBox, box, markdown, render_markdown, render_plain
 from evaluation.rendering.markdown import ATTRIBUTES, LINK_RULES, TAGS
 from evaluation.services import launch_study
 from tests.factories import make_study
@@ -91,6 +91,9 @@ ATTACKS = [
     "[click](data:image/svg+xml;base64,PHN2Zz4=)",
     "[click](file:///etc/passwd)",
     "<javascript:alert(1)>",
+    "<a href='javascript:alert(1)'>click</a>",
+    "<a href=' jAva&#115;cript:alert(1)'>click</a>",
+    "<a href='data:text/html,x' style='position:fixed' class='x' id='x'>click</a>",
     '[click](https://example.org "onmouseover=alert(1)")',
     "[click](https://example.org\" onmouseover=\"alert(1))",
     "`<script>` and ```\n<script>alert(1)</script>\n```",
@@ -108,6 +111,17 @@ ATTACKS = [
 @pytest.mark.parametrize("text", ATTACKS)
 def test_attacks_become_text(render, text):
     read(render(text))
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_each_of_the_two_walls_holds_alone(text, monkeypatch):
+    """The sanitiser given the text as HTML, and the renderer without a sanitiser behind it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(markdown._markdown, "render", lambda text: text)
+        read(render_markdown(text))
+    with monkeypatch.context() as patch:
+        patch.setattr(markdown.nh3, "clean", lambda html, **rules: html)
+        read(render_markdown(text))
 
 
 @pytest.mark.parametrize(
