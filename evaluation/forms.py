@@ -235,7 +235,9 @@ def _preference(field: Field, question: Question, page: _Page, value: Any) -> No
 def _checklist(field: Field, question: Question, page: _Page, value: Any) -> None:
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     context = page.stimulus["context"]
-    options = [(escape(value), escape(label)) for value, label in question.options.items()]
+    # Yes before no, whatever order the database gave the options back in (PostgreSQL's jsonb sorts keys).
+    words = (("1", gettext("Yes")), ("0", gettext("No")))
+    options = [(SafeString(value), escape(question.options.get(value) or word)) for value, word in words]
     key = escape(question.key)
     field["heads"] = page.cards
     for number, follow_up in enumerate(context["follow_ups"] if context else [], 1):

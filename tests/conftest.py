@@ -11,6 +11,13 @@ from tests import factories
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
+def pytest_configure(config):
+    from django.conf import settings
+
+    # Slow hashing protects real passwords; here it would only be waited for.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 @pytest.fixture
 def owner(db):
     return get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)

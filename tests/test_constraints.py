@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.apps import apps
+from django.contrib.auth import get_user_model
 from django.db import IntegrityError, connection, models, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -40,8 +41,9 @@ CONSTRAINTS = {
 
 
 @pytest.fixture
-def world(owner):
+def world(db):
     """A live study with a participant who has judged one item and has another before them, and a second one."""
+    owner = get_user_model().objects.create(username="owner")
     study = make_crowd_study("world", owner=owner, queries=4, arms=PAPER_ARMS[1:2])
     participant, other = come(study, "a"), come(study, "b")
     done = hand_in(participant.token)

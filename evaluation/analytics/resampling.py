@@ -22,6 +22,8 @@ CHUNK_BYTES = 48 * 2**20
 MULTINOMIAL_COST = 8
 """A multinomial cell costs about as much as drawing this many units one by one (measured)."""
 MAX_UNDEFINED_SHARE = 0.05
+# Replicates closer together than this differ by rounding only.
+SAME = 1e-12
 """With more replicates undefined than this, percentiles of the rest would describe another population."""
 UNDEFINED_REPLICATES = "bootstrap replicates in which the figure is undefined"
 
@@ -126,7 +128,8 @@ def _dense(query: Ints) -> tuple[Ints, int]:
 def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
     """Percentile interval of replicates (r,), undefined ones (nan, inf) ignored and counted.
 
-    Undefined itself where there are fewer than two replicates, or more than 5 % of them are undefined.
+    Undefined itself where there are fewer than two replicates, where more than 5 % of them are undefined, or
+    where all of them are the same.
     """
     if len(samples) < 2:
         return Interval(None, None, undefined="An interval needs at least two units to resample.")
@@ -135,6 +138,9 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
     if n_undefined > MAX_UNDEFINED_SHARE * len(samples):
         share = f"{n_undefined} of {len(samples)}"
         return Interval(None, None, n_undefined, f"The figure is undefined in {share} bootstrap replicates.")
+    # A share of nothing or of everything: resampling can't show what was never seen, and a width of zero would lie.
+    if np.ptp(finite) <= SAME:
+        return Interval(None, None, n_undefined, "Every bootstrap replicate gives the same value.")
     tail = (1 - level) / 2
     low, high = np.quantile(finite, [tail, 1 - tail])
     return Interval(float(low), float(high), n_undefined)

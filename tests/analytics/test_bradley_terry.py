@@ -112,7 +112,8 @@ def test_separable_data_stay_finite() -> None:
     scores = [strength.score.value for strength in result.strengths]
     assert scores == sorted(scores, reverse=True)
     assert 3 < scores[0] < 10
-    assert all(strength.score.low is not None for strength in result.strengths)
+    # Every query says the same, so resampling them can't tell how sure that is.
+    assert all(strength.score.low is None and strength.score.undefined for strength in result.strengths)
 
 
 def test_a_tie_is_half_a_win_for_both() -> None:

@@ -95,6 +95,14 @@ def test_no_rows_are_undefined() -> None:
     assert (estimate.value, estimate.undefined, estimate.n) == (None, "Nothing.", 0)
 
 
+def test_a_share_of_nothing_or_of_everything_has_no_interval_of_no_width() -> None:
+    for shares in (np.zeros(30), np.ones(30)):
+        estimate = mean_estimate(shares, np.arange(30), unit="items", resample=spec(), empty="Nothing.")
+        assert estimate.value == shares[0]
+        assert (estimate.low, estimate.high) == (None, None)
+        assert estimate.undefined == "Every bootstrap replicate gives the same value."
+
+
 def test_replicates_without_a_denominator_are_left_out_and_counted() -> None:
     # Of 40 queries a single one is in the denominator: about 1 in e replicates misses it.
     columns = np.zeros((40, 2))
@@ -104,11 +112,14 @@ def test_replicates_without_a_denominator_are_left_out_and_counted() -> None:
     )
     assert estimate.value == 1
     assert estimate.low is None
-    columns[:4] = 1
+    columns[:4, 1] = 1
+    columns[:3, 0] = 1
     (estimate,) = query_estimates(
         columns, np.arange(40), shares_of_last, n=4, unit="items", resample=spec(), empty="None."
     )
-    assert estimate.low == 1
+    assert estimate.value == 0.75
+    assert estimate.low is not None
+    assert estimate.low < 0.75 < estimate.high
     assert estimate.left_out[0].reason == UNDEFINED_REPLICATES
 
 
