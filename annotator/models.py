@@ -114,7 +114,7 @@ class Slot(models.Model):
     """The place for one counting human judgment of an item, with a fixed presentation order."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="slots")
-    item = models.ForeignKey(Item, models.PROTECT, related_name="slots")
+    item = models.ForeignKey(Item, models.PROTECT, related_name="slots", db_index=False)
     # Copies of the item's, so that claiming reads one table.
     arm = models.ForeignKey(Arm, models.PROTECT, related_name="+")
     query = models.ForeignKey(Query, models.PROTECT, related_name="+")
@@ -168,7 +168,7 @@ class Assignment(models.Model):
     """One participant's encounter with one item; never used again for another."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    participant = models.ForeignKey(Participant, models.PROTECT, related_name="assignments")
+    participant = models.ForeignKey(Participant, models.PROTECT, related_name="assignments", db_index=False)
     item = models.ForeignKey(Item, models.PROTECT, related_name="assignments")
     # Null in training, qualification and attention checks, which fill no place.
     slot = models.ForeignKey(Slot, models.PROTECT, null=True, blank=True, related_name="assignments")

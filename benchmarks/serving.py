@@ -49,7 +49,7 @@ def main() -> None:
     server = start_server()
     try:
         print(f"{os.cpu_count()} cores; {ITEMS} items; gunicorn with 2 workers x 4 threads; PostgreSQL")
-        print(f"{'at once':>8} {'judged':>7} {'per s':>7} {'CPU ms':>7}", end=" ")
+        print(f"{'at once':>8} {'judged':>7} {'per s':>7} {'CPU ms':>7} {'of db':>7}", end=" ")
         print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7}")
         for at_once in (1, 10, 50):
             measure(at_once, server.pid)
@@ -115,16 +115,18 @@ def measure(at_once: int, server: int) -> None:
     stored = Judgment.objects.filter(study=study).count()
     cpu, began = server_cpu(server), time.perf_counter()
     tallies = run(at_once, server)
-    seconds, cpu = time.perf_counter() - began, server_cpu(server) - cpu
+    seconds = time.perf_counter() - began
+    web, store = (after - before for before, after in zip(cpu, server_cpu(server), strict=True))
     judged = sum(tally.judged for tally in tallies)
     kept = Judgment.objects.filter(study=study).count() - stored
     fetch = [each for tally in tallies for each in tally.fetch]
     submit = [each for tally in tallies for each in tally.submit]
+    print(f"{at_once:>8} {judged:>7} {judged / seconds:>7.1f}", end=" ")
+    print(f"{(web + store) / judged * 1000:>7.1f} {store / judged * 1000:>7.1f}", end=" ")
     print(
-        f"{at_once:>8} {judged:>7} {judged / seconds:>7.1f} {cpu / judged * 1000:>7.1f} "
-        f"{ms(fetch, 50):>10.1f} {ms(fetch, 95):>7.1f} {ms(submit, 50):>11.1f} {ms(submit, 95):>7.1f}"
-        + ("" if kept == judged else f"   STORED {kept} OF {judged}")
+        f"{ms(fetch, 50):>10.1f} {ms(fetch, 95):>7.1f} {ms(submit, 50):>11.1f} {ms(submit, 95):>7.1f}", end=""
     )
+    print("" if kept == judged else f"   STORED {kept} OF {judged}")
 
 
 def ms(values: list[float], percentile: int) -> float:
@@ -184,10 +186,10 @@ def send(
     return answer.status, answer.getheader("Location") or "", text
 
 
-def server_cpu(server: int) -> float:
-    """CPU seconds of gunicorn, its workers and the database's backends, and of PostgreSQL's own writers."""
+def server_cpu(server: int) -> tuple[float, float]:
+    """CPU seconds of gunicorn with its workers, and of the database's backends with PostgreSQL's own writers."""
     database = urllib.parse.urlparse(os.environ["DATABASE_URL"]).path.strip("/")
-    total = 0.0
+    web = store = 0.0
     for process in Path("/proc").glob("[0-9]*"):
         try:
             stat = (process / "stat").read_text()
@@ -196,9 +198,12 @@ def server_cpu(server: int) -> float:
             continue
         own = stat[stat.rindex(")") + 2 :].split()
         serves = title.startswith("postgres:") and (f" {database} " in title or "writer" in title)
-        if serves or server in (int(process.name), int(own[1])):
-            total += (int(own[11]) + int(own[12])) / TICK
-    return total
+        seconds = (int(own[11]) + int(own[12])) / TICK
+        if serves:
+            store += seconds
+        elif server in (int(process.name), int(own[1])):
+            web += seconds
+    return web, store
 
 
 if __name__ == "__main__":

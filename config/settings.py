@@ -85,6 +85,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # Statements are planned once per connection, not for every request. Off behind a pooler that shares connections
+    # between transactions.
+    if env.bool("ASSAY_PREPARED_STATEMENTS", default=True):
+        DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Celery: Redis by REDIS_URL, otherwise messages as files on a private path --------------------------------

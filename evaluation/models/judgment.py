@@ -63,10 +63,11 @@ class Outcome(models.TextChoices):
 class Judgment(models.Model):
     """One rater's work on one item."""
 
-    study = models.ForeignKey(Study, models.CASCADE, related_name="judgments")
-    rater = models.ForeignKey(Rater, models.PROTECT, related_name="judgments")
+    # Without indexes of their own: study and rater lead one below, and nobody looks judgments up by revision.
+    study = models.ForeignKey(Study, models.CASCADE, related_name="judgments", db_index=False)
+    rater = models.ForeignKey(Rater, models.PROTECT, related_name="judgments", db_index=False)
     item = models.ForeignKey(Item, models.PROTECT, related_name="judgments")
-    revision = models.ForeignKey(Revision, models.PROTECT, related_name="judgments")
+    revision = models.ForeignKey(Revision, models.PROTECT, related_name="judgments", db_index=False)
     replicate = models.PositiveSmallIntegerField(default=0)
     outcome = models.CharField(max_length=15, choices=Outcome, default=Outcome.OK)
     # The presented order as canonical parts ("r2,r1"); empty where it is unknown.
@@ -106,7 +107,8 @@ class Answer(models.Model):
     A preference may carry a number beside its label: a graded preference, or the probability that r2 is better.
     """
 
-    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="answers")
+    # The unique constraint's index begins with it.
+    judgment = models.ForeignKey(Judgment, models.CASCADE, related_name="answers", db_index=False)
     question = models.CharField(max_length=60)
     part = models.CharField(max_length=40, blank=True)
     kind = models.CharField(max_length=12)
