@@ -258,3 +258,13 @@ def test_an_empty_response_is_a_response(draft):
     launch_study(draft)
     item = Item.objects.filter(study=draft, query__key="q0").first()
     assert [response["html"] for response in item.stimulus["responses"]] == ["", ""]
+
+
+def test_a_question_that_no_form_can_ask_is_refused(draft):
+    draft.questions.create(key="fluency", kind="scale", prompt="How fluent?", position=9)
+    with pytest.raises(
+        LaunchRefused, match="Question fluency: no form can ask a question of the kind scale yet"
+    ):
+        launch_study(draft)
+    draft.refresh_from_db()
+    assert (draft.status, draft.launching_since) == (Status.DRAFT, None)

@@ -14,6 +14,7 @@ from annotator.models import Slot, SlotState
 from annotator.services.claiming import expire
 from evaluation import design
 from evaluation.models import Arm, Exclusion, Item, OncePer, Role, Study
+from evaluation.services.launch import sign_of_life
 
 BATCH = 2_000
 # An item about to get places: its id, its query's id, its start order, and the key that a participant meets once.
@@ -101,6 +102,7 @@ def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int])
                     item[part], query[part], start[part], k[part], ranks[part], strict=True
                 )
             )
+        sign_of_life(study)
 
 
 def retire_item(item: Item) -> None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from evaluation import hooks
 from evaluation.models import Import, Item, Revision, Role, Status, Study
+from evaluation.protocols.values import CLEANERS
 from evaluation.services.freezing import assign_orders, compute_study_hash, freeze_items, freeze_spec
 
 # A launch that has not shown a sign of life for this long is taken over by the next one.
@@ -34,6 +35,10 @@ def launch_problems(study: Study) -> list[str]:
         problems.append("The study has no arm.")
     if not study.questions.exists():
         problems.append("The study has no questions.")
+    problems += [
+        f"Question {question.key}: no form can ask a question of the kind {question.kind} yet."
+        for question in study.questions.exclude(kind__in=CLEANERS)
+    ]
     if not study.items.filter(role=Role.MAIN).exists():
         problems.append("The study has no items.")
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
@@ -55,6 +60,11 @@ def launch_problems(study: Study) -> list[str]:
     return problems
 
 
+def sign_of_life(study: Study) -> None:
+    """Says that a launch is still at it; long hooks say so too, or another launch takes over."""
+    Study.objects.filter(pk=study.pk, launching_since__isnull=False).update(launching_since=timezone.now())
+
+
 def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
     """Compiles, freezes, hashes and deals; LaunchRefused leaves an editable draft behind.
 
@@ -63,7 +73,7 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
     revision = _begin(study)
 
     def alive(done: int) -> None:
-        Study.objects.filter(pk=study.pk).update(launching_since=timezone.now())
+        sign_of_life(study)
         on_batch(done)
 
     try:
