@@ -36,8 +36,9 @@ class Command(BaseCommand):
         demo = get_user_model().objects.get(username="demo")
         demo.set_password(password)
         demo.save()
-        # A polite stop by signal ends the children too, like Ctrl-C.
+        # A polite stop by signal ends the children too, like Ctrl-C, which a shell may have had ignored.
         signal.signal(signal.SIGTERM, _interrupt)
+        signal.signal(signal.SIGINT, _interrupt)
         children = [_start(_web(host, port)), _start(_worker())]
         try:
             self._greet(host, port, password, children)
