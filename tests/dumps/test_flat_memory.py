@@ -1,5 +1,6 @@
 """Checking, writing and exporting hold a batch, not the study: four times the lines must not take more memory."""
 
+import gc
 import io
 import tracemalloc
 
@@ -26,12 +27,17 @@ def dump(folder, lines, frozen=True):
 
 
 def peak(work) -> int:
+    """The most that was held at once; cycles are collected often, so that it does not hang on the collector's mood."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.set_threshold(200, 5, 2)
     tracemalloc.start()
     try:
         work()
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+        gc.set_threshold(*before)
 
 
 def assert_flat(few, many, lines):
