@@ -4,7 +4,7 @@ Pure functions of a seed. People's slots and judges' calls use the same ones.
 """
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -80,9 +80,3 @@ def check_positions(seed: int, participant: int, n_items: int, n_checks: int) ->
     edges = np.linspace(1, n_items, min(n_checks, n_items - 1) + 1)
     positions = [int(rng.integers(int(low), max(int(low) + 1, int(high)))) for low, high in pairwise(edges)]
     return sorted(positions)
-
-
-def shuffled(seed: int, values: Iterable[int], *purpose: object) -> list[int]:
-    """The values in an order that the seed fixes."""
-    items = list(values)
-    return [items[index] for index in generator(seed, *purpose).permutation(len(items))]

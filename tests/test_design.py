@@ -134,12 +134,6 @@ def test_checks_come_at_another_place_for_another_participant():
     assert len(places) > 20
 
 
-def test_shuffled_keeps_the_values():
-    assert sorted(design.shuffled(1, range(20), "x")) == list(range(20))
-    assert design.shuffled(1, range(20), "x") == design.shuffled(1, range(20), "x")
-    assert design.shuffled(1, range(20), "x") != design.shuffled(1, range(20), "y")
-
-
 # --- the same, dealt by a launch ------------------------------------------------------------------------------
 
 

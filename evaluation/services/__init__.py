@@ -2,7 +2,6 @@
 
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
 from evaluation.services.freezing import (
-    StudyFrozen,
     assign_orders,
     compute_study_hash,
     freeze_item,
@@ -29,7 +28,6 @@ __all__ = [
     "AlreadyExcluded",
     "JudgmentInput",
     "LaunchRefused",
-    "StudyFrozen",
     "WrongStatus",
     "add_arms",
     "admit_items",

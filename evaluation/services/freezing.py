@@ -15,10 +15,6 @@ from evaluation.rendering import RenderBox
 from evaluation.services.compiling import compile_spec, compile_stimulus, lengths, renderer_for, systems_key
 
 
-class StudyFrozen(Exception):
-    """The study can't be edited any more."""
-
-
 def freeze_spec(study: Study) -> Revision:
     """The study's first revision, from its rows; the one that exists if there is one."""
     existing = study.revisions.first()
