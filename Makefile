@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 
-.PHONY: setup demo test lint bench lock setup-dev clean
+.PHONY: setup demo test lint bench openapi lock setup-dev clean
 
 setup: $(VENV)/.base
 
@@ -37,6 +37,9 @@ lint: setup-dev
 
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+openapi: setup
+	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 lock: setup-dev
 	$(BIN)/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host -o requirements/base.txt requirements/base.in
