@@ -1,6 +1,6 @@
 """From rows to the arrays that analytics take: one frame per study, one group of raters at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,10 @@ import pandas as pd
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
+from evaluation.analytics.replicates import Readings, reduce_readings
 from evaluation.analytics.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from evaluation.columns import Coded, Columns, Type, read_columns
-from evaluation.models import Answer, Item, Rater, Role, Study
+from evaluation.models import Answer, Item, Judgment, Rater, Role, Study
 from evaluation.protocols import Kind
 from evaluation.selectors import countable
 
@@ -22,20 +23,28 @@ ORDERS = {"r1,r2": 0, "r2,r1": 1}
 JUDGES = "judges"
 # Between the keys of an item's systems in `Item.systems_key`.
 BETWEEN_SYSTEMS = " | "
+# How replicates are reduced where a rater's `about` does not say.
+DEFAULT_RULE = "majority"
+# A judge that is asked in both orders has the two of a sample in replicates 2k and 2k + 1.
+ORDERS_PER_SAMPLE = 2
 
 
 @dataclass(frozen=True)
-class Readings:
-    """A group's judgments before replicates are reduced: what position bias is computed on."""
+class _Rater:
+    """What a frame must know of a rater."""
 
-    item: npt.NDArray[np.int32]
-    label: npt.NDArray[np.int8]
-    first: npt.NDArray[np.int8]
+    pseudonym: str
+    label: str
+    kind: str
+    rule: str
 
 
 @dataclass(frozen=True)
 class Group:
-    """Raters who are read together: all people, all simulated raters, all judges, or one judge."""
+    """Raters who are read together: all people, all simulated raters, all judges, or one judge.
+
+    `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on.
+    """
 
     key: str
     label: str
@@ -56,33 +65,44 @@ class StudyFrame:
 def pairwise_frame(study: Study) -> StudyFrame:
     """The study's main items that are not withdrawn, and the counting judgments of each group of raters."""
     items, pks = _items(study)
+    raters = _raters(study)
     rows = _preferences(study, pks)
-    raters = {
-        pk: (pseudonym, label, kind)
-        for pk, pseudonym, label, kind in Rater.objects.filter(study=study).values_list(
-            "pk", "pseudonym", "label", "kind"
-        )
-    }
+    preferring = set(pd.unique(rows["rater"]).tolist())
     checks = _checks(study)
+    if checks is not None:
+        rows = _with_checklists_only(study, pks, raters, preferring, rows)
     groups = [
         _group(key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks)
-        for key, label, kind, members in _memberships(raters)
+        for key, label, kind, members in _memberships(raters, preferring)
     ]
     return StudyFrame(items, tuple(group for group in groups if len(group.judgments)))
 
 
-def _memberships(raters: dict[int, tuple[str, str, str]]) -> Iterator[tuple[str, str, str, list[int]]]:
-    """People together, simulated raters together and apart from people, judges together and each alone."""
+def _raters(study: Study) -> dict[int, _Rater]:
+    rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "about")
+    return {
+        pk: _Rater(pseudonym, label or pseudonym, kind, about.get("reduction") or DEFAULT_RULE)
+        for pk, pseudonym, label, kind, about in rows
+    }
+
+
+def _memberships(
+    raters: Mapping[int, _Rater], preferring: set[int]
+) -> Iterator[tuple[str, str, str, list[int]]]:
+    """People together, simulated raters together and apart from people, judges together and each alone.
+
+    Together are the judges that have preferences in the figures: one that was only asked for checklists adds none.
+    """
     for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
-        members = [pk for pk, (_, _, each) in raters.items() if each == kind]
+        members = [pk for pk, rater in raters.items() if rater.kind == kind]
         if members:
             yield str(kind), label, str(kind), members
-    judges = [pk for pk, (_, _, kind) in raters.items() if kind == Rater.Kind.JUDGE]
-    if len(judges) > 1:
-        yield JUDGES, "Judges together", JUDGES, judges
-    for pk in judges:
-        pseudonym, name, of_judge = raters[pk]
-        yield pseudonym, name or pseudonym, of_judge, [pk]
+    judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
+    together = [pk for pk in judges if pk in preferring]
+    if len(together) > 1:
+        yield JUDGES, "Judges together", JUDGES, together
+    for pk, rater in judges.items():
+        yield rater.pseudonym, rater.label, rater.kind, [pk]
 
 
 def _response(number: int, key: str) -> KeyTextTransform:
@@ -157,7 +177,7 @@ def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
 
 def _preferences(study: Study, pks: npt.NDArray[np.int64]) -> pd.DataFrame:
     """One row per preference on one of the items with these primary keys; `item` is the item's row."""
-    whole = ("judgment_id", "judgment__item_id", "judgment__rater_id")
+    whole = ("judgment_id", "judgment__item_id", "judgment__rater_id", "judgment__replicate")
     types = dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(("label", "judgment__shown"), Type.CODED)
     table = read_columns(_answers(study, Kind.PREFERENCE), types | {"number": Type.NUMBER})
     row, known = _places(pks, table.array("judgment__item_id"))
@@ -166,11 +186,41 @@ def _preferences(study: Study, pks: npt.NDArray[np.int64]) -> pd.DataFrame:
             "judgment": table.array("judgment_id"),
             "item": row.astype(np.int32),
             "rater": table.array("judgment__rater_id"),
+            "replicate": table.array("judgment__replicate").astype(np.int16),
             "label": table.coded("label").translated(LABELS, MISSING),
             "number": table.array("number"),
             "first": table.coded("judgment__shown").translated(ORDERS, UNKNOWN_ORDER),
         }
     )[known]
+
+
+def _with_checklists_only(
+    study: Study,
+    pks: npt.NDArray[np.int64],
+    raters: Mapping[int, _Rater],
+    preferring: set[int],
+    rows: pd.DataFrame,
+) -> pd.DataFrame:
+    """The rows, and those of judges that are not asked for a preference: they have a checklist, but no label."""
+    others = [pk for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE and pk not in preferring]
+    if not others:
+        return rows
+    checked = Judgment.objects.filter(countable(study), rater__in=others).order_by("pk")
+    types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), Type.WHOLE)
+    table = read_columns(checked, types | {"shown": Type.CODED})
+    row, known = _places(pks, table.array("item_id"))
+    found = pd.DataFrame(
+        {
+            "judgment": table.array("pk"),
+            "item": row.astype(np.int32),
+            "rater": table.array("rater_id"),
+            "replicate": table.array("replicate").astype(np.int16),
+            "label": np.full(len(row), MISSING, dtype=np.int8),
+            "number": np.full(len(row), np.nan),
+            "first": table.coded("shown").translated(ORDERS, UNKNOWN_ORDER),
+        }
+    )[known]
+    return pd.concat([rows, found], ignore_index=True) if len(found) else rows
 
 
 def _places(
@@ -195,21 +245,32 @@ def _group(
     label: str,
     kind: str,
     rows: pd.DataFrame,
-    raters: dict[int, tuple[str, str, str]],
+    raters: Mapping[int, _Rater],
     checks: Columns | None,
 ) -> Group:
-    readings = Readings(rows["item"].to_numpy(), rows["label"].to_numpy(), rows["first"].to_numpy())
-    reduced = reduce_replicates(rows)
+    reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in raters.items()})
     codes, used = pd.factorize(reduced["rater"], sort=True)
     judgments = Judgments(
         item=reduced["item"].to_numpy(dtype=np.int32),
         rater=codes.astype(np.int32),
-        raters=tuple(raters[pk][0] for pk in used),
+        raters=tuple(raters[pk].pseudonym for pk in used),
         label=reduced["label"].to_numpy(dtype=np.int8),
         number=reduced["number"].to_numpy(dtype=np.float64),
         first=reduced["first"].to_numpy(dtype=np.int8),
     )
-    return Group(key, label, kind, judgments, readings, _group_checks(reduced["judgment"].to_numpy(), checks))
+    own = _group_checks(reduced["judgment"].to_numpy(), checks)
+    return Group(key, label, kind, judgments, _readings(rows), own)
+
+
+def _readings(rows: pd.DataFrame) -> Readings:
+    return Readings(
+        rater=rows["rater"].to_numpy(),
+        item=rows["item"].to_numpy(),
+        sample=rows["replicate"].to_numpy() // ORDERS_PER_SAMPLE,
+        label=rows["label"].to_numpy(),
+        number=rows["number"].to_numpy(),
+        first=rows["first"].to_numpy(),
+    )
 
 
 def _group_checks(judgments: npt.NDArray[np.int64], checks: Columns | None) -> Checks | None:
@@ -232,29 +293,28 @@ def _group_checks(judgments: npt.NDArray[np.int64], checks: Columns | None) -> C
     )
 
 
-def reduce_replicates(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row per (rater, item): the rule `majority`.
+def reduce_replicates(rows: pd.DataFrame, rules: Mapping[int, str]) -> pd.DataFrame:
+    """One row per (rater, item), by the rule of each rater (see `evaluation.analytics.replicates`).
 
-    Of several replicates the most common label stands; without a unique one it is a tie. The probability is their
-    mean; the order is unknown where the replicates differ in it.
+    A rater, an item and a replicate are there once, so nothing is to be done where every replicate is the first and
+    every rater goes by the default rule, which leaves single readings as they are.
     """
-    repeated = rows.duplicated(["rater", "item"], keep=False)
-    if not repeated.any():
+    special = {pk: rule for pk, rule in rules.items() if rule != DEFAULT_RULE}
+    own_rule = (
+        np.isin(rows["rater"].to_numpy(), list(special)) if special else np.zeros(len(rows), dtype=bool)
+    )
+    if not own_rule.any() and not rows["replicate"].to_numpy().any():
         return rows
-    merged = [_majority(group) for _, group in rows[repeated].groupby(["rater", "item"], sort=False)]
-    return pd.concat([rows[~repeated], pd.DataFrame(merged)], ignore_index=True)
+    parts = [_reduced(rows[~own_rule], DEFAULT_RULE)]
+    for rule in sorted(set(special.values())):
+        members = [pk for pk, each in special.items() if each == rule]
+        parts.append(_reduced(rows[np.isin(rows["rater"].to_numpy(), members)], rule))
+    return pd.concat([part for part in parts if len(part)] or [rows], ignore_index=True)
 
 
-def _majority(replicates: pd.DataFrame) -> dict[str, Any]:
-    counts = replicates["label"].value_counts()
-    top = counts.index[counts == counts.iloc[0]]
-    orders = replicates["first"].unique()
-    first = replicates.iloc[0]
-    return {
-        "judgment": first["judgment"],
-        "item": first["item"],
-        "rater": first["rater"],
-        "label": top[0] if len(top) == 1 else LABELS["tie"],
-        "number": replicates["number"].mean(),
-        "first": orders[0] if len(orders) == 1 else UNKNOWN_ORDER,
-    }
+def _reduced(rows: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Replicates in their order, so that a judgment goes by its first reading."""
+    ordered = rows.sort_values("replicate", kind="stable")
+    reduced = reduce_readings(_readings(ordered), rule)
+    found = ordered.iloc[reduced.row]
+    return found.assign(label=reduced.label, number=reduced.number, first=reduced.first)

@@ -42,10 +42,14 @@ launch: Registry[Callable[[Any], None]] = Registry()
 unlaunch: Registry[Callable[[Any], None]] = Registry()
 # Takes a withdrawn item's places away.
 item_withdrawn: Registry[Callable[[Any], None]] = Registry()
+# Gets an exclusion that was just undone, in the same transaction: what it counts again needs no replacing any more.
+exclusion_undone: Registry[Callable[[Any], None]] = Registry()
 # Sentences that say why a draft can't be launched yet.
 launch_checks: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Sentences that say which invariant does not hold.
 verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
+# What the other apps add to a demo study that simulated raters have just judged.
+demo: Registry[Callable[[Any], None]] = Registry()
 panels: Registry[Panel] = Registry()
 # Sentences for the report's methods paragraph.
 methods_facts: Registry[Callable[[Any], Iterable[str]]] = Registry()

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
-from evaluation.models import Exclusion, Judgment, Outcome, Role, Study
+from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 
 
 def standing_exclusions(study: Study) -> QuerySet[Exclusion]:
@@ -23,10 +23,17 @@ def excluded(study: Study, path: str = "") -> Q:
     return Q(**{f"{path}pk__in": judgments}) | Q(**{f"{path}rater__in": raters})
 
 
+def out_of_figures(study: Study, path: str = "") -> Q:
+    """Judgments of raters that are in no figure: a judge's run that is a trial, an anchor, unfinished or superseded."""
+    # There are few of them, and asking for their keys spares a million judgments a join.
+    raters = Rater.objects.filter(study=study, in_figures=False).values("pk")
+    return Q(**{f"{path}rater__in": raters})
+
+
 def countable(study: Study, path: str = "") -> Q:
     """Judgments that count, unless their item is withdrawn or has another role than main."""
     own = {f"{path}study": study, f"{path}outcome": Outcome.OK, f"{path}surplus": False}
-    return ~excluded(study, path) & Q(**own)
+    return ~excluded(study, path) & ~out_of_figures(study, path) & Q(**own)
 
 
 def main_judgments(study: Study) -> QuerySet[Judgment]:
@@ -45,27 +52,55 @@ def judgments_left_out(study: Study) -> dict[str, int]:
         main_judgments(study)
         .annotate(
             gone=Case(When(excluded(study), then=True), default=False),
+            aside=Case(When(out_of_figures(study), then=True), default=False),
             withdrawn=Case(When(item__withdrawn_at__isnull=False, then=True), default=False),
         )
         .order_by()
-        .values_list("gone", "outcome", "surplus", "withdrawn")
+        .values_list("gone", "aside", "outcome", "surplus", "withdrawn")
         .annotate(n=Count("pk"))
     )
     counts: dict[str, int] = {}
-    for gone, outcome, surplus, withdrawn, n in rows:
-        if reason := _why_left_out(gone, outcome, surplus, withdrawn):
+    for *facts, n in rows:
+        if reason := _why_left_out(*facts):
             counts[reason] = counts.get(reason, 0) + n
     return counts
 
 
-def _why_left_out(gone: bool, outcome: str, surplus: bool, withdrawn: bool) -> str:
+def _why_left_out(gone: bool, aside: bool, outcome: str, surplus: bool, withdrawn: bool) -> str:
     if gone:
         return "excluded"
+    if aside:
+        return "run not in figures"
     if outcome != Outcome.OK:
         return outcome
     if surplus:
         return "surplus"
     return "withdrawn item" if withdrawn else ""
+
+
+def judges_in_figures(study: Study) -> QuerySet[Rater]:
+    """The judges that a report is of, whatever became of their judgments; those excluded are not among them."""
+    gone = standing_exclusions(study).filter(rater__isnull=False).values("rater")
+    judges = Rater.objects.filter(study=study, kind=Rater.Kind.JUDGE, in_figures=True)
+    return judges.exclude(pk__in=gone).order_by("label", "pseudonym")
+
+
+def outcomes_of_judges(study: Study) -> dict[int, dict[str, int]]:
+    """Rater to outcome to number of main judgments, for the judges in figures; exclusions and withdrawn items aside."""
+    judges = list(judges_in_figures(study).values_list("pk", flat=True))
+    if not judges:  # nothing is asked of the many judgments of a study without judges
+        return {}
+    rows = (
+        main_judgments(study)
+        .filter(~excluded(study), rater__in=judges, item__withdrawn_at=None)
+        .order_by("rater", "outcome")
+        .values_list("rater", "outcome")
+        .annotate(n=Count("pk"))
+    )
+    found: dict[int, dict[str, int]] = {pk: {} for pk in judges}
+    for rater, outcome, n in rows:
+        found[rater][outcome] = n
+    return found
 
 
 def outcomes(study: Study) -> list[list[Any]]:
@@ -86,3 +121,15 @@ def main_judgments_of(study: Any) -> QuerySet[Any]:
     """The number of a study's main judgments, for use in a subquery."""
     main = Judgment.objects.filter(study=study, item__role=Role.MAIN).order_by()
     return main.values("study").annotate(n=Count("pk")).values("n")
+
+
+def pooled_revisions(study: Study) -> list[str]:
+    """For the report's methods: which revisions its judgments are of, if there are several."""
+    revisions = list(study.revisions.order_by("number").values_list("number", "spec_hash"))
+    if len(revisions) < 2:
+        return []
+    *others, last = [f"{number} ({spec_hash[:12]})" for number, spec_hash in revisions]
+    return [
+        f"Judgments made under revisions {', '.join(others)} and {last} are pooled; everybody finished in the revision "
+        "that they entered."
+    ]

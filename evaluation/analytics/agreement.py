@@ -139,6 +139,7 @@ def _mean_agreement(
         resample=resample,
         left_out=present(parts),
         empty="No item is left to compute agreement on.",
+        share=True,
     )
 
 

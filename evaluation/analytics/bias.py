@@ -79,6 +79,7 @@ def position_bias(label: Ints, first: Ints, query: Ints, *, resample: ResampleSp
             }
         ),
         empty="No judgment of known order prefers one of the responses.",
+        share=True,
     )
     n_first = int(np.count_nonzero(preferred_first))
     return PositionBias(share, share.shifted(-0.5), n_first, len(preferred_first) - n_first)
@@ -113,6 +114,7 @@ def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -
             }
         ),
         empty="No judgment is of responses that differ in length.",
+        shares=[False, True, True],
     )
     return LengthBias(bias, to_longer, to_shorter)
 

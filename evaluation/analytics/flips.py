@@ -230,6 +230,7 @@ def _query_flips(
         resample=resample,
         left_out=present(parts),
         empty="No query has a majority in both arms.",
+        share=True,
     )
     test = stuart_maxwell(transitions)
     statistic, degrees, p_value = (None, None, None) if isinstance(test, str) else test

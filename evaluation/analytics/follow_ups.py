@@ -119,8 +119,9 @@ def _means(
             resample=resample,
             left_out=left_out,
             empty="No response of this system was checked.",
+            share=is_share,
         )
-        for values in (number / satisfied.asked[row, side][checked], number)
+        for values, is_share in ((number / satisfied.asked[row, side][checked], True), (number, False))
     )
     return share, mean
 

@@ -117,7 +117,7 @@ def _disagreement(n_labels: int, weights: Weights) -> Floats:
     return np.asarray(by_name[weights], dtype=np.float64).ravel()
 
 
-def _kappas(cells: Floats, disagreement: Floats) -> Floats:
+def kappas_of_cells(cells: Floats, disagreement: Floats) -> Floats:
     """Kappa of flattened confusion tables (r, k * k), nan where no disagreement could be expected."""
     k = int(np.sqrt(len(disagreement)))
     tables = cells.reshape(-1, k, k)
@@ -133,14 +133,14 @@ def _kappa_of_table(
     if not n:
         reason = "The two raters share no item."
         return undefined(reason, level=resample.level, left_out=left_out)
-    value = float(_kappas(cells[None, :].astype(np.float64), disagreement)[0])
+    value = float(kappas_of_cells(cells[None, :].astype(np.float64), disagreement)[0])
     if not np.isfinite(value):
         reason = "Both raters gave one and the same label throughout, so chance alone would make them agree."
         return undefined(reason, n=n, level=resample.level, left_out=left_out)
     # The cells of the confusion table are the patterns of the items.
     replicates = resample.replicates if n > 1 else 0
     chunks = resample_weights(cells, rng=resample.rng, replicates=replicates)
-    samples = [_kappas(drawn, disagreement) for drawn in chunks]
+    samples = [kappas_of_cells(drawn, disagreement) for drawn in chunks]
     return estimate_from(
         value,
         np.concatenate(samples) if samples else np.zeros(0),

@@ -35,9 +35,14 @@ def item_outer(counts: Ints, judge: Ints) -> Floats:
     """
     if judge.shape != (len(counts),) or (len(judge) and int(judge.max()) >= counts.shape[1]):
         raise TidyDataError("The judge must give one label of the question for each item.")
+    return np.where(judge >= 0, outer_by_label(counts)[np.arange(len(judge)), judge], np.nan)
+
+
+def outer_by_label(counts: Ints) -> Floats:
+    """`item_outer` of every label that a judge might give: counts (n, k), result (n, k)."""
     patterns, _, inverse = collapse(counts)
     _, outer = _loo_tables(patterns)
-    return np.where(judge >= 0, outer[inverse, judge], np.nan)
+    return outer[inverse]
 
 
 def inner_agreement(counts: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
@@ -105,4 +110,5 @@ def _mean_over_items(shares: Floats, query: Ints, counts: Ints, resample: Resamp
         resample=resample,
         left_out=present({FEW_JUDGMENTS: few, NO_JUDGE_LABEL: unlabelled}),
         empty=NO_ITEMS,
+        share=True,
     )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import norm
 
 from evaluation.analytics.counts import collapse
 from evaluation.analytics.estimates import Estimate, LeftOut, ParameterError, undefined
@@ -146,6 +147,19 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
     return Interval(float(low), float(high), n_undefined)
 
 
+def wilson_interval(share: float, units: int, level: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval of a share of `units` independent units (Wilson 1927)."""
+    z = float(norm.ppf((1 + level) / 2))
+    centre = (share + z**2 / (2 * units)) / (1 + z**2 / units)
+    half = z / (1 + z**2 / units) * np.sqrt(share * (1 - share) / units + z**2 / (4 * units**2))
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+def _nothing_or_everything(value: float, samples: Floats) -> bool:
+    """Whether a share is 0 or 1 in the data, and therefore in every replicate."""
+    return len(samples) > 1 and (abs(value) <= SAME or abs(value - 1) <= SAME)
+
+
 def estimate_from(
     value: float,
     samples: Floats,
@@ -156,10 +170,20 @@ def estimate_from(
     resampled: str = "queries",
     level: float = 0.95,
     left_out: Sequence[LeftOut] = (),
+    share: bool = False,
 ) -> Estimate:
-    """An estimate of a finite `value` with the percentile interval of its replicates (r,)."""
-    interval = percentile_interval(samples, level)
+    """An estimate of a finite `value` with the percentile interval of its replicates (r,).
+
+    `share` says that the figure is a mean of values between 0 and 1. Where all of them are 0, or all 1, resampling
+    shows no width; then the interval is Wilson's, with the queries as the units. (For values that are not only 0 and
+    1 it is if anything too wide: a mean of m gives n ones with a probability of at most m to the power of n.)
+    """
     parts = tuple(left_out)
+    if share and _nothing_or_everything(value, samples):
+        low, high = wilson_interval(round(value), units, level)
+        every = f"all {units} {resampled} give {round(value)}"
+        return Estimate(float(value), low, high, n, unit, level, f"Wilson interval, as {every}", parts)
+    interval = percentile_interval(samples, level)
     if interval.n_undefined:
         parts += (LeftOut(UNDEFINED_REPLICATES, interval.n_undefined),)
     method = (
@@ -180,21 +204,30 @@ def query_estimates(
     resample: ResampleSpec,
     left_out: Sequence[LeftOut] = (),
     empty: str,
+    shares: Sequence[bool] | None = None,
 ) -> tuple[Estimate, ...]:
     """The figures of `statistic` on sums of `columns` (m, d), each with its interval over queries.
 
-    `empty` is the sentence for a figure that is undefined on the data itself.
+    `empty` is the sentence for a figure that is undefined on the data itself, `shares` says which of the figures are
+    shares (see `estimate_from`), none of them by default.
     """
     sums = query_sums(columns, query, resample)
     values = statistic(sums.observed[None, :])[0]
     samples = statistic(sums.replicates)
     return tuple(
         estimate_from(
-            value, drawn, n=n, unit=unit, units=sums.queries, level=resample.level, left_out=left_out
+            value,
+            drawn,
+            n=n,
+            unit=unit,
+            units=sums.queries,
+            level=resample.level,
+            left_out=left_out,
+            share=share,
         )
         if np.isfinite(value)
         else undefined(empty, n=n, unit=unit, level=resample.level, left_out=left_out)
-        for value, drawn in zip(values, samples.T, strict=True)
+        for value, drawn, share in zip(values, samples.T, shares or [False] * len(values), strict=True)
     )
 
 
@@ -219,8 +252,12 @@ def mean_estimate(
     resample: ResampleSpec,
     left_out: Sequence[LeftOut] = (),
     empty: str,
+    share: bool = False,
 ) -> Estimate:
-    """Mean of `values` (m,) over rows, with its interval over the queries `query` (m,)."""
+    """Mean of `values` (m,) over rows, with its interval over the queries `query` (m,).
+
+    `share` says that the values lie between 0 and 1 (see `estimate_from`).
+    """
     columns = np.stack([values, np.ones(len(values))], axis=1)
     (estimate,) = query_estimates(
         columns,
@@ -231,5 +268,6 @@ def mean_estimate(
         resample=resample,
         left_out=left_out,
         empty=empty,
+        shares=[share],
     )
     return estimate

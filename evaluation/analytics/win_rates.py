@@ -192,6 +192,7 @@ class _ItemScores:
             resample=resample,
             left_out=present(parts),
             empty="No item has a usable judgment.",
+            share=True,
         )
         error = float(scores[used].std(ddof=1) / np.sqrt(rate.n)) if rate.n > 1 else None
         return WinRate(cell.arm, cell.category, system, opponent, self.ties, rate, error)
@@ -230,6 +231,7 @@ def _majority_of_cell(cell: Cell, label: Ints, query: Ints, resample: ResampleSp
         resample=resample,
         left_out=present({NO_MAJORITY: int(np.count_nonzero(~decided))}),
         empty="No item has a majority.",
+        shares=[True, True, True],
     )
     return MajorityWinRates(cell, first, second, tie, preferred_system(cell, won))
 

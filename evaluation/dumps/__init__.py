@@ -8,6 +8,7 @@ from evaluation.dumps.importing import import_dump
 from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.problems import ExportRefused, ImportRefused
 from evaluation.dumps.published import RELEASES, read_release
+from evaluation.dumps.revision import read_revision
 
 __all__ = [
     "FORMATS",
@@ -20,4 +21,5 @@ __all__ = [
     "export_to",
     "import_dump",
     "read_release",
+    "read_revision",
 ]

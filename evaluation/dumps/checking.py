@@ -2,7 +2,7 @@
 
 import hashlib
 from array import array
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,44 +107,49 @@ class Checker:
 
     def _line(self, line: Line) -> None:
         where = f"{self.source.unit} {line.number}"
+        problems = list(line.problems)
         try:
-            if line.problem:
-                raise LineInvalid(line.problem)
             if self.checked is None:
                 self.first = where
-                self._first(line.value)
-            else:
-                self._item(line, self.checked)
-        except LineInvalid as invalid:
-            self.problems.add(where, invalid.problems)
+            if line.value is not None:
+                problems += (
+                    self._first(line.value) if self.checked is None else self._item(line, self.checked)
+                )
         except RecursionError:
-            self.problems.add(where, ["nested too deeply"])
+            problems.append("nested too deeply")
+        self.problems.add(where, problems)
         if self.checked is None:
             self.problems.refuse_if_any()  # without the study's line nothing can be said of the items
 
-    def _first(self, value: Mapping[str, Any]) -> None:
-        header = read_header(value, **self.options)
+    def _first(self, value: Mapping[str, Any]) -> Sequence[str]:
+        try:
+            header = read_header(value, **self.options)
+        except LineInvalid as invalid:
+            return invalid.problems
         self.checked = Checked(header)
         specs = list(header.study.specs)
         self.plain = Preparer(specs, None)
         self.rendering = Preparer(specs, renderer_for(specs[-1], self.render))
+        return ()
 
-    def _item(self, line: Line, checked: Checked) -> None:
+    def _item(self, line: Line, checked: Checked) -> list[str]:
+        """All that is wrong with the line; what does not fit the schema can't be asked anything further."""
         record = line.value
         if problems := schema_problems("item", record):
-            raise LineInvalid(*problems)
+            return problems
         wants_hash = bool(checked.header.study_hash or "stimulus_hash" in record)
-        prepared = (self.rendering if wants_hash else self.plain).prepare(record)
+        examined = (self.rendering if wants_hash else self.plain).examine(record)
+        item, problems = examined.item, examined.problems
         checked.items += 1
-        checked.has_judgments = checked.has_judgments or bool(prepared.judgments)
-        problems = stimulus_problems(record, prepared)
-        for judgment in prepared.judgments:
+        checked.has_judgments = checked.has_judgments or bool(record.get("judgments"))
+        for judgment in item.judgments:
             problems += self._rater_problems(judgment)
-        if checked.header.study_hash:
-            self.hashes.append((record["key"], canonical_hash(prepared.stimulus)))
-        self._remember(line.number, prepared)
-        if problems:
-            raise LineInvalid(*problems)
+        if examined.stands:
+            problems += stimulus_problems(record, item)
+            if checked.header.study_hash:
+                self.hashes.append((record["key"], canonical_hash(item.stimulus)))
+        self._remember(line.number, item, stands=examined.stands)
+        return problems
 
     def _rater_problems(self, judgment: ImportedJudgment) -> list[str]:
         rater, reason = judgment.rater, judgment.rater_excluded
@@ -160,7 +165,7 @@ class Checker:
             problems.append(f"rater {rater.pseudonym!r}: excluded for another reason before")
         return problems
 
-    def _remember(self, line: int, prepared: ImportedItem) -> None:
+    def _remember(self, line: int, prepared: ImportedItem, *, stands: bool) -> None:
         # The line is the content of an item's key, so that any second one differs.
         self.items.add(prepared.item.key, line, line)
         query = prepared.query
@@ -169,12 +174,12 @@ class Checker:
             query.documents,
         ]  # fmt: skip
         self.queries.add(query.key, content, line)
-        contexts = {
-            id(each): each for each in (prepared.context, *(r.context for r in prepared.responses)) if each
-        }
+        # Responses that have a fault would differ for a reason that is named already.
+        responses = prepared.responses if stands else ()
+        contexts = {id(each): each for each in (prepared.context, *(r.context for r in responses)) if each}
         for context in contexts.values():
             self.contexts.add([query.key, context.key], context.follow_ups, line)
-        for response in prepared.responses:
+        for response in responses:
             self.responses.add([query.key, response.key], _content(response), line)
 
     def _at_the_end(self, checked: Checked) -> None:
@@ -184,6 +189,10 @@ class Checker:
         header = checked.header
         if header.status == Status.DRAFT and checked.has_judgments:
             self.problems.add(self.first, ["status is draft, but there are judgments"])
+        # They would be in no export, and so be lost on the way back. Bad lines may hold their judgments.
+        if not self.problems.total:
+            unseen = [name for name in header.raters if name not in self.raters]
+            self.problems.add(self.first, [f"raters: {name!r} has no judgment" for name in unseen])
         # One wrong item makes the whole hash wrong; then that item is what must be mended.
         if header.study_hash and not self.problems.total:
             specs = [canonical_hash(spec) for spec in header.study.specs]

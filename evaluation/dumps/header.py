@@ -1,8 +1,8 @@
 """The study's line: its spec with the protocol's defaults filled in, its rules and its systems."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,7 @@ from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 from evaluation.protocols.values import CLEANERS
 from evaluation.services.compiling import FORMAT
-from evaluation.services.importing import SPEC_FIELDS, StudyInput
+from evaluation.services.importing import SPEC_FIELDS, RaterFacts, StudyInput
 
 QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options": {}}
 
@@ -28,6 +28,7 @@ class Header:
     study_hash: str = ""
     # Facts of the line itself, not of its items.
     simulated: bool = False
+    raters: Mapping[str, RaterFacts] = field(default_factory=dict)
 
 
 def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: str) -> Header:
@@ -48,7 +49,22 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         systems=value.get("systems", []),
     )
     _check(study)
-    return Header(study, value.get("status"), value.get("study_hash", ""), value.get("simulated", False))
+    return Header(
+        study,
+        value.get("status"),
+        value.get("study_hash", ""),
+        value.get("simulated", False),
+        _raters(value.get("raters", [])),
+    )
+
+
+def _raters(records: Sequence[Mapping[str, Any]]) -> dict[str, RaterFacts]:
+    if twice := _twice("rater", [record["rater"] for record in records]):
+        raise LineInvalid(*twice)
+    return {
+        record["rater"]: RaterFacts(record.get("in_figures", True), record.get("about", {}))
+        for record in records
+    }
 
 
 def _later(value: Mapping[str, Any]) -> list[dict[str, Any]]:

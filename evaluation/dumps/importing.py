@@ -95,7 +95,7 @@ def _write(source: Source, checked: Checked, study: Study, box: RenderBox, watch
     render = renderer_for(specs[-1], box.render) if checked.frozen else None
     preparer = Preparer(specs, render)
     study.simulated = checked.header.simulated
-    writer = ImportWriter(study)
+    writer = ImportWriter(study, checked.header.raters)
     for batch, done in _batches(source, preparer, checked.frozen):
         writer.write(batch)
         watch("writing", done, source.total)
@@ -109,7 +109,7 @@ def _batches(source: Source, preparer: Preparer, frozen: bool) -> Iterator[tuple
     lines = source.lines()
     next(lines, None)  # the study's
     for line in lines:
-        if line.problem:
+        if line.problems:
             raise _changed(source)
         try:
             prepared = preparer.prepare(line.value, keep_stimulus=frozen)

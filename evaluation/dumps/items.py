@@ -1,6 +1,8 @@
 """From an item's line to unsaved rows and a checked stimulus, without the database."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
@@ -9,10 +11,10 @@ from evaluation.canonical import canonical_hash
 from evaluation.dumps.judgments import prepare_judgments
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Context, Item, Query, Response, Role, System
-from evaluation.protocols import Problem, get_protocol
+from evaluation.protocols import get_protocol
 from evaluation.protocols.base import Spec
 from evaluation.services.compiling import compile_stimulus
-from evaluation.services.importing import ImportedItem
+from evaluation.services.importing import ImportedItem, ImportedJudgment
 
 MAX_KEY = 120
 Record = Mapping[str, Any]
@@ -26,6 +28,20 @@ def default_response_key(system: str, context: str | None) -> str:
 def default_response_context(arm: Mapping[str, Any], context: Any) -> Any:
     """The context that a response was given, where the line does not say."""
     return context if arm["context_at_generation"] else None
+
+
+# What leaves open which parts there are, so that nothing more can be said of gold and judgments.
+PARTS_UNKNOWN = {"responses", "context_missing"}
+
+
+@dataclass(frozen=True)
+class Examined:
+    """An item as far as its line makes one, and everything that is wrong with it."""
+
+    item: ImportedItem
+    problems: list[str]
+    # Whether the item itself is good, its gold and judgments aside: only then its stimulus is what was meant.
+    stands: bool
 
 
 class Preparer:
@@ -42,26 +58,29 @@ class Preparer:
 
     def prepare(self, record: Record, *, keep_stimulus: bool = True) -> ImportedItem:
         """The item of a line that fits the schema; LineInvalid with every reason against it."""
+        examined = self.examine(record, keep_stimulus=keep_stimulus)
+        if examined.problems:
+            raise LineInvalid(*examined.problems)
+        return examined.item
+
+    def examine(self, record: Record, *, keep_stimulus: bool = True) -> Examined:
+        """The same of a line that may have any number of faults; one does not hide another."""
         arm = self.arms.get(record["arm"])
-        if arm is None:
-            raise LineInvalid(f"the study has no arm {record['arm']!r}; it has {', '.join(self.arms)}")
         query, context = _query(record["query"]), _context(record.get("context"))
-        responses = self._responses(record["responses"], arm, context)
-        stimulus = compile_stimulus(
-            arm=arm["key"],
-            query=query,
-            context=context,
-            clarifying_question=record.get("clarifying_question", ""),
-            responses=responses,
-            render=self.render or _unrendered,
-        )
-        problems = [str(problem) for problem in self._item_problems(stimulus, record.get("gold"))]
-        # The protocol has the last word on what a judgment may answer, so a broken item is reported first.
-        if problems:
-            raise LineInvalid(*problems)
-        judgments = prepare_judgments(self.specs, self.protocol, stimulus, record.get("judgments", ()))
-        return ImportedItem(
-            arm=arm["key"],
+        responses, problems = self._responses(record["responses"], arm, context)
+        stimulus: dict[str, Any] | None = None
+        judgments: list[ImportedJudgment] = []
+        further: list[str] = []
+        if arm is None:
+            problems.insert(0, f"the study has no arm {record['arm']!r}; it has {', '.join(self.arms)}")
+        else:
+            stimulus = self._stimulus(record, query, context, responses)
+            found = self.protocol.check_item(self.spec, stimulus)
+            problems += map(str, found)
+            if not PARTS_UNKNOWN & {problem.code for problem in found}:
+                judgments, further = self._about_parts(record, stimulus)
+        item = ImportedItem(
+            arm=record["arm"],
             item=_item(record),
             query=query,
             context=context,
@@ -69,38 +88,63 @@ class Preparer:
             stimulus=stimulus if keep_stimulus else None,
             judgments=judgments,
         )
+        return Examined(item, [*problems, *further], stands=not problems)
+
+    def _stimulus(
+        self, record: Record, query: Query, context: Context | None, responses: list[Response]
+    ) -> dict[str, Any]:
+        return compile_stimulus(
+            arm=record["arm"],
+            query=query,
+            context=context,
+            clarifying_question=record.get("clarifying_question", ""),
+            responses=responses,
+            render=self.render or _unrendered,
+        )
+
+    def _about_parts(
+        self, record: Record, stimulus: dict[str, Any]
+    ) -> tuple[list[ImportedJudgment], list[str]]:
+        """The good judgments, and what is wrong with the gold and with the others."""
+        gold = record.get("gold")
+        problems = [] if gold is None else self.protocol.gold_problems(self.spec, stimulus, gold)
+        judgments, wrong = prepare_judgments(self.specs, self.protocol, stimulus, record.get("judgments", ()))
+        return judgments, [*map(str, problems), *wrong]
 
     def _responses(
-        self, records: list[Record], arm: Mapping[str, Any], context: Context | None
-    ) -> list[Response]:
-        responses = [self._response(record, arm, context) for record in records]
-        keys = [response.key for response in responses]
-        problems = [
+        self, records: list[Record], arm: Mapping[str, Any] | None, context: Context | None
+    ) -> tuple[list[Response], list[str]]:
+        responses: list[Response] = []
+        keys: list[str] = []
+        problems: list[str] = []
+        for record in records:
+            try:
+                given = _given_context(record, arm, context)
+            except LineInvalid as invalid:
+                problems += invalid.problems
+                given = None
+            else:
+                # What the default key is depends on the arm; without one only what is certain counts.
+                if arm is not None or "key" in record:
+                    keys.append(_key(record, given))
+            responses.append(self._response(record, given))
+        problems += [
             f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
         ]
-        problems += [
-            f"responses: {key!r} stands there twice" for key in sorted(set(keys)) if keys.count(key) > 1
-        ]
-        if problems:
-            raise LineInvalid(*problems)
-        return responses
+        problems += [f"responses: {key!r} stands there twice" for key, n in Counter(keys).items() if n > 1]
+        return responses, problems
 
-    def _response(self, record: Record, arm: Mapping[str, Any], item_context: Context | None) -> Response:
-        if "context" in record:
-            given = _given_context(record["context"], item_context)
-        else:
-            given = default_response_context(arm, item_context)
+    def _response(self, record: Record, given: Context | None) -> Response:
         name = record["system"]
-        key = record.get("key") or default_response_key(name, given.key if given else None)
         if name not in self._systems:
             self._systems[name] = System(key=name)
-        return Response(key=key, system=self._systems[name], text=record["text"], context=given)
+        return Response(
+            key=_key(record, given), system=self._systems[name], text=record["text"], context=given
+        )
 
-    def _item_problems(self, stimulus: dict[str, Any], gold: Any) -> list[Problem]:
-        problems = self.protocol.check_item(self.spec, stimulus)
-        if gold is not None and not problems:
-            problems += self.protocol.gold_problems(self.spec, stimulus, gold)
-        return problems
+
+def _key(record: Record, given: Context | None) -> str:
+    return record.get("key") or default_response_key(record["system"], given.key if given else None)
 
 
 def hash_problem(what: str, given: str, computed: str) -> str:
@@ -161,8 +205,14 @@ def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
     ]
 
 
-def _given_context(given: Any, item_context: Context | None) -> Context | None:
-    """A string names the item's own context; another one is given in full, so that a line needs no other line."""
+def _given_context(
+    record: Record, arm: Mapping[str, Any] | None, item_context: Context | None
+) -> Context | None:
+    """What a response was given. A string names the item's own context; another is given in full, so that a line
+    needs no other line."""
+    if "context" not in record:
+        return default_response_context(arm, item_context) if arm else None
+    given = record["context"]
     if not isinstance(given, str):
         return _context(given)
     if item_context is None or given != item_context.key:

@@ -9,10 +9,11 @@ from datetime import UTC
 from typing import Any
 
 import orjson
+from django.db.models import Exists, OuterRef, Q
 
 from evaluation.dumps.items import complete_follow_ups, default_response_context, default_response_key
 from evaluation.dumps.stored import StoredItem, StoredJudgment, StoredStudy
-from evaluation.models import Context, ItemResponse, Outcome, Rater, Status, Study
+from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
 from evaluation.services.compiling import compile_spec
 
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -58,7 +59,22 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         record["study_hash"] = study.study_hash
     if study.simulated:
         record["simulated"] = True
+    if raters := _rater_records(study):
+        record["raters"] = raters
     return record
+
+
+def _rater_records(study: Study) -> list[dict[str, Any]]:
+    """What is known of raters beside their judgments, of those that have some."""
+    judged = Exists(Judgment.objects.filter(rater=OuterRef("pk")))
+    known = study.raters.filter(Q(in_figures=False) | ~Q(about={})).filter(judged)
+    records = []
+    for pseudonym, in_figures, about in known.order_by("pseudonym").values_list(
+        "pseudonym", "in_figures", "about"
+    ):
+        facts = {"in_figures": None if in_figures else False, "about": about or None}
+        records.append({"rater": pseudonym, **{k: v for k, v in facts.items() if v is not None}})
+    return records
 
 
 ResponseContexts = dict[str, dict[str, Any]]

@@ -1,6 +1,6 @@
 """From a line's judgments to what `record_judgments` takes, cleaned by the protocol."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -15,17 +15,15 @@ Record = Mapping[str, Any]
 
 def prepare_judgments(
     specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, records: Sequence[Record]
-) -> list[ImportedJudgment]:
-    """All judgments of an item, or LineInvalid with what is wrong with any of them."""
+) -> tuple[list[ImportedJudgment], list[str]]:
+    """The good judgments of an item, and everything that is wrong with the others."""
     prepared, problems = [], _duplicates(records)
     for number, record in enumerate(records):
-        try:
-            prepared.append(_prepare(specs, protocol, stimulus, record))
-        except LineInvalid as invalid:
-            problems += [f"judgments[{number}]: {problem}" for problem in invalid.problems]
-    if problems:
-        raise LineInvalid(*problems)
-    return prepared
+        judgment, wrong = _prepare(specs, protocol, stimulus, record)
+        problems += [f"judgments[{number}]: {problem}" for problem in wrong]
+        if judgment is not None:
+            prepared.append(judgment)
+    return prepared, problems
 
 
 def _duplicates(records: Iterable[Record]) -> list[str]:
@@ -42,31 +40,54 @@ def _duplicates(records: Iterable[Record]) -> list[str]:
 
 def _prepare(
     specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, record: Record
-) -> ImportedJudgment:
+) -> tuple[ImportedJudgment | None, list[str]]:
+    """The judgment, or each thing that is wrong with it: none hides another."""
+    problems: list[str] = []
+
+    def read(reading: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return reading(*arguments)
+        except LineInvalid as invalid:
+            problems.extend(invalid.problems)
+
+    # Where the revision is unknown, the answers are read as the latest one's: which questions there are never changes.
+    revision = read(_revision, specs, stimulus, record) or len(specs)
+    values = {
+        "replicate": int(record.get("replicate", 0)),
+        "outcome": record.get("outcome", Outcome.OK),
+        "answers": read(_answers, specs[revision - 1], protocol, stimulus, record),
+        "shown": read(_shown, stimulus, record.get("shown", [])),
+        "judged_at": read(_judged_at, record),
+        "trace": record.get("trace", {}),
+        "surplus": record.get("surplus", False),
+    }
+    times = read(_times, record)
+    if problems:
+        return None, problems
+    reasons = {each["scope"]: each["reason"] for each in as_list(record.get("excluded", []))}
+    judgment = ImportedJudgment(
+        rater=_rater(record),
+        revision=revision,
+        values=values | times,
+        rater_excluded=reasons.get("rater", ""),
+        excluded=reasons.get("judgment", ""),
+    )
+    return judgment, []
+
+
+def _rater(record: Record) -> RaterInput:
+    return RaterInput(
+        record["rater"], record["kind"], record.get("label", ""), record.get("source", "imported")
+    )
+
+
+def _revision(specs: Sequence[Spec], stimulus: Stimulus, record: Record) -> int:
     revision = int(record.get("revision", 1))
     if revision > len(specs):
         raise LineInvalid(f"revision {revision} is not in the study's line")
     if all(arm["key"] != stimulus["arm"] for arm in specs[revision - 1]["arms"]):
         raise LineInvalid(f"revision {revision} has no arm {stimulus['arm']!r}")
-    reasons = {each["scope"]: each["reason"] for each in as_list(record.get("excluded", []))}
-    return ImportedJudgment(
-        rater=RaterInput(
-            record["rater"], record["kind"], record.get("label", ""), record.get("source", "imported")
-        ),
-        revision=revision,
-        values={
-            "replicate": int(record.get("replicate", 0)),
-            "outcome": record.get("outcome", Outcome.OK),
-            "answers": _answers(specs[revision - 1], protocol, stimulus, record),
-            "shown": _shown(stimulus, record.get("shown", [])),
-            "judged_at": _judged_at(record),
-            "trace": record.get("trace", {}),
-            "surplus": record.get("surplus", False),
-            **_times(record),
-        },
-        rater_excluded=reasons.get("rater", ""),
-        excluded=reasons.get("judgment", ""),
-    )
+    return revision
 
 
 def as_list(value: Any) -> list[Any]:
@@ -76,10 +97,11 @@ def as_list(value: Any) -> list[Any]:
 def _answers(spec: Spec, protocol: Protocol, stimulus: Stimulus, record: Record) -> list[AnswerValue]:
     outcome, data = record.get("outcome", Outcome.OK), record.get("answers", {})
     if outcome != Outcome.OK:
-        if data:
-            raise LineInvalid(f"has answers though its outcome is {outcome}")
-        if record.get("surplus"):
-            raise LineInvalid(f"is surplus though its outcome is {outcome}")
+        wrong = [
+            what for what, there in (("has answers", data), ("is surplus", record.get("surplus"))) if there
+        ]
+        if wrong:
+            raise LineInvalid(*(f"{what} though its outcome is {outcome}" for what in wrong))
         return []
     try:
         return protocol.clean(spec, stimulus, data, source="import")

@@ -20,13 +20,13 @@ SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[0-9][eE]|[\[:,]\s*-0")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One record or the sentence that says why there is none; `done` counts what was read of the source so far."""
+    """One record, and what is wrong with it, or only why there is none; `done` counts what was read of the source."""
 
     number: int
     size: int
     done: int
     value: Any = None
-    problem: str = ""
+    problems: tuple[str, ...] = ()
 
 
 class Source(Protocol):
@@ -94,7 +94,7 @@ class FileSource:
             done += len(raw)
             if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
                 done += self._skip_rest(handle)
-                yield Line(number, 0, done, problem=f"longer than {MAX_LINE // 1_000_000} MB")
+                yield Line(number, 0, done, problems=(f"longer than {MAX_LINE // 1_000_000} MB",))
                 continue
             raw = raw.removeprefix(BOM) if number == 1 else raw
             if raw.strip():
@@ -116,13 +116,11 @@ def parse_line(raw: bytes, number: int, done: int) -> Line:
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return Line(number, len(raw), done, problem=_why_not_json(raw, error))
-    problem = ""
+        return Line(number, len(raw), done, problems=(_why_not_json(raw, error),))
     if not isinstance(value, dict):
-        problem = "not a JSON object"
-    elif SUSPECT.search(raw):
-        problem = _unstorable(value)
-    return Line(number, len(raw), done, value, problem)
+        return Line(number, len(raw), done, problems=("not a JSON object",))
+    found = dict.fromkeys(_unstorable(value)) if SUSPECT.search(raw) else ()
+    return Line(number, len(raw), done, value, tuple(found))
 
 
 def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
@@ -133,13 +131,17 @@ def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
     return f"not JSON: {error.msg} (character {error.colno} of the line)"
 
 
-def _unstorable(value: Any) -> str:
+def _unstorable(value: Any) -> Iterator[str]:
     """What a database would refuse or give back as something else, so that hashes would not hold."""
     if isinstance(value, str):
-        return "contains the character U+0000, which databases don't store" if "\x00" in value else ""
-    if isinstance(value, float) and (abs(value) >= 2**53 or str(value) == "-0.0"):
-        return f"contains the number {value}, which not every database keeps as it is"
-    inside = (
-        [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
-    )
-    return next(filter(None, map(_unstorable, inside)), "")
+        if "\x00" in value:
+            yield "contains the character U+0000, which databases don't store"
+    elif isinstance(value, float):
+        if abs(value) >= 2**53 or str(value) == "-0.0":
+            yield f"contains the number {value}, which not every database keeps as it is"
+    elif isinstance(value, dict):
+        for each in (*value, *value.values()):
+            yield from _unstorable(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _unstorable(each)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -17,9 +18,21 @@ MAX_PER_LINE = 20
 
 @cache
 def load_schema(name: str) -> dict[str, Any]:
-    """The schema of that name: `study` (line 1) or `item` (every further line)."""
+    """The schema of that name: `study` (line 1), `item` (every further line) or `revision` (parts of line 1)."""
+    if name == "revision":
+        return _revision_schema()
     schema: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     return schema
+
+
+def _revision_schema() -> dict[str, Any]:
+    """The study's line without what it must hold: a spec of which only what changes is there."""
+    schema = deepcopy(load_schema("study"))
+    definitions, properties = schema["$defs"], schema["properties"]
+    del definitions["spec"]["required"]
+    definitions["question"]["required"] = ["key"]
+    parts = {name: properties[name] for name in ("assay", "spec")}
+    return schema | {"required": ["spec"], "properties": parts, "title": "A revision of a running study"}
 
 
 @cache

@@ -1,6 +1,8 @@
 """The domain's tables."""
 
+from evaluation.models.api import ApiRequest, ApiToken
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
+from evaluation.models.job import Job
 from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
 from evaluation.models.study import (
     Arm,
@@ -18,6 +20,8 @@ from evaluation.models.study import (
 
 __all__ = [
     "Answer",
+    "ApiRequest",
+    "ApiToken",
     "Arm",
     "CachedReport",
     "Context",
@@ -26,6 +30,7 @@ __all__ = [
     "Item",
     "ItemFlag",
     "ItemResponse",
+    "Job",
     "Judgment",
     "OncePer",
     "Outcome",

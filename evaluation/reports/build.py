@@ -1,55 +1,83 @@
 """A study's report as one JSON-ready dict with a versioned schema; text, page and files are made from it."""
 
-from typing import Any
+from typing import Any, get_args
 
 from evaluation import hooks
+from evaluation.analytics.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.frames import JUDGES, StudyFrame, pairwise_frame
 from evaluation.models import Exclusion, Rater, Study
-from evaluation.reports import sections
+from evaluation.reports import judges, sections
 from evaluation.reports.findings import findings
 from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, standing_exclusions
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 1
+CODE_VERSION = 2
 REPLICATES = 1_000
+
+
+# How a tie counts in expected win rates.
+TIES: tuple[Ties, ...] = get_args(Ties)
+TIES_COUNT: dict[Ties, str] = {
+    "half": "An expected win rate counts a tie as half a win.",
+    "win": "An expected win rate counts a tie as a win, so that the rates of two systems may add up to more than one.",
+}
 
 
 class NothingToReport(Exception):
     """There is no counting judgment yet."""
 
 
-def build_report(study: Study, *, replicates: int = REPLICATES) -> dict[str, Any]:
+def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> dict[str, Any]:
     """Every figure of the study, each group of raters by itself and judges beside people.
 
-    Raises NothingToReport for a draft or a study without counting judgments.
+    `ties` says how a tie counts in expected win rates: half a win, or a win for either system. Raises NothingToReport
+    for a draft or a study without counting judgments.
     """
     revision = study.revisions.order_by("-number").first()
     if revision is None:
         raise NothingToReport("The study has not been launched; there is nothing to report yet.")
     # Asked before the items are read, of which there may be many.
     if not counting_judgments(study).exists():
-        raise NothingToReport("Nobody has judged an item yet; there is nothing to report.")
+        raise NothingToReport(_why_nothing(study))
     frame = pairwise_frame(study)
     if not frame.groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
     scopes = [
-        sections.scope_of(frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline)
+        sections.scope_of(
+            frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline, ties=ties
+        )
         for group in frame.groups
     ]
     people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
     report = {
         "schema": SCHEMA,
         "study": _study(study, revision.spec),
-        "parameters": {"replicates": replicates, "level": 0.95, "seed": study.seed, "version": CODE_VERSION},
+        "parameters": {
+            "replicates": replicates,
+            "level": 0.95,
+            "seed": study.seed,
+            "ties": ties,
+            "version": CODE_VERSION,
+        },
         "counts": _counts(study, frame),
         "raters": _raters(study, frame),
+        "judges": judges.judges(study, scopes),
         "groups": [_group(scope, people) for scope in scopes],
     }
     report["findings"] = findings(report)
     report["methods"] = _methods(study, report)
     return report
+
+
+def _why_nothing(study: Study) -> str:
+    """Whether nobody has judged, or nothing of what was judged counts."""
+    left_out = judgments_left_out(study)
+    if not left_out:
+        return "Nobody has judged an item yet; there is nothing to report."
+    parts = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in sorted(left_out.items()))
+    return f"No judgment counts yet ({parts}); there is nothing to report."
 
 
 def _study(study: Study, spec: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +145,9 @@ def _group(scope: sections.Scope, people: sections.Scope | None) -> dict[str, An
         "bradley_terry": sections.strengths(scope),
         "bias": sections.bias(scope),
         "follow_ups": sections.follow_ups(scope),
-        "against_people": None if people is None or scope is people else sections.outer(scope, people),
+        "against_people": None
+        if people is None or scope is people
+        else sections.against_people(scope, people),
     }
 
 
@@ -127,23 +157,35 @@ def _methods(study: Study, report: dict[str, Any]) -> list[str]:
         f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
         f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
         f"Intervals are 95 % percentile intervals from {parameters['replicates']:,} bootstrap replicates over "
-        f"queries (over items for alpha and kappa), seed {parameters['seed']}.",
+        f"queries (over items for alpha and for kappa between raters), seed {parameters['seed']}.",
+        "A share of nothing or of everything has no bootstrap interval; Wilson's over the queries stands there, and "
+        "says so.",
         "Agreement is the share of an item's judgments equal to its most common label, averaged over items; "
         "without ties, items whose only most common label is a tie are left out.",
         "Leave-one-out agreement takes the exact expectation where several labels are equally common.",
         "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave "
         "out items without one.",
-        "An expected win rate counts a tie as half a win.",
+        TIES_COUNT[parameters["ties"]],
     ]
-    return sentences + _facts(study)
+    return [*sentences, *judges.methods(report["judges"]), *_facts(study)]
 
 
 def _facts(study: Study) -> list[str]:
     return [sentence for fact in hooks.methods_facts for sentence in fact(study)]
 
 
-def fingerprint(study: Study, *, replicates: int = REPLICATES) -> str:
+def fingerprint(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> str:
     """Everything that a report depends on, as a hash: the key under which a computed one is kept."""
+    return fingerprints(study, replicates=replicates)[ties]
+
+
+def fingerprints(study: Study, *, replicates: int = REPLICATES) -> dict[Ties, str]:
+    """The same for every way to count a tie; what they depend on together is asked for once."""
+    shared = _fingerprint(study, replicates)
+    return {ties: canonical_hash([shared, ties]) for ties in TIES}
+
+
+def _fingerprint(study: Study, replicates: int) -> str:
     latest = study.judgments.order_by("-pk").values_list("pk", flat=True).first()
     return canonical_hash(
         [
@@ -162,6 +204,11 @@ def fingerprint(study: Study, *, replicates: int = REPLICATES) -> str:
             study.corrections,
             Exclusion.objects.filter(study=study).count(),
             study.items.filter(withdrawn_at__isnull=False).count(),
+            list(
+                study.raters.filter(kind=Rater.Kind.JUDGE)
+                .order_by("pk")
+                .values_list("pk", "label", "in_figures", "about")
+            ),
             _facts(study),
         ]
     )

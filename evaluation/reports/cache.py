@@ -1,14 +1,18 @@
 """Computed reports, kept until something that they depend on changes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from evaluation.analytics.win_rates import Ties
 from evaluation.models import CachedReport, Study
-from evaluation.reports.build import build_report, fingerprint
+from evaluation.reports.build import build_report, fingerprint, fingerprints
+from evaluation.selectors import counting_judgments
 
 # Who claimed a computation and has not delivered after this long is taken to be gone.
 ABANDONED_AFTER = timedelta(minutes=10)
@@ -22,44 +26,71 @@ class Kept:
     stale: bool
 
 
-def kept_report(study: Study) -> Kept | None:
+def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:
     """The report of the study as it is now or, failing that, the latest one from before."""
-    current = fingerprint(study)
+    current = fingerprint(study, ties=ties)
     reports = {
         row.fingerprint: row.payload
         for row in CachedReport.objects.filter(study=study).order_by("created_at")
-        if row.payload
+        if row.payload and _ties_of(row.payload) == ties
     }
     if current in reports:
         return Kept(reports[current], stale=False)
     return Kept(list(reports.values())[-1], stale=True) if reports else None
 
 
-def compute_report(study: Study) -> dict[str, Any]:
+def _ties_of(report: dict[str, Any]) -> str:
+    """Reports that were kept before there was a choice count a tie as half a win."""
+    return str(report["parameters"].get("ties", "half"))
+
+
+def compute_report(study: Study, *, ties: Ties = "half") -> dict[str, Any]:
     """The report of the study as it is now, kept or computed; a new one replaces all older ones.
 
     Raises NothingToReport.
     """
     # Taken first: what arrives while the figures are computed makes them old.
-    current = fingerprint(study)
+    now = fingerprints(study)
+    current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
     if kept is not None and kept.payload:
         payload: dict[str, Any] = kept.payload
         return payload
-    report = build_report(study)
+    report = build_report(study, ties=ties)
     with transaction.atomic():
         CachedReport.objects.update_or_create(
             study=study, fingerprint=current, defaults={"payload": report, "created_at": timezone.now()}
         )
-        CachedReport.objects.filter(study=study).exclude(fingerprint=current).delete()
+        older = CachedReport.objects.filter(study=study).exclude(fingerprint__in=now.values())
+        # One that counts ties otherwise is shown, as the latest from before, until its own successor is there.
+        replaced = [row.pk for row in older if not row.payload or _ties_of(row.payload) == ties]
+        older.filter(pk__in=replaced).delete()
     return report
 
 
-def claim_computation(study: Study) -> bool:
+def current_report(study: Study, *, compute_later: Callable[[int], Any], ties: Ties = "half") -> Kept | None:
+    """The report, computed here and now where the study is small. Of a large one the latest there is, None where there
+    is none; then its computation is queued once, by `compute_later(study_id)` on commit.
+
+    Raises NothingToReport.
+    """
+    kept = kept_report(study, ties=ties)
+    if kept is not None and not kept.stale:
+        return kept
+    limit = settings.ASSAY_REPORT_INLINE_JUDGMENTS
+    # Counted no further than the limit, however many there are.
+    if counting_judgments(study)[: limit + 1].count() <= limit:
+        return Kept(compute_report(study, ties=ties), stale=False)
+    if claim_computation(study, ties=ties):
+        transaction.on_commit(lambda: compute_later(study.pk), robust=True)
+    return kept
+
+
+def claim_computation(study: Study, *, ties: Ties = "half") -> bool:
     """Whether the caller is the one to have the report computed: the first to ask, or after a silence."""
     now = timezone.now()
     claim, is_new = CachedReport.objects.get_or_create(
-        study=study, fingerprint=fingerprint(study), defaults={"payload": {}}
+        study=study, fingerprint=fingerprint(study, ties=ties), defaults={"payload": {}}
     )
     if is_new:
         return True

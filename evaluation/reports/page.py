@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluation.reports import page_agreement, page_raters, page_rates
+from evaluation.reports import page_agreement, page_judges, page_raters, page_rates
 from evaluation.reports.numbers import decimal, in_percent, percent
 from evaluation.reports.subject import SIMULATED, Record, Subject, tag_of
 from evaluation.reports.tables import DASH, interval
@@ -14,6 +14,8 @@ PLURALS = {
     "judges": ("judge", "judges"),
     SIMULATED: ("simulated rater", "simulated raters"),
 }
+# Reasons that are no adjective, as they stand after a number.
+LEFT_OUT = {"run not in figures": "of runs not in figures", "withdrawn item": "of withdrawn items"}
 
 
 def report_page(report: Record) -> Page:
@@ -35,7 +37,7 @@ def _sections(subject: Subject) -> list[Section | None]:
         page_rates.flips(subject),
         page_rates.strengths(subject),
         page_agreement.agreement(subject),
-        page_agreement.judges(subject),
+        page_judges.judges(subject),
         page_raters.bias(subject),
         page_raters.follow_ups(subject),
         page_raters.raters(subject),
@@ -93,7 +95,7 @@ def _left_out(subject: Subject) -> Fact:
         n = counts["excluded_raters"]
         parts.append(f"{n:,} rater{'s' if n != 1 else ''} excluded")
     parts += [
-        f"{part['n']:,} {part['reason'].replace('_', ' ')}"
+        f"{part['n']:,} {LEFT_OUT.get(part['reason'], part['reason'].replace('_', ' '))}"
         for part in counts["left_out"]
         if part["reason"] != "excluded" or not counts["excluded_raters"]
     ]

@@ -1,4 +1,4 @@
-"""The sections on who agrees: among raters, between settings, and judges with people."""
+"""The section on who agrees: among raters, and between settings."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -174,60 +174,3 @@ def _categories(group: Record) -> Table:
             build.share(loo[(found["category"],)]["inner"]),
         )
     return build.build()
-
-
-def judges(subject: Subject) -> Section | None:
-    """Whoever is held against people: judges, one by one and together, and simulated raters."""
-    compared = [group for group in subject.groups if group["against_people"] is not None]
-    if not compared:
-        return None
-    people = next(group for group in subject.groups if group["kind"] == "person")
-    blocks = [Block("", tables=(_outer(people, compared),), plot=_outer_plot(people, compared))]
-    if compared[0]["against_people"]["outer_by_category"]:
-        blocks.append(Block("By category", tables=(_outer_by_category(people, compared),)))
-    intro = (
-        "One person's judgment is held back at a time; the figure is how often the most common label of the other "
-        "people is the judge's own. People against people is the mark to reach."
-    )
-    return Section("judges", "Judges against people", "Judges", tuple(blocks), intro)
-
-
-def _outer(people: Record, compared: list[Record]) -> Table:
-    build = Builder("Leave-one-out agreement with people, in percent.", columns(["Raters", "Agreement", "n"]))
-    for group, estimate in _held_against(people, compared):
-        build.add(group_head(group), build.share(estimate), build.n(estimate))
-    return build.build()
-
-
-def _held_against(people: Record, compared: list[Record]) -> Iterator[tuple[Record, Record]]:
-    yield people, people["leave_one_out"]["inner"]
-    for group in compared:
-        yield group, group["against_people"]["outer"]
-
-
-def _outer_plot(people: Record, compared: list[Record]) -> DotPlot | None:
-    rows = [(group["label"], [(group, estimate)]) for group, estimate in _held_against(people, compared)]
-    return share_plot(
-        rows, what="Leave-one-out agreement with people", caption="Leave-one-out agreement with people."
-    )
-
-
-def _outer_by_category(people: Record, compared: list[Record]) -> Table:
-    found = {"": by_cell(people["leave_one_out"]["inner_by_category"], "category")}
-    categories = [category for (category,) in found[""]]
-    build = Builder(
-        "Leave-one-out agreement with people by category, in percent; n is the number of items.",
-        columns(["Raters", *(category or "none" for category in categories)]),
-    )
-    build.add(group_head(people), *(_with_n(build, found[""][(each,)]["inner"]) for each in categories))
-    for group in compared:
-        outer = by_cell(group["against_people"]["outer_by_category"], "category")
-        build.add(group_head(group), *(_with_n(build, outer[(each,)]["outer"]) for each in categories))
-    return build.build()
-
-
-def _with_n(build: Builder, estimate: Record) -> Any:
-    """A figure that has no column for its n beside it."""
-    cell = build.share(estimate)
-    n = f"n = {estimate['n']:,}"
-    return type(cell)(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)

@@ -18,6 +18,7 @@ REASONS = {
     "excluded_self": "left out against self-preference",
     "surplus": "late judgments of items that had enough",
     "withdrawn item": "of withdrawn items",
+    "run not in figures": "of judges' runs that are in no figure: trials, anchors, unfinished or superseded ones",
 }
 KINDS = {"person": "person", "judge": "judge", "simulated": "simulated"}
 
@@ -50,7 +51,7 @@ def bias(subject: Subject) -> Section:
 
 
 def follow_ups(subject: Subject) -> Section | None:
-    groups = [group for group in subject.groups if group["follow_ups"] is not None]
+    groups = subject.checked
     if not groups:
         return None
     blocks: list[Block] = []

@@ -15,7 +15,7 @@ from evaluation.reports.subject import (
     tag_of,
     title_for,
 )
-from evaluation.reports.tables import Builder, Table, columns, count, head, words
+from evaluation.reports.tables import Builder, Cell, Table, columns, count, head, words
 from evaluation.reports.view import Block, Section
 
 PAIR = ("system_1", "system_2")
@@ -30,10 +30,16 @@ def win_rates(subject: Subject) -> Section:
 
 def _reading(subject: Subject) -> str:
     who = "" if subject.leading["kind"] == "person" else f" Judged by: {subject.leading['label'].lower()}."
+    ties = "a tie counting as a win for either" if subject.ties_are_wins else "a tie counting half"
     return (
         "A majority is more than half of an item's judgments. The expected win rate is the chance that one "
-        f"judgment prefers the system, a tie counting half.{who}"
+        f"judgment prefers the system, {ties}.{who}"
     )
+
+
+def even(subject: Subject) -> tuple[float | None, str]:
+    """The rate at which neither system is preferred, and how a caption says it; there is none where ties are wins."""
+    return (None, "; ties are wins.") if subject.ties_are_wins else (0.5, "; at 50 % neither is preferred.")
 
 
 def _pairs(subject: Subject) -> Iterator[Block]:
@@ -52,7 +58,7 @@ def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
     one, two = (subject.system(key) for key in pair)
     caption = f"Items won by majority, and expected win rate of {one}, in percent."
     build = Builder(caption, columns(["Setting", one, two, "Tie", "n", "Expected"]))
-    majority, expected = _rates(subject.leading)
+    majority, expected = rates_of(subject.leading)
     turned = _turned(subject.leading, pair)
     for arm in subject.arms:
         if (arm, *pair) in majority:
@@ -68,7 +74,8 @@ def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
     return build.build()
 
 
-def _rates(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
+def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
+    """Its rates by majority, by (arm, system 1, system 2), and the expected ones, by (arm, system, opponent)."""
     majority = {
         (found["cell"]["arm"], found["cell"]["system_1"], found["cell"]["system_2"]): found
         for found in group["win_rates"]["majority"]
@@ -88,15 +95,15 @@ def _turned(group: Record, pair: tuple[str, str]) -> set[str]:
 def _pair_plot(subject: Subject, pair: tuple[str, str]) -> DotPlot | None:
     one, two = (subject.system(key) for key in pair)
     rows = [
-        (subject.arm(arm), [(group, _rates(group)[1][(arm, *pair)]["rate"]) for group in subject.voices])
+        (subject.arm(arm), [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in subject.voices])
         for arm in subject.arms
-        if (arm, *pair) in _rates(subject.leading)[1]
+        if (arm, *pair) in rates_of(subject.leading)[1]
     ]
     return share_plot(
         rows,
         what=f"Expected win rate of {one} against {two}",
-        caption=f"Expected win rate of {one} against {two}; at 50 % neither is preferred.",
-        reference=0.5,
+        caption=f"Expected win rate of {one} against {two}{even(subject)[1]}",
+        reference=even(subject)[0],
         hints=(two, one),
     )
 
@@ -107,7 +114,7 @@ def _one_arm(subject: Subject) -> Iterator[Block]:
     rows = [
         (
             " vs ".join(subject.system(key) for key in pair),
-            [(group, _rates(group)[1][(arm, *pair)]["rate"]) for group in subject.voices],
+            [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in subject.voices],
         )
         for arm in subject.arms
         for pair in subject.pairs
@@ -115,8 +122,8 @@ def _one_arm(subject: Subject) -> Iterator[Block]:
     plot = share_plot(
         rows,
         what="Expected win rate of the system named first",
-        caption="Expected win rate of the system named first; at 50 % neither is preferred.",
-        reference=0.5,
+        caption=f"Expected win rate of the system named first{even(subject)[1]}",
+        reference=even(subject)[0],
         hints=("second preferred", "first preferred"),
     )
     yield Block("", tables=(_all_pairs(subject, leading),), plot=plot, anchor="pair-1")
@@ -126,7 +133,7 @@ def _all_pairs(subject: Subject, group: Record, whose: str = "") -> Table:
     names = ["Pair", "Setting"] if subject.several_arms else ["Pair"]
     figures = ["First", "Second", "Tie", "n", "Expected"]
     build = Builder(f"{whose}{MAJORITY}", columns([*names, *figures], names=len(names)))
-    majority, expected = _rates(group)
+    majority, expected = rates_of(group)
     for pair in subject.pairs:
         for arm in subject.arms:
             found = majority.get((arm, *pair))
@@ -179,15 +186,20 @@ def _system_rates(subject: Subject, rates: list[Record], what: str) -> Table:
     )
     for found in sorted(rates, key=lambda rate: (rate["system"], subject.arms.index(rate["arm"]))):
         naming = [words(subject.arm(found["arm"]))] if len(names) > 1 else []
-        error = found["standard_error"]
         build.add(
             head(subject.system(found["system"])),
             *naming,
             build.share(found["rate"]),
-            words("") if error is None else build.figure(_bare(error), lambda value: f"{value * 100:.1f}"),
+            standard_error(build, found),
             build.n(found["rate"]),
         )
     return build.build()
+
+
+def standard_error(build: Builder, found: Record) -> Cell:
+    """In percentage points; nothing below two items."""
+    error = found["standard_error"]
+    return words("") if error is None else build.figure(_bare(error), lambda value: f"{value * 100:.1f}")
 
 
 def _bare(value: float) -> Record:

@@ -6,7 +6,7 @@ label above its line. The stylesheet shows one of them; drawn at their own size,
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 TICK_STEPS = (1, 2, 2.5, 5, 10)
 WANTED_TICKS = 4
@@ -16,6 +16,8 @@ STACKED_GAP = 48  # the same, with a label in between
 TOP = 30
 LONG_LABEL = 22
 LONGEST_HINT = 22
+NAMED_PITCH = 21  # between the marks of one row where each has its name
+NAMED_GAP = 52  # from the last of them to the first of the next row
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,9 @@ class Dot:
     x1: str = ""
     x2: str = ""
     diamond: str = ""
+    # Whose it is, at the left, where marks are named.
+    name: str = ""
+    name_y: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,11 +140,18 @@ def dot_plot(
     within: tuple[float, float] | None = None,
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
+    named: bool = False,
 ) -> DotPlot:
-    """The plot of `rows`. `what` begins its spoken label, `form` writes a value, `hints` name the two directions."""
+    """The plot of `rows`. `what` begins its spoken label, `form` writes a value, `hints` name the two directions.
+
+    `named` writes beside each mark whose it is, for rows of many marks of the same form.
+    """
     scale = nice_scale([*_extent(rows), *([] if reference is None else [reference])], within=within)
-    stacked = any(len(row.label) > LONG_LABEL for row in rows)
-    layouts = (_Layout("wide", 560, 170, stacked), _Layout("narrow", 340, 0, True))
+    stacked = named or any(len(row.label) > LONG_LABEL for row in rows)
+    layouts = (
+        _Layout("wide", 560, 170, stacked, 24 if named else 0),
+        _Layout("narrow", 340, 112 if named else 0, True, 16 if named else 0),
+    )
     return DotPlot(
         label=_spoken(what, rows, form),
         caption=caption,
@@ -158,6 +170,18 @@ class _Layout:
     width: int
     label_width: int
     stacked: bool
+    # Letters that there is room for in the name of a mark; 0 where marks have none.
+    name_letters: int = 0
+
+    @property
+    def pitch(self) -> int:
+        return NAMED_PITCH if self.name_letters else PITCH
+
+    @property
+    def gap(self) -> int:
+        if self.name_letters:
+            return NAMED_GAP
+        return STACKED_GAP if self.stacked else ROW_GAP
 
     def draw(
         self,
@@ -167,13 +191,14 @@ class _Layout:
         reference: float | None,
         hints: tuple[str, str],
     ) -> Drawing:
-        start, end = (14 if self.stacked else self.label_width), self.width - 30
+        beside = self.name_letters or not self.stacked
+        start, end = (self.label_width if beside else 14), self.width - 30
         top = TOP if any(hints) else 8
         lines, y = [], float(top + (36 if self.stacked else 20))
         for row in rows:
             lines.append(self._line(row, y, lambda value: scale.position(value, start, end), form))
-            y += PITCH * (len(row.marks) - 1) + (STACKED_GAP if self.stacked else ROW_GAP)
-        bottom = y - (STACKED_GAP if self.stacked else ROW_GAP) + 20
+            y += self.pitch * (len(row.marks) - 1) + self.gap
+        bottom = y - self.gap + 20
         at = {tick: scale.position(tick, start, end) for tick in scale.ticks}
         middle = None if reference is None else scale.position(reference, start, end)
         return Drawing(
@@ -183,16 +208,27 @@ class _Layout:
             top=_number(top),
             bottom=_number(bottom),
             ticks=tuple(Text(_number(x), _number(bottom + 19), form(tick)) for tick, x in at.items()),
-            hints=_hints(hints, start, end, top),
+            # On a phone there is no room for both beside the names.
+            hints=_hints(hints, min(start, 14) if self.name == "narrow" else start, end, top),
             reference="" if middle is None else _number(middle),
             lines=tuple(lines),
         )
 
     def _line(self, row: Row, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Line:
         # Beside the line a label is centred on the row's marks; above it, it stands clear of the first.
-        label_y = y - 14 if self.stacked else y + PITCH * (len(row.marks) - 1) / 2 + 4.5
-        dots = tuple(_dot(mark, y + PITCH * at, x_of, form) for at, mark in enumerate(row.marks))
+        label_y = y - (17 if self.name_letters else 14)
+        if not self.stacked:
+            label_y = y + PITCH * (len(row.marks) - 1) / 2 + 4.5
+        dots = tuple(
+            self._named(_dot(mark, y + self.pitch * at, x_of, form), mark, y + self.pitch * at)
+            for at, mark in enumerate(row.marks)
+        )
         return Line(row.label, "0", _number(label_y), dots)
+
+    def _named(self, dot: Dot, mark: Mark, y: float) -> Dot:
+        if not self.name_letters:
+            return dot
+        return replace(dot, name=_cut(mark.who, self.name_letters), name_y=_number(y + 4))
 
 
 def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Dot:
@@ -209,13 +245,17 @@ def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Callable[[f
 
 def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[Text, ...]:
     """What it means to lie further left or right, above the plot's two ends."""
-    left, right = (name if len(name) <= LONGEST_HINT else f"{name[: LONGEST_HINT - 1]}…" for name in hints)
+    left, right = (_cut(name, LONGEST_HINT) for name in hints)
     if not left and not right:
         return ()
     return (
         Text(_number(start), _number(top - 12), f"\N{LEFTWARDS ARROW} {left}", "start"),
         Text(_number(end), _number(top - 12), f"{right} \N{RIGHTWARDS ARROW}", "end"),
     )
+
+
+def _cut(name: str, letters: int) -> str:
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 def _spoken(what: str, rows: Sequence[Row], form: Callable[[float], str]) -> str:

@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 
 from evaluation import design
+from evaluation.analytics.against_people import (
+    confusion,
+    expected_agreement,
+    kappa_with_majority,
+    label_chances,
+)
 from evaluation.analytics.agreement import agreement as percentage_agreement
 from evaluation.analytics.agreement import agreement_by_group, agreement_difference
 from evaluation.analytics.alpha import Level, krippendorff_alpha
@@ -34,6 +40,7 @@ from evaluation.analytics.leave_one_out import (
 from evaluation.analytics.resampling import ResampleSpec
 from evaluation.analytics.tidy import MISSING, N_LABELS, Ints, Items
 from evaluation.analytics.win_rates import (
+    Ties,
     expected_win_rates,
     majority_win_rates,
     win_rates_against,
@@ -52,6 +59,7 @@ class Scope:
     seed: int
     replicates: int
     baseline: str
+    ties: Ties = "half"
 
     def resample(self, purpose: str) -> ResampleSpec:
         rng = design.generator(self.seed, "report", self.group.key, purpose)
@@ -63,9 +71,11 @@ def judgments_per_rater(group: Group) -> Ints:
     return np.bincount(group.judgments.rater, minlength=len(group.judgments.raters))
 
 
-def scope_of(items: Items, group: Group, *, seed: int, replicates: int, baseline: str) -> Scope:
+def scope_of(
+    items: Items, group: Group, *, seed: int, replicates: int, baseline: str, ties: Ties = "half"
+) -> Scope:
     counts = count_matrix(group.judgments.item, group.judgments.label, len(items), N_LABELS)
-    return Scope(items, group, counts, seed, replicates, baseline)
+    return Scope(items, group, counts, seed, replicates, baseline, ties)
 
 
 def agreement(scope: Scope) -> dict[str, Any]:
@@ -140,11 +150,27 @@ def leave_one_out(scope: Scope) -> dict[str, Any]:
     }
 
 
-def outer(scope: Scope, people: Scope) -> dict[str, Any]:
-    """A judge (or any single-voiced group) against people, overall and per category (HREF Algorithm 1)."""
+def against_people(scope: Scope, people: Scope) -> dict[str, Any]:
+    """A judge (or any single-voiced group) against people: leave-one-out agreement (HREF Algorithm 1) and kappa.
+
+    `inner` is people's own agreement on the items that the group has a label for: what `outer` is to be read beside.
+    """
     items, resample = scope.items, scope.resample("outer")
     label = group_label(scope)
+    labelled = label != MISSING
     return {
+        "inner": plain(
+            inner_agreement(
+                people.counts[labelled], items.query[labelled], resample=scope.resample("inner beside outer")
+            )
+        ),
+        "expected": _expected(scope, people),
+        "kappa": plain(
+            kappa_with_majority(
+                people.counts, label, items.query, resample=scope.resample("kappa with majority")
+            )
+        ),
+        "confusion": plain(confusion(people.counts, label)),
         "outer": plain(outer_agreement(people.counts, label, items.query, resample=resample)),
         "outer_by_category": _by_category(
             items,
@@ -154,6 +180,16 @@ def outer(scope: Scope, people: Scope) -> dict[str, Any]:
             "outer",
         ),
     }
+
+
+def _expected(scope: Scope, people: Scope) -> Any:
+    """None for a group whose judgments have no probabilities: there it would be the agreement of its labels."""
+    judgments, items = scope.group.judgments, scope.items
+    if not np.isfinite(judgments.number).any():
+        return None
+    chances = label_chances(judgments, len(items))
+    resample = scope.resample("expected agreement")
+    return plain(expected_agreement(people.counts, chances, items.query, resample=resample))
 
 
 def group_label(scope: Scope) -> Ints:
@@ -214,10 +250,11 @@ def kappa(scope: Scope) -> dict[str, Any]:
 def win_rates(scope: Scope) -> dict[str, Any]:
     """By majority vote (ContextEval Table 6) and expected (HREF 4.2)."""
     items, judgments, resample = scope.items, scope.group.judgments, scope.resample("win rates")
+    ties = scope.ties
     found: dict[str, Any] = {
         "majority": majority_win_rates(items, judgments, resample=resample),
-        "expected": expected_win_rates(items, judgments, resample=resample),
-        "overall": win_rates_overall(items, judgments, resample=resample),
+        "expected": expected_win_rates(items, judgments, resample=resample, ties=ties),
+        "overall": win_rates_overall(items, judgments, resample=resample, ties=ties),
     }
     by = ("pair", "category")
     several = len(items.categories) > 1
@@ -225,11 +262,11 @@ def win_rates(scope: Scope) -> dict[str, Any]:
         majority_win_rates(items, judgments, resample=resample, by=by) if several else []
     )
     found["expected_by_category"] = (
-        expected_win_rates(items, judgments, resample=resample, by=by) if several else []
+        expected_win_rates(items, judgments, resample=resample, by=by, ties=ties) if several else []
     )
     known = scope.baseline in items.systems
     found["against_baseline"] = (
-        win_rates_against(items, judgments, scope.baseline, resample=resample) if known else []
+        win_rates_against(items, judgments, scope.baseline, resample=resample, ties=ties) if known else []
     )
     return dict(plain(found))
 

@@ -23,7 +23,10 @@ class Subject:
     def __init__(self, report: Record) -> None:
         self.report = report
         self.names = Names(report)
-        self.groups: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
+        everybody: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
+        # Judges that were asked for the checklist alone stand under the follow-ups; here they would be dashes.
+        self.groups = [group for group in everybody if group["items"]] or everybody
+        self.checked = [group for group in everybody if group["follow_ups"] is not None]
         self.leading = leading_group(report)
         self.arms = [arm for arm in self.names.arms if arm in self._arms_judged()]
         self.raters = {rater["rater"]: rater["label"] for rater in report["raters"]}
@@ -61,6 +64,16 @@ class Subject:
         """The groups that a plot compares: people, judges (together if there are several), simulated raters."""
         together = any(group["kind"] == "judges" for group in self.groups)
         return [group for group in self.groups if not (together and group["kind"] == "judge")]
+
+    @property
+    def judges(self) -> list[Record]:
+        """How each judge was asked, and what came back."""
+        judges: list[Record] = self.report["judges"]
+        return judges
+
+    @property
+    def ties_are_wins(self) -> bool:
+        return bool(self.report["parameters"]["ties"] == "win")
 
     def arm(self, key: str) -> str:
         return str(self.names.arms[key])
@@ -111,8 +124,12 @@ def share_plot(
     caption: str,
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
+    named: bool = False,
 ) -> DotPlot | None:
-    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined."""
+    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined.
+
+    `named` writes beside each mark whose it is.
+    """
     made = _rows(rows)
     if not any(mark.value is not None for mark in _marks(made)):
         return None
@@ -124,6 +141,7 @@ def share_plot(
         within=(0.0, 1.0),
         reference=reference,
         hints=hints,
+        named=named,
     )
 
 

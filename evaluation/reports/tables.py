@@ -73,6 +73,13 @@ def interval(estimate: dict[str, Any], form: Format) -> str:
     return f"{form(estimate['low'])} to {form(estimate['high'])}"
 
 
+def _unusual_interval(estimate: dict[str, Any]) -> str:
+    """What must be said of an interval that resampling did not make; nothing of others."""
+    if not str(estimate.get("method", "")).startswith("Wilson"):
+        return ""
+    return "Wilson interval over queries, all of which give the same; resampling them would show none."
+
+
 @dataclass
 class Builder:
     """Collects a table's rows, its footnotes and what its figures leave out."""
@@ -96,7 +103,7 @@ class Builder:
 
     def figure(self, estimate: dict[str, Any], form: Format, tag: str = "") -> Cell:
         """The value over its interval; a dash with a footnote for whichever is undefined."""
-        marks = self.note(estimate["undefined"])
+        marks = self.note(estimate["undefined"] or _unusual_interval(estimate))
         if estimate["value"] is None:
             return Cell(DASH, marks=marks)
         return Cell(form(estimate["value"]), interval(estimate, form), marks, tag)

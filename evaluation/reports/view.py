@@ -32,6 +32,8 @@ class Block:
     folded: bool = False
     tag: str = ""
     anchor: str = ""
+    # Whether the text must be read before the figures.
+    notice: bool = False
 
     @property
     def beside(self) -> bool:

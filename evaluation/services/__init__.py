@@ -20,14 +20,24 @@ from evaluation.services.launch import (
     pause_study,
     resume_study,
 )
+from evaluation.services.revising import (
+    Change,
+    RevisionPlan,
+    RevisionRefused,
+    plan_revision,
+    revise_study,
+)
 from evaluation.services.studies import PAPER_ARMS, add_arms, create_study
 from evaluation.services.verification import verify_study
 
 __all__ = [
     "PAPER_ARMS",
     "AlreadyExcluded",
+    "Change",
     "JudgmentInput",
     "LaunchRefused",
+    "RevisionPlan",
+    "RevisionRefused",
     "WrongStatus",
     "add_arms",
     "admit_items",
@@ -42,9 +52,11 @@ __all__ = [
     "launch_problems",
     "launch_study",
     "pause_study",
+    "plan_revision",
     "record_judgments",
     "restore",
     "resume_study",
+    "revise_study",
     "set_stimulus",
     "verify_study",
     "withdraw_item",

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from evaluation import hooks
 from evaluation.models import Exclusion, Judgment, Rater, Study
 
 
@@ -29,11 +30,16 @@ def exclude(
 
 
 def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
-    """Undoes an exclusion; the record of it stays. Doing it twice changes nothing."""
+    """Undoes an exclusion; the record of it stays. Doing it twice changes nothing.
+
+    A place that was opened to replace what counts again is taken back as long as nobody is at it.
+    """
     with transaction.atomic():
         _count_correction(exclusion.study)
         standing = Exclusion.objects.filter(pk=exclusion.pk, undone_at=None)
-        standing.update(undone_at=timezone.now(), undone_by=by, undone_reason=reason.strip()[:300])
+        if standing.update(undone_at=timezone.now(), undone_by=by, undone_reason=reason.strip()[:300]):
+            for hook in hooks.exclusion_undone:
+                hook(exclusion)
     exclusion.refresh_from_db()
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Prefetch, QuerySet
 
 from evaluation import design
 from evaluation.canonical import canonical_hash, study_hash
-from evaluation.models import Item, Revision, Role, Study
+from evaluation.models import Item, ItemResponse, Revision, Role, Study
 from evaluation.protocols import Problem
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
@@ -52,9 +52,9 @@ def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
 
 def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
     """Items with everything that a stimulus is made of, in a fixed number of queries."""
-    return items.select_related("query", "context", "arm").prefetch_related(
-        "item_responses__response__system"
-    )
+    # Responses come by a join: asked for by their keys, a batch's many are more than SQLite's expressions can hold.
+    parts = ItemResponse.objects.select_related("response__system")
+    return items.select_related("query", "context", "arm").prefetch_related(Prefetch("item_responses", parts))
 
 
 def freeze_items(

@@ -22,19 +22,17 @@ from evaluation.models import (
     ItemResponse,
     Judgment,
     Query,
-    Question,
     Rater,
     Response,
     Revision,
     Status,
     Study,
     System,
-    Text,
 )
 from evaluation.services.compiling import compile_spec
 from evaluation.services.freezing import assign_orders, compute_study_hash, set_stimulus
 from evaluation.services.judgments import JudgmentInput, record_judgments
-from evaluation.services.studies import create_study
+from evaluation.services.studies import create_study, write_questions_and_texts
 
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
@@ -68,6 +66,14 @@ class RaterInput:
     kind: str
     label: str
     source: str
+
+
+@dataclass(frozen=True)
+class RaterFacts:
+    """What the study's line says of a rater: `Rater.in_figures` and `Rater.about`."""
+
+    in_figures: bool = True
+    about: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,12 +129,7 @@ def begin_import(
 
 def _write_spec_rows(study: Study, spec: Mapping[str, Any]) -> None:
     Arm.objects.bulk_create(Arm(study=study, position=n, **arm) for n, arm in enumerate(spec["arms"]))
-    study.questions.all().delete()
-    Question.objects.bulk_create(
-        Question(study=study, position=n, **each) for n, each in enumerate(spec["questions"])
-    )
-    study.texts.all().delete()
-    Text.objects.bulk_create(Text(study=study, key=key, body=body) for key, body in spec["texts"].items())
+    write_questions_and_texts(study, spec)
     if canonical_hash(compile_spec(study)) != canonical_hash(spec):
         raise RuntimeError("the rows of this study do not compile to the spec that they were made from")
 
@@ -136,8 +137,9 @@ def _write_spec_rows(study: Study, spec: Mapping[str, Any]) -> None:
 class ImportWriter:
     """Writes batches of items with their judgments into a study that is being imported."""
 
-    def __init__(self, study: Study) -> None:
+    def __init__(self, study: Study, rater_facts: Mapping[str, RaterFacts]) -> None:
         self.study = study
+        self.rater_facts = rater_facts
         self.dump = study.created_by_import
         self.counts = {"items": 0, "judgments": 0, "raters": 0}
         self._arms = dict(study.arms.values_list("key", "pk"))
@@ -244,21 +246,24 @@ class ImportWriter:
 
     def _write_raters(self, raters: Iterable[RaterInput]) -> None:
         new = {each.pseudonym: each for each in raters if each.pseudonym not in self._raters}
-        rows = Rater.objects.bulk_create(
-            Rater(
-                study=self.study,
-                pseudonym=each.pseudonym,
-                kind=each.kind,
-                label=each.label,
-                source=each.source,
-                dump=self.dump,
-            )
-            for each in new.values()
-        )
+        rows = Rater.objects.bulk_create(self._unsaved_rater(each) for each in new.values())
         self._raters.update((row.pseudonym, row.pk) for row in rows)
         self.counts["raters"] += len(rows)
         if not self.study.simulated and any(row.kind == Rater.Kind.SIMULATED for row in rows):
             self.study.simulated = True
+
+    def _unsaved_rater(self, each: RaterInput) -> Rater:
+        facts = self.rater_facts.get(each.pseudonym, RaterFacts())
+        return Rater(
+            study=self.study,
+            pseudonym=each.pseudonym,
+            kind=each.kind,
+            label=each.label,
+            source=each.source,
+            in_figures=facts.in_figures,
+            about=dict(facts.about),
+            dump=self.dump,
+        )
 
     def _write_exclusions(self, rows: Sequence[Judgment], inputs: Sequence[ImportedJudgment]) -> None:
         new = []

@@ -23,6 +23,8 @@ def admit_items(study: Study) -> None:
     for hook in hooks.launch:
         hook(study)
     with transaction.atomic():
+        # A revision may be made meanwhile; the hash covers both.
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         study.study_hash = compute_study_hash(study)
         study.save(update_fields=["study_hash"])
     if problems:

@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from evaluation.models import Answer, Judgment, Outcome, Study
+from evaluation.prepared import PreparedInsert
 from evaluation.protocols import AnswerValue
+
+INSERT_JUDGMENT = PreparedInsert(Judgment, with_keys=True)
+INSERT_ANSWERS = PreparedInsert(Answer)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,27 +65,32 @@ def record_judgments(
 
 
 def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
-    judgments = Judgment.objects.bulk_create([_row(study, each) for each in batch])
-    _insert_answers(zip(judgments, batch, strict=True))
+    judgments = [_row(study, each) for each in batch]
+    if len(judgments) == 1:
+        [judgment], [each] = judgments, batch
+        INSERT_JUDGMENT.run(judgment)
+        if answers := _answers(judgment, each):
+            INSERT_ANSWERS.run(*answers)
+        return judgments
+    Judgment.objects.bulk_create(judgments)
+    rows = (_answers(judgment, each) for judgment, each in zip(judgments, batch, strict=True))
+    Answer.objects.bulk_create(chain.from_iterable(rows))
     return judgments
 
 
-def _insert_answers(pairs: Any) -> None:
-    Answer.objects.bulk_create(
-        [
-            Answer(
-                judgment_id=judgment.pk,
-                question=answer.question,
-                part=answer.part,
-                kind=answer.kind,
-                number=answer.number,
-                label=answer.label,
-                text=answer.text,
-            )
-            for judgment, each in pairs
-            for answer in each.answers
-        ]
-    )
+def _answers(judgment: Judgment, each: JudgmentInput) -> list[Answer]:
+    return [
+        Answer(
+            judgment_id=judgment.pk,
+            question=answer.question,
+            part=answer.part,
+            kind=answer.kind,
+            number=answer.number,
+            label=answer.label,
+            text=answer.text,
+        )
+        for answer in each.answers
+    ]
 
 
 def _row(study: Study, each: JudgmentInput) -> Judgment:
@@ -127,7 +137,7 @@ def _replace(study: Study, row: Judgment, each: JudgmentInput) -> Judgment:
     new = _row(study, each)
     new.pk = row.pk
     new.save(force_update=True)
-    _insert_answers([(new, each)])
+    Answer.objects.bulk_create(_answers(new, each))
     # Neither the number of judgments nor the highest id tells that figures changed.
     Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
     return new

@@ -1,7 +1,8 @@
 """Launch and the life cycle: draft -> live <-> paused -> closed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -43,13 +44,7 @@ def launch_problems(study: Study) -> list[str]:
         problems.append("The study has no items.")
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
         problems.append("The study is still being imported.")
-    qualification = study.steps.get("qualification")
-    if qualification:
-        available = study.items.filter(role=Role.QUALIFICATION).count()
-        if available < qualification["pass_mark"]:
-            problems.append(
-                f"The pass mark is {qualification['pass_mark']}, but there are {available} qualification items."
-            )
+    problems += pass_mark_problems(study, study.steps)
     without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
     problems += [
         f"Item {key}: a {role} item needs gold."
@@ -58,6 +53,15 @@ def launch_problems(study: Study) -> list[str]:
     for check in hooks.launch_checks:
         problems += check(study)
     return problems
+
+
+def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:
+    """Whether anybody could qualify."""
+    mark = (steps.get("qualification") or {}).get("pass_mark", 0)
+    available = study.items.filter(role=Role.QUALIFICATION, withdrawn_at=None).count() if mark else 0
+    if available >= mark:
+        return []
+    return [f"The pass mark is {mark}, but there are {available} qualification items."]
 
 
 def sign_of_life(study: Study) -> None:

@@ -1,5 +1,6 @@
 """Making a study and deciding who may work on it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -41,3 +42,13 @@ def create_study(*, slug: str, title: str, protocol: str, owner: Any = None, **f
 
 def add_arms(study: Study, arms: Any = PAPER_ARMS) -> list[Arm]:
     return [Arm.objects.create(study=study, position=position, **arm) for position, arm in enumerate(arms)]
+
+
+def write_questions_and_texts(study: Study, spec: Mapping[str, Any]) -> None:
+    """Makes the study's questions and texts those of a spec, in its order."""
+    study.questions.all().delete()
+    Question.objects.bulk_create(
+        Question(study=study, position=n, **each) for n, each in enumerate(spec["questions"])
+    )
+    study.texts.all().delete()
+    Text.objects.bulk_create(Text(study=study, key=key, body=body) for key, body in spec["texts"].items())

@@ -68,6 +68,7 @@ Assay is running. Ctrl-C stops it.
 
   Log in as   demo   with   {password}
 
+  Run studies (the admin)       {at}/admin/
   Report                        {at}/studies/context-contrast/report/
   All studies                   {at}/studies/
 """
@@ -93,8 +94,10 @@ def _worker() -> list[str]:
 
 def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
     command = [sys.executable, *arguments]
+    # What the terminal shows are the links, not a line per request.
+    environment = {"ASSAY_ACCESS_LOG": "0"} | os.environ
     # In a session of its own, so that Ctrl-C reaches this process only and the children are ended in order.
-    return subprocess.Popen(command, cwd=settings.BASE_DIR, start_new_session=True)  # noqa: S603 - our own modules
+    return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, start_new_session=True)  # noqa: S603 - our own modules
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:

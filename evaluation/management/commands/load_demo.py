@@ -6,6 +6,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from evaluation import hooks
 from evaluation.demo.simulation import HERE, simulate
 from evaluation.models import Study
 from evaluation.services import launch_study
@@ -37,4 +38,6 @@ class Command(BaseCommand):
             study = Study.objects.get(slug=slug)
             launch_study(study)
             judged = simulate(study, simulation)
+            for hook in hooks.demo:
+                hook(study)
             self.stdout.write(f"{study.title}: live, with {judged} judgments by simulated raters.")

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.models import Study
-from evaluation.reports.build import NothingToReport
+from evaluation.reports.build import TIES, NothingToReport
 from evaluation.reports.cache import compute_report
 from evaluation.reports.files import FORMATS
 
@@ -19,6 +19,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="the study")
         parser.add_argument("--format", choices=sorted(FORMATS), default="md")
+        parser.add_argument(
+            "--ties",
+            choices=TIES,
+            default="half",
+            help="how a tie counts in expected win rates (default: half)",
+        )
         parser.add_argument("--out", default="-", help="a file, or - for the terminal (default)")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,7 +33,7 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no study {slug!r}.")
         try:
-            report = compute_report(study)
+            report = compute_report(study, ties=options["ties"])
         except NothingToReport as nothing:
             raise CommandError(str(nothing)) from None
         text = FORMATS[options["format"]](report)

@@ -1,0 +1,136 @@
+"""A judge held against people: kappa with their majority, who says what of the same items, expected agreement.
+
+Leave-one-out agreement itself, inner and outer, is in `leave_one_out`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.analytics.agreement import FEW_JUDGMENTS, majority
+from evaluation.analytics.counts import count_matrix
+from evaluation.analytics.estimates import Estimate, LeftOut, TidyDataError, present
+from evaluation.analytics.kappa import kappas_of_cells
+from evaluation.analytics.leave_one_out import NO_ITEMS, NO_JUDGE_LABEL, outer_by_label
+from evaluation.analytics.resampling import ResampleSpec, divide, mean_estimate, query_estimates
+from evaluation.analytics.tidy import (
+    FIRST,
+    MISSING,
+    N_LABELS,
+    SECOND,
+    Floats,
+    Ints,
+    Judgments,
+)
+
+NO_MAJORITY = "items without a majority of people"
+NOT_BY_PEOPLE = "items that no person judged"
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Items by the judge's label (rows) and by people's majority (columns): first, second, tie, no majority."""
+
+    counts: tuple[tuple[int, ...], ...]
+    n: int
+    left_out: tuple[LeftOut, ...]
+
+
+def confusion(people: Ints, judge: Ints) -> Confusion:
+    """Items that both judged; people (n, k) are counts of labels, judge (n,) a label or negative."""
+    _check(people, judge)
+    judged, labelled = people.sum(axis=1) > 0, judge >= 0
+    used = judged & labelled
+    n_labels = people.shape[1]
+    column = majority(people[used]).astype(np.int64)
+    column[column == MISSING] = n_labels
+    table = count_matrix(judge[used].astype(np.int64), column, n_labels, n_labels + 1)
+    return Confusion(
+        counts=tuple(tuple(int(n) for n in row) for row in table),
+        n=int(used.sum()),
+        left_out=present(
+            {
+                NOT_BY_PEOPLE: int(np.count_nonzero(~judged)),
+                NO_JUDGE_LABEL: int(np.count_nonzero(judged & ~labelled)),
+            }
+        ),
+    )
+
+
+def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
+    """Cohen's kappa of a judge's labels (n,) and people's majorities, from their counts (n, k); over queries `query`.
+
+    Items without a majority are left out, and those that the judge or people did not judge.
+    """
+    _check(people, judge)
+    n_labels = people.shape[1]
+    most = majority(people)
+    judged, labelled = people.sum(axis=1) > 0, judge >= 0
+    used = labelled & (most != MISSING)
+    cell = judge[used].astype(np.int64) * n_labels + most[used]
+    disagreement = (1.0 - np.eye(n_labels)).ravel()
+    (estimate,) = query_estimates(
+        np.eye(n_labels**2)[cell],
+        query[used],
+        lambda sums: kappas_of_cells(sums, disagreement)[:, None],
+        n=int(used.sum()),
+        unit="items",
+        resample=resample,
+        left_out=present(
+            {
+                NOT_BY_PEOPLE: int(np.count_nonzero(~judged)),
+                NO_MAJORITY: int(np.count_nonzero(judged & (most == MISSING))),
+                NO_JUDGE_LABEL: int(np.count_nonzero(labelled < (most != MISSING))),
+            }
+        ),
+        empty="There is nothing to compare: no item has both a label and a majority, or all have one and the same.",
+    )
+    return estimate
+
+
+def label_chances(judgments: Judgments, n_items: int) -> Floats:
+    """How likely each label is, per item (n_items, 3), by the mean over its judgments; nan without any.
+
+    A judgment with a number, the probability that the second response is better, is spread over the two responses;
+    one without gives its label.
+    """
+    continuous = np.isfinite(judgments.number)
+    usable = continuous | (judgments.label != MISSING)
+    # A missing label is -1 and so reads the last row.
+    chances = np.vstack([np.eye(N_LABELS), np.full(N_LABELS, np.nan)])[judgments.label]
+    chances[continuous] = 0.0
+    chances[continuous, FIRST] = 1 - judgments.number[continuous]
+    chances[continuous, SECOND] = judgments.number[continuous]
+    item = judgments.item[usable]
+    judged = np.bincount(item, minlength=n_items)
+    sums = [np.bincount(item, weights=column, minlength=n_items) for column in chances[usable].T]
+    totals = np.stack(sums, axis=1).astype(np.float64)
+    return divide(totals, judged[:, None].astype(np.float64))
+
+
+def expected_agreement(people: Ints, chances: Floats, query: Ints, *, resample: ResampleSpec) -> Estimate:
+    """Leave-one-out agreement with people of a judge that gives probabilities (HREF Algorithm 1, in expectation).
+
+    It is what labels drawn by the judge's `chances` (n, k) would reach. people (n, k) are counts of labels.
+    """
+    if chances.shape != people.shape:
+        raise TidyDataError("The judge must give a chance of each label for each item.")
+    shares = (outer_by_label(people) * chances).sum(axis=1)
+    used = np.isfinite(shares)
+    few = int(np.count_nonzero(people.sum(axis=1) < 2))
+    return mean_estimate(
+        shares[used],
+        query[used],
+        unit="items",
+        resample=resample,
+        left_out=present({FEW_JUDGMENTS: few, NO_JUDGE_LABEL: int(np.count_nonzero(~used)) - few}),
+        empty=NO_ITEMS,
+        share=True,
+    )
+
+
+def _check(people: Ints, judge: Ints) -> None:
+    if judge.shape != (len(people),) or (len(judge) and int(judge.max()) >= people.shape[1]):
+        raise TidyDataError("The judge must give one label of the question for each item.")

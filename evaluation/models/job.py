@@ -1,0 +1,93 @@
+"""Work on a study that a worker does while somebody watches: reading a file in, writing one, launching."""
+
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from evaluation.models.study import Study
+
+
+class Job(models.Model):
+    """One piece of background work. A message only says "work on this job"; this row is the truth."""
+
+    class Kind(models.TextChoices):
+        IMPORT = "import", "import"
+        EXPORT = "export", "export"
+        LAUNCH = "launch", "launch"
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    # The study's, or that of the study which an import is going to make.
+    slug = models.SlugField(max_length=80)
+    study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
+    # Of an import: title, protocol; of an export: format.
+    parameters = models.JSONField(default=dict, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    phase = models.CharField(max_length=40, blank=True)
+    done = models.PositiveBigIntegerField(default=0)
+    total = models.PositiveBigIntegerField(default=0)
+    # How it ended, in a sentence.
+    message = models.CharField(max_length=500, blank=True)
+    # What was wrong, the first thousand sentences ("line 3: ..."), and how many there were.
+    problems = models.JSONField(default=list, blank=True)
+    n_problems = models.PositiveIntegerField(default=0)
+    # Name of the file within the private folder of jobs; empty without one, or once it was removed.
+    file = models.CharField(max_length=120, blank=True)
+    # What whoever brought or gets the file calls it.
+    file_name = models.CharField(max_length=255, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    # Changes with every start, so that a worker that was given up can't go on writing.
+    lease = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["slug", "kind"],
+                condition=Q(state__in=["queued", "running"]),
+                name="one_job_at_once_per_kind",
+            ),
+            models.CheckConstraint(
+                name="job_kind_known", condition=Q(kind__in=["import", "export", "launch"])
+            ),
+            models.CheckConstraint(
+                name="job_leased_while_running",
+                condition=Q(state="running", lease__isnull=False) | (~Q(state="running") & Q(lease=None)),
+            ),
+            models.CheckConstraint(
+                name="job_state_known", condition=Q(state__in=["queued", "running", "done", "failed"])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.slug}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the worker that had it gave no sign of life for so long that it can be started again."""
+        silent = timezone.now() - self.heartbeat_at
+        return self.is_active and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS
+
+    @property
+    def percent(self) -> int:
+        return min(100, round(100 * self.done / self.total)) if self.total else 0
+
+    @property
+    def path(self) -> Path:
+        return Path(settings.ASSAY_JOB_FILES) / self.file

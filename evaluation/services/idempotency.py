@@ -1,0 +1,40 @@
+"""Doing a request once, however often it is sent."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.canonical import canonical_hash
+from evaluation.models import ApiRequest
+
+KEPT = timedelta(days=1)
+
+
+class KeyUsedOtherwise(Exception):
+    """The key belongs to a request with another body."""
+
+
+def once(
+    user: Any, *, key: str, path: str, body: Any, act: Callable[[], dict[str, Any]]
+) -> tuple[dict[str, Any], bool]:
+    """What `act` answers, or what it answered the first time, and whether this is the first time.
+
+    The row comes first and in the same transaction: a second request waits for the first to end, and one that failed
+    leaves the key free.
+    """
+    body_hash = canonical_hash(body)
+    with transaction.atomic():
+        ApiRequest.objects.filter(user=user, created_at__lt=timezone.now() - KEPT).delete()
+        request, is_new = ApiRequest.objects.get_or_create(
+            user=user, key=key, path=path, defaults={"body_hash": body_hash}
+        )
+        if not is_new:
+            if request.body_hash != body_hash:
+                raise KeyUsedOtherwise("This Idempotency-Key was used for a request with another body.")
+            return request.answer, False
+        request.answer = act()
+        request.save(update_fields=["answer"])
+    return request.answer, True

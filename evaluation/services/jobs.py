@@ -1,0 +1,168 @@
+"""The life of a job: queued, claimed by one worker, watched, finished; lost if its worker fell silent."""
+
+import secrets
+import uuid
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from evaluation.models import Job, Study
+
+MAX_PROBLEMS = 1_000
+# Progress is written no more often than this, however fast the work goes.
+BEAT_SECONDS = 1.0
+
+
+class JobRefused(Exception):
+    """The job can't be begun; the text says why."""
+
+
+class JobTaken(Exception):
+    """Another worker has the job, or it was given up; what is under way must stop."""
+
+
+def keep_upload(chunks: Iterable[bytes]) -> str:
+    """Writes an uploaded file to the private folder, and returns its random name there."""
+    name = f"{secrets.token_hex(16)}.upload"
+    with (_folder() / name).open("xb") as handle:
+        for chunk in chunks:
+            handle.write(chunk)
+    return name
+
+
+def new_file(suffix: str) -> str:
+    """A random name in the private folder for what a job is going to write."""
+    _folder()
+    return f"{secrets.token_hex(16)}.{suffix}"
+
+
+def _folder() -> Path:
+    folder = Path(settings.ASSAY_JOB_FILES)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def begin_job(
+    *,
+    kind: str,
+    slug: str,
+    by: Any,
+    study: Study | None = None,
+    parameters: dict[str, Any] | None = None,
+    file: str = "",
+    file_name: str = "",
+) -> Job:
+    """A queued job; JobRefused while another of its kind is under way for the study."""
+    try:
+        with transaction.atomic():
+            return Job.objects.create(
+                kind=kind,
+                slug=slug,
+                study=study,
+                by=by,
+                parameters=parameters or {},
+                file=file,
+                file_name=file_name[-255:],
+            )
+    except IntegrityError:
+        raise JobRefused(f"Another {kind} of {slug} is under way.") from None
+
+
+def claim_job(pk: int) -> Job | None:
+    """The job, if it waits to be worked on and nobody else takes it at this moment."""
+    now = timezone.now()
+    taken = Job.objects.filter(pk=pk, state=Job.State.QUEUED).update(
+        state=Job.State.RUNNING, lease=uuid.uuid4(), started_at=now, heartbeat_at=now, done=0, total=0
+    )
+    return Job.objects.select_related("study", "by").get(pk=pk) if taken else None
+
+
+class Progress:
+    """Writes how far a job is, as a `Watch`; raises JobTaken once the job is not this worker's any more."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self._last = 0.0
+
+    def __call__(self, phase: str, done: int, total: int) -> None:
+        now = monotonic()
+        if now - self._last < BEAT_SECONDS and phase == self.job.phase:
+            return
+        self._last, self.job.phase = now, phase
+        mine = Job.objects.filter(pk=self.job.pk, lease=self.job.lease)
+        if not mine.update(phase=phase, done=done, total=total, heartbeat_at=timezone.now()):
+            raise JobTaken(f"Job {self.job.pk} was given to somebody else.")
+
+
+def finish_job(job: Job, *, message: str, study: Study | None = None) -> None:
+    """Done. Raises JobTaken if the job is not this worker's any more."""
+    _end(job, Job.State.DONE, message=message, study=study or job.study, problems=(), total=0)
+
+
+def fail_job(job: Job, *, message: str, problems: Sequence[str] = (), total: int = 0) -> None:
+    """Failed, with the sentences that say why."""
+    _end(job, Job.State.FAILED, message=message, study=job.study, problems=problems, total=total)
+
+
+def _end(
+    job: Job, state: str, *, message: str, study: Study | None, problems: Sequence[str], total: int
+) -> None:
+    now = timezone.now()
+    changed = Job.objects.filter(pk=job.pk, lease=job.lease).update(
+        state=state,
+        lease=None,
+        message=message[:500],
+        study=study,
+        problems=list(problems[:MAX_PROBLEMS]),
+        n_problems=max(total, len(problems)),
+        finished_at=now,
+        heartbeat_at=now,
+    )
+    if not changed:
+        raise JobTaken(f"Job {job.pk} was given to somebody else.")
+    job.refresh_from_db()
+
+
+def restart_job(job: Job) -> None:
+    """Queues a lost or failed job again; JobRefused if it is at work, done, or its file is gone."""
+    silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)
+    again = Q(state=Job.State.FAILED) | Q(
+        state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent
+    )
+    if job.kind == Job.Kind.IMPORT and not (job.file and job.path.exists()):
+        raise JobRefused("The uploaded file is not kept any more; please upload it again.")
+    try:
+        with transaction.atomic():
+            changed = Job.objects.filter(again, pk=job.pk).update(
+                state=Job.State.QUEUED, lease=None, message="", problems=[], n_problems=0, phase="",
+                done=0, total=0, finished_at=None, heartbeat_at=timezone.now(),
+            )  # fmt: skip
+    except IntegrityError:
+        raise JobRefused(f"There is another {job.kind} of {job.slug} under way.") from None
+    if not changed:
+        raise JobRefused("Only a job that failed or was lost can be started again.")
+    job.refresh_from_db()
+
+
+def remove_old_files() -> int:
+    """Deletes the files of jobs that ended so many days ago, and files that no job knows; returns how many."""
+    old = timezone.now() - timedelta(days=settings.ASSAY_JOB_FILE_DAYS)
+    ended = Job.objects.filter(finished_at__lt=old).exclude(file="")
+    removed = 0
+    for job in ended:
+        job.path.unlink(missing_ok=True)
+        removed += 1
+    ended.update(file="")
+    known = set(Job.objects.exclude(file="").values_list("file", flat=True))
+    for path in _folder().iterdir():
+        if path.name not in known and path.stat().st_mtime < old.timestamp():
+            path.unlink(missing_ok=True)
+            removed += 1
+    return removed
