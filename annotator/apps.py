@@ -14,4 +14,5 @@ class AnnotatorConfig(AppConfig):
         hooks.launch.register("slots", slots.deal_slots)
         hooks.unlaunch.register("slots", slots.take_back_slots)
         hooks.item_withdrawn.register("slots", slots.retire_item)
+        hooks.exclusion_undone.register("slots", slots.take_back_replacements)
         hooks.verifiers.register("slots", verification.check_slots)

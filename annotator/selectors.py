@@ -33,19 +33,20 @@ def _counted(assignments: QuerySet[Assignment]) -> Coalesce:
     return Coalesce(Subquery(counted), 0)
 
 
+def _counts(participant: str) -> dict[str, Coalesce]:
+    """What a participant's pages count, for the participant in that column."""
+    skips = Assignment.objects.filter(participant=OuterRef(participant), state=AssignmentState.SKIPPED)
+    return {
+        "judged": submitted(participant, Role.MAIN),
+        "checked": submitted(participant, Role.ATTENTION),
+        "skipped": _counted(skips),
+    }
+
+
 def _participant(token: str) -> Any:
     # Untyped, because the counts are declared on the model, where `annotate` is taken to redefine them.
     participants: Any = Participant.objects
-    skips = Assignment.objects.filter(participant=OuterRef("pk"), state=AssignmentState.SKIPPED)
-    return (
-        participants.select_related("study", "revision")
-        .annotate(
-            judged=submitted("pk", Role.MAIN),
-            checked=submitted("pk", Role.ATTENTION),
-            skipped=_counted(skips),
-        )
-        .filter(token=token)
-    )
+    return participants.select_related("study", "revision").annotate(**_counts("pk")).filter(token=token)
 
 
 PARTICIPANT: Prepared[Participant] = Prepared(
@@ -59,6 +60,28 @@ def get_participant(token: str) -> Participant:
     if participant is None:
         raise Participant.DoesNotExist
     return participant
+
+
+def _present(token: str) -> QuerySet[Assignment]:
+    return (
+        Assignment.objects.select_related("item", "slot", "participant__study", "participant__revision")
+        .annotate(**_counts("participant"))
+        .filter(participant__token=token, state=AssignmentState.RESERVED)
+    )
+
+
+PRESENT: Prepared[Any] = Prepared(_present, token=Sample.of(Participant, "token", "a token that nobody has"))
+
+
+def get_present(token: str) -> tuple[Participant, Assignment | None]:
+    """The participant of that token as `get_participant` does it, and what they have before them: mostly one read."""
+    assignment = PRESENT.first(token=token)
+    if assignment is None:
+        return get_participant(token), None
+    participant: Participant = assignment.participant
+    for name in ("judged", "checked", "skipped"):
+        setattr(participant, name, getattr(assignment, name))
+    return participant, assignment
 
 
 def find_participant(study: Study, visit: Visit) -> Participant | None:

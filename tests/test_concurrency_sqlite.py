@@ -46,6 +46,7 @@ def result(process):
     return json.loads(out)
 
 
+@pytest.mark.embedded
 def test_eight_processes_at_once(start):
     result(start("make"))
     workers = [start("work", str(number)) for number in range(WORKERS)]

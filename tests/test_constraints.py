@@ -14,13 +14,17 @@ from django.utils import timezone
 from annotator.models import Assignment, Participant, Slot, SlotState, Submission
 from evaluation.models import (
     Answer,
+    ApiRequest,
+    ApiToken,
     CachedReport,
     Context,
     Exclusion,
     Item,
+    Job,
     Judgment,
     Query,
     Question,
+    Rater,
     Response,
     Revision,
     Study,
@@ -30,6 +34,7 @@ from evaluation.models import (
 )
 from evaluation.protocols import Kind
 from evaluation.services import PAPER_ARMS
+from judging.models import Call, Endpoint, Judge, Run
 from tests.crowd import come, hand_in, make_crowd_study
 
 CONSTRAINTS = {
@@ -48,7 +53,18 @@ def world(db):
     participant, other = come(study, "a"), come(study, "b")
     done = hand_in(participant.token)
     judgment = done.judgment
+    judge = Judge.objects.create(study=study, name="longer", backend="longer")
+    run = Run.objects.create(
+        study=study,
+        judge=judge,
+        revision=judgment.revision,
+        rater=Rater.objects.create(study=study, kind="judge"),
+    )
     return SimpleNamespace(
+        judge=judge,
+        run=run,
+        call=Call.objects.create(run=run, item=judgment.item, order="r1,r2"),
+        endpoint=Endpoint.objects.create(name="near", base_url="http://127.0.0.1:1/v1"),
         study=study,
         owner=owner,
         participant=participant,
@@ -87,7 +103,23 @@ def answer(world, **values):
     Answer.objects.create(judgment=world.judgment, question="another", **values)
 
 
+def ask_twice(world):
+    for _ in range(2):
+        ApiRequest.objects.create(user=world.owner, key="a", path="/runs/", body_hash="0")
+
+
+def begin_jobs(world, times=1, **values):
+    for _ in range(times):
+        Job.objects.create(**{"kind": "export", "slug": "world", "study": world.study} | values)
+
+
 VIOLATIONS = {
+    "api_token_has_name": lambda w: ApiToken.objects.create(w.owner, name=""),
+    "api_request_once": ask_twice,
+    "job_kind_known": lambda w: begin_jobs(w, kind="dance"),
+    "job_state_known": lambda w: begin_jobs(w, state="asleep"),
+    "job_leased_while_running": lambda w: begin_jobs(w, state="running"),
+    "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),
     "study_status_known": lambda w: change(w.study, status="ended"),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),
@@ -136,6 +168,17 @@ VIOLATIONS = {
     "once_per_rule": lambda w: again(w.done, slot=w.free, state="skipped", judgment=None, attempt=1),
     "assignment_slot_has_once": lambda w: change(w.current, once=None),
     "assignment_ends_after_reserved": lambda w: change(w.done, ended_at=F("reserved_at") - timedelta(1)),
+    "endpoint_key_name_prefixed": lambda w: change(w.endpoint, key_name="SECRET_KEY"),
+    "endpoint_in_flight_positive": lambda w: change(w.endpoint, max_in_flight=0),
+    "judge_version_unique": lambda w: again(w.judge),
+    "judge_samples_positive": lambda w: change(w.judge, samples=0),
+    "judge_chat_has_endpoint": lambda w: change(w.judge, backend="chat", model="m"),
+    "run_state_known": lambda w: change(w.run, state="asleep"),
+    "run_purpose_known": lambda w: change(w.run, purpose="fun"),
+    "call_once_per_replicate_and_step": lambda w: again(w.call),
+    "call_state_known": lambda w: change(w.call, state="lost"),
+    "call_outcome_once_final": lambda w: change(w.call, state="final"),
+    "call_lease_while_leased": lambda w: change(w.call, leased_until=w.later),
 }
 
 

@@ -63,10 +63,10 @@ def fields(assignment):
     return data | cells
 
 
-def test_fetching_takes_four_statements_and_submitting_eight(big, client, django_assert_max_num_queries):
+def test_fetching_takes_one_statement_and_submitting_eight(big, client, django_assert_max_num_queries):
     token = come(big, "a").token
     for number in range(30):
-        with django_assert_max_num_queries(4):
+        with django_assert_max_num_queries(1):
             assert client.get(reverse("annotator:page", args=[token])).status_code == 200
         assignment = before(token)
         target, form = reverse("annotator:submit", args=[token, assignment.pk]), fields(assignment)

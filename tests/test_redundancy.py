@@ -270,7 +270,128 @@ def test_raising_after_replacing_keeps_the_balance(filled):
     assert found["order_difference_per_item"] == 0
 
 
-STEPS = ["raise", "lower", "work", "work", "hold", "skip", "lapse", "exclude"]
+def test_what_is_excluded_is_not_judged_anew_where_enough_others_have_judged(filled):
+    study, spammer, _ = filled
+    change_redundancy(study, 1)
+    exclusion = exclude(study=study, rater=spammer.rater, reason="Spam.")
+    assert replace_excluded(study) == 0
+    assert open_places(study) == 0
+    assert figures(study)["per_item"] == [1]
+    assert list(verify_study(study)) == []
+    change_redundancy(study, 2)
+    assert open_places(study) == 6, "now it is wanted"
+    restore(exclusion)
+    assert open_places(study) == 0
+    assert figures(study)["per_item"] == [2]
+    assert list(verify_study(study)) == []
+
+
+def test_undoing_closes_a_replacement_that_nobody_is_at(filled):
+    study, spammer, _ = filled
+    exclusion = exclude(study=study, rater=spammer.rater, reason="Spam.")
+    replace_excluded(study)
+    assert states(study) == {"filled": 12, "open": 12}
+    restore(exclusion)
+    assert states(study) == {"filled": 12, "open": 6, "retired": 6}
+    assert list(verify_study(study)) == []
+    restore(exclusion)
+    assert states(study) == {"filled": 12, "open": 6, "retired": 6}, "undoing twice changes nothing"
+    found = judged_to_the_end(study)
+    assert (found["counting"], found["per_item"]) == (18, [3])
+    assert found["order_difference_per_item"] == 1
+
+
+def test_excluding_again_after_undoing_is_replaced_again(filled):
+    study, spammer, _ = filled
+    for reason in ("Spam.", "Spam after all."):
+        exclusion = exclude(study=study, rater=spammer.rater, reason=reason)
+        assert replace_excluded(study) == 6
+        assert open_places(study) == 12
+        if reason == "Spam.":
+            restore(exclusion)
+    assert list(verify_study(study)) == []
+    assert judged_to_the_end(study)["per_item"] == [3]
+
+
+def test_raising_after_undoing_adds_no_more_than_was_asked_for(filled):
+    study, spammer, _ = filled
+    exclusion = exclude(study=study, rater=spammer.rater, reason="Spam.")
+    replace_excluded(study)
+    restore(exclusion)
+    for redundancy in (4, 5):
+        change_redundancy(study, redundancy)
+        assert list(verify_study(study)) == []
+    assert judged_to_the_end(study)["per_item"] == [5]
+
+
+@pytest.fixture
+def replaced(single):
+    """One item: two have judged it, a third is at it, and the first one's judgment is to be made anew."""
+    people = [come(single, name) for name in "abc"]
+    for person in people[:2]:
+        hand_in(person.token)
+    exclusion = exclude(study=single, rater=people[0].rater, reason="Spam.")
+    assert replace_excluded(single) == 1
+    return single, exclusion
+
+
+def test_undoing_leaves_a_replacement_that_somebody_is_at(replaced):
+    study, exclusion = replaced
+    at_it = come(study, "d")
+    assert before(at_it.token).slot.replaces is not None
+    restore(exclusion)
+    assert states(study) == {"filled": 2, "reserved": 2}
+    hand_in(at_it.token)
+    assert not Judgment.objects.get(rater=at_it.rater).surplus
+    assert list(verify_study(study)) == []
+    assert judged_to_the_end(study)["per_item"] == [4]
+
+
+def test_undoing_leaves_a_replacement_that_was_judged(replaced):
+    study, exclusion = replaced
+    hand_in(come(study, "d").token)
+    restore(exclusion)
+    assert states(study) == {"filled": 3, "reserved": 1}
+    assert list(verify_study(study)) == []
+
+
+def test_undoing_closes_a_replacement_whose_lease_ran_out(replaced):
+    study, exclusion = replaced
+    gone = come(study, "d")
+    lapse(holder__participant=gone)
+    restore(exclusion)
+    assert states(study) == {"filled": 2, "reserved": 1, "retired": 1}
+    assert Assignment.objects.get(participant=gone).state == AssignmentState.EXPIRED
+    assert list(verify_study(study)) == []
+
+
+def test_undoing_closes_another_open_place_while_somebody_is_at_the_replacement(replaced):
+    """One who was at the item gives it up while another is at the replacement: three judgments are still enough."""
+    study, exclusion = replaced
+    at_it, third = come(study, "d"), Slot.objects.get(state=SlotState.RESERVED, replaces=None)
+    skip(third.holder.participant.token, third.holder_id)
+    assert states(study) == {"filled": 2, "open": 1, "reserved": 1}
+    restore(exclusion)
+    assert states(study) == {"filled": 2, "reserved": 1, "retired": 1}
+    hand_in(at_it.token)
+    assert list(verify_study(study)) == []
+    assert judged_to_the_end(study)["per_item"] == [3]
+
+
+def test_undoing_one_of_two_exclusions_closes_nothing(filled):
+    study, spammer, _ = filled
+    judgment = Judgment.objects.filter(rater=spammer.rater).first()
+    slip = exclude(study=study, judgment=judgment, reason="Slip.")
+    spam = exclude(study=study, rater=spammer.rater, reason="Spam.")
+    replace_excluded(study)
+    restore(spam)
+    assert states(study)["retired"] == 5
+    restore(slip)
+    assert states(study)["retired"] == 6
+    assert list(verify_study(study)) == []
+
+
+STEPS = ["undo", "raise", "lower", "work", "work", "hold", "skip", "lapse", "exclude"]
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -287,6 +408,8 @@ def test_the_invariants_hold_through_any_history(db, steps):
             assert list(verify_study(study)) == []
         per_item = judgments_in_the_end(study)
         assert len(per_item) == 3
+        # What was judged anew meanwhile stays.
+        highest += study.exclusions.exclude(undone_at=None).count()
         assert all(study.redundancy <= n <= highest for n in per_item.values())
         transaction.set_rollback(True)
 
@@ -301,6 +424,10 @@ def happen(study, step, name):
         if judgment is not None:
             exclude(study=study, judgment=judgment, reason="Slip.")
             replace_excluded(study)
+    elif step == "undo":
+        exclusion = study.exclusions.filter(undone_at=None).last()
+        if exclusion is not None:
+            restore(exclusion)
     else:
         with suppress(StudyFull):
             meet(come(study, name).token, step)

@@ -10,7 +10,7 @@ from django.db.models.functions import Greatest
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
 from annotator.selectors import SAMPLE_ID, available, once_field, seen_keys
 from evaluation.models import Arm, Study
-from evaluation.prepared import Prepared, Sample
+from evaluation.prepared import Prepared, PreparedInsert, PreparedUpdate, Sample
 
 
 def _first_free(once: str) -> Callable[..., QuerySet[Slot]]:
@@ -37,6 +37,16 @@ FIRST_FREE = {
     )
     for once in ("query_id", "item_id")
 }
+INSERT = PreparedInsert(Assignment)
+RESERVE = PreparedUpdate(
+    lambda slot, holder, until: (
+        Slot.objects.filter(pk=slot),
+        {"state": SlotState.RESERVED, "holder": holder, "leased_until": until},
+    ),
+    slot=Sample.of(Slot, "id", SAMPLE_ID),
+    holder=Sample.of(Slot, "holder", UUID(int=SAMPLE_ID)),
+    until=Sample.of(Slot, "leased_until", datetime(1, 1, 2, tzinfo=UTC)),
+)
 
 
 def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
@@ -56,7 +66,7 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
         if not is_wanted(slot, participant.study):
             Slot.objects.filter(pk=slot.pk).update(state=SlotState.RETIRED, holder=None, leased_until=None)
             return claim_slot(participant, now)
-    assignment = Assignment.objects.create(
+    assignment = Assignment(
         participant=participant,
         item_id=slot.item_id,
         slot=slot,
@@ -64,9 +74,8 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
         order=slot.order,
         reserved_at=now,
     )
-    Slot.objects.filter(pk=slot.pk).update(
-        state=SlotState.RESERVED, holder=assignment, leased_until=lease_end(participant, now)
-    )
+    INSERT.run(assignment)
+    RESERVE.run(slot=slot.pk, holder=assignment.pk, until=lease_end(participant, now))
     return assignment
 
 

@@ -21,29 +21,36 @@ class StudyFull(Exception):
     """There is no place left."""
 
 
-def enter(study: Study, visit: Visit) -> Participant:
+class ConsentChanged(Exception):
+    """The study was revised: its text is not the one that was agreed to."""
+
+
+def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Participant:
     """Who comes with this visit: the participant they were, with a new submission, or a new one who consents now.
 
-    Raises StudyNotOpen or StudyFull; then nothing is stored.
+    `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, StudyFull or
+    ConsentChanged; then nothing is stored.
     """
     with transaction.atomic():
         # One at a time per study: two who consent at once must not be promised the same places.
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         participant = find_participant(locked, visit)
         if participant is None:
-            participant = _take_in(locked, visit)
+            participant = _take_in(locked, visit, agreed_to)
         if visit.session_id or not participant.submissions.exists():
             _add_submission(participant, visit)
         return participant
 
 
-def _take_in(study: Study, visit: Visit) -> Participant:
+def _take_in(study: Study, visit: Visit, agreed_to: str | None) -> Participant:
     if study.status != Status.LIVE:
         raise StudyNotOpen(f"{study.title} is {study.status}")
     now = timezone.now()
     if not has_places(study):
         raise StudyFull(study.title)
     revision = Revision.objects.filter(study=study).order_by("-number")[0]
+    if agreed_to not in (None, consent_version(revision.spec)):
+        raise ConsentChanged(study.title)
     participant = Participant(
         study=study,
         platform=visit.platform,

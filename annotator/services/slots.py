@@ -14,6 +14,7 @@ from annotator.models import Slot, SlotState
 from annotator.services.claiming import expire
 from evaluation import design
 from evaluation.models import Arm, Exclusion, Item, OncePer, Role, Study
+from evaluation.selectors import excluded
 from evaluation.services.launch import sign_of_life
 
 BATCH = 2_000
@@ -197,9 +198,17 @@ def _lower(study: Study) -> None:
 
 def _slots_by_item(study: Study) -> dict[int, list[DealtSlot]]:
     """An item's places that count towards its redundancy, by k; one that was replaced does not."""
+    return _dealt(Slot.objects.filter(study=study, item__withdrawn_at=None))
+
+
+def _slots_of(item: int) -> list[DealtSlot]:
+    return _dealt(Slot.objects.filter(item=item)).get(item, [])
+
+
+def _dealt(slots: QuerySet[Slot]) -> dict[int, list[DealtSlot]]:
     now = timezone.now()
     by_item: dict[int, list[DealtSlot]] = defaultdict(list)
-    slots = Slot.objects.filter(study=study, replaced_by=None, item__withdrawn_at=None).order_by("item", "k")
+    slots = slots.filter(replaced_by=None).order_by("item", "k")
     rows = slots.values_list("item", "pk", "k", "order", "state", "leased_until", "item__start_order")
     for item, pk, k, order, state, leased_until, start in rows.iterator():
         assert start is not None
@@ -208,22 +217,26 @@ def _slots_by_item(study: Study) -> dict[int, list[DealtSlot]]:
     return by_item
 
 
+# From a place to the judgment that fills it.
+JUDGMENT = "holder__judgment__"
+
+
 def replace_excluded(study: Study) -> int:
-    """Adds a place with the same order for every filled one whose judgment is excluded; returns how many."""
-    standing = Exclusion.objects.filter(study=study, undone_at=None)
-    excluded = Q(holder__judgment__in=standing.filter(judgment__isnull=False).values("judgment")) | Q(
-        holder__judgment__rater__in=standing.filter(rater__isnull=False).values("rater")
-    )
+    """Adds a place with the same order for every filled one whose judgment is excluded; returns how many are open.
+
+    Where enough others judge the item, because its redundancy was lowered, the new place is closed from the start.
+    """
     with transaction.atomic():
-        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         filled = Slot.objects.filter(study=study, state=SlotState.FILLED, item__withdrawn_at=None)
-        lost = list(filled.filter(excluded, replaced_by=None))
-        for slot in lost:
-            _replace(slot)
-    return len(lost)
+        lost = list(filled.filter(excluded(study, JUDGMENT), replaced_by=None))
+        return sum(_replace(slot, study.redundancy) for slot in lost)
 
 
-def _replace(slot: Slot) -> None:
+def _replace(slot: Slot, redundancy: int) -> bool:
+    """Whether the new place is open."""
+    others = Slot.objects.filter(item=slot.item_id, replaced_by=None).exclude(pk=slot.pk)
+    wanted = others.exclude(state=SlotState.RETIRED).count() < redundancy
     tops = Slot.objects.filter(item=slot.item_id).aggregate(k=Max("k"))
     rank = Slot.objects.filter(study=slot.study_id, arm=slot.arm_id).aggregate(top=Max("rank"))["top"]
     Slot.objects.create(
@@ -234,5 +247,45 @@ def _replace(slot: Slot) -> None:
         k=tops["k"] + 1,
         order=slot.order,
         rank=rank + 1,
+        state=SlotState.OPEN if wanted else SlotState.RETIRED,
         replaces=slot,
     )
+    return wanted
+
+
+def take_back_replacements(exclusion: Exclusion) -> None:
+    """Undoing hook: what counts again needs nobody to judge it anew, unless somebody is at it or has done so."""
+    undone = (
+        Q(holder__judgment__rater=exclusion.rater_id)
+        if exclusion.judgment_id is None
+        else Q(holder__judgment=exclusion.judgment_id)
+    )
+    replaced = Slot.objects.filter(undone, study=exclusion.study_id, state=SlotState.FILLED)
+    # Both a judgment and its rater may have been excluded; then one undoing is not enough.
+    again = replaced.exclude(excluded(exclusion.study, JUDGMENT)).exclude(replaced_by=None)
+    for slot in list(again.select_related("replaced_by")):
+        _take_back(slot, slot.replaced_by, exclusion.study)
+
+
+def _take_back(slot: Slot, replacement: Slot, study: Study) -> None:
+    """Closes a place of the item that is not wanted now that this one counts: its replacement, or one like it.
+
+    Where somebody is at the replacement already, it can do for another place that nobody is at.
+    """
+    standing = [each for each in _slots_of(slot.item_id) if each.state != SlotState.RETIRED]
+    free = [each for each in standing if each.is_free] if len(standing) >= study.redundancy else []
+    free.sort(key=lambda each: (each.pk != replacement.pk, each.order != slot.order, -each.k))
+    # Somebody may take one of them at this moment.
+    closed = next((each.pk for each in free if _closes(each.pk)), None)
+    if closed is None and replacement.state != SlotState.RETIRED:
+        return  # a surplus
+    instead = Slot.objects.values_list("replaces", flat=True).get(pk=closed) if closed else None
+    Slot.objects.filter(pk__in=[replacement.pk, closed]).update(replaces=None)
+    if closed not in (None, replacement.pk):
+        Slot.objects.filter(pk=replacement.pk).update(replaces=instead)
+
+
+def _closes(pk: int) -> bool:
+    """Closes the place unless somebody is at it, and says whether it is closed."""
+    _retire(Slot.objects.filter(pk=pk))
+    return Slot.objects.filter(pk=pk, state=SlotState.RETIRED).exists()

@@ -4,12 +4,12 @@ A submit and the claim that follows it are one transaction of at most eight stat
 """
 
 import uuid
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotator.models import (
@@ -25,7 +25,7 @@ from annotator.selectors import SAMPLE_ID, submitted
 from annotator.services.claiming import extend_lease, lease_end, release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
-from evaluation.prepared import Prepared, Sample
+from evaluation.prepared import Prepared, PreparedUpdate, Sample
 from evaluation.protocols import AnswerValue
 from evaluation.services import JudgmentInput, record_judgments
 
@@ -171,29 +171,59 @@ def _fill_slot(assignment: Assignment) -> bool:
     """
     if assignment.slot_id is None:
         return True
-    mine = Q(state=SlotState.RESERVED, holder=assignment)
-    if assignment.state == AssignmentState.EXPIRED:
-        mine |= Q(state=SlotState.OPEN)
-    filled = Slot.objects.filter(mine, pk=assignment.slot_id).update(
-        state=SlotState.FILLED, holder=assignment, leased_until=None
+    fill = FILL_LATE if assignment.state == AssignmentState.EXPIRED else FILL
+    return fill.run(slot=assignment.slot_id, assignment=assignment.pk) == 1
+
+
+def _filling(*, late: bool) -> Callable[..., tuple[QuerySet[Slot], dict[str, Any]]]:
+    def build(slot: int, assignment: uuid.UUID) -> tuple[QuerySet[Slot], dict[str, Any]]:
+        mine = Q(state=SlotState.RESERVED, holder=assignment)
+        if late:
+            mine |= Q(state=SlotState.OPEN)
+        filled = {"state": SlotState.FILLED, "holder": assignment, "leased_until": None}
+        return Slot.objects.filter(mine, pk=slot), filled
+
+    return build
+
+
+FILL, FILL_LATE = (
+    PreparedUpdate(
+        _filling(late=late),
+        slot=Sample.of(Slot, "id", SAMPLE_ID),
+        assignment=Sample.of(Assignment, "id", uuid.UUID(int=SAMPLE_ID)),
     )
-    return filled == 1
+    for late in (False, True)
+)
 
 
 def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
     """Ends an encounter once. What was read may be old, so the update itself must find it unfinished."""
-    unfinished = Assignment.objects.filter(pk=assignment.pk, state__in=UNFINISHED)
-    ended = unfinished.update(
+    ended = END.run(
+        assignment=assignment.pk,
         state=state,
         ended_at=max(now, assignment.reserved_at),  # servers' clocks differ
-        judgment=assignment.judgment,
+        judgment=assignment.judgment_id,
         surplus=assignment.surplus,
         passed=assignment.passed,
-        draft={},
     )
     if not ended:
         raise _AlreadyDone
     assignment.state = state
+
+
+def _ending(assignment: uuid.UUID, **changes: Any) -> tuple[QuerySet[Assignment], dict[str, Any]]:
+    return Assignment.objects.filter(pk=assignment, state__in=UNFINISHED), {**changes, "draft": {}}
+
+
+END = PreparedUpdate(
+    _ending,
+    assignment=Sample.of(Assignment, "id", uuid.UUID(int=SAMPLE_ID)),
+    state=Sample.of(Assignment, "state", "no state"),
+    ended_at=Sample.of(Assignment, "ended_at", datetime(1, 1, 2, tzinfo=UTC)),
+    judgment=Sample.of(Assignment, "judgment", SAMPLE_ID),
+    surplus=Sample.of(Assignment, "surplus", True),
+    passed=Sample.of(Assignment, "passed", False),
+)
 
 
 def _go_on(assignment: Any, now: datetime, *, was_late: bool) -> None:

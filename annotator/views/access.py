@@ -1,10 +1,11 @@
 """What all of a participant's views share: who may call them, how they answer, and what their answers carry."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 from csp.constants import SELF
+from csp.utils import build_policy
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseRedirectBase
@@ -50,10 +51,19 @@ def _protect(response: HttpResponse) -> HttpResponse:
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex"
+    response["Content-Security-Policy"] = content_security_policy()
     response.xframe_options_exempt = True
-    frames = {"frame-ancestors": [SELF, *settings.ASSAY_FRAME_ANCESTORS]}
-    response._csp_replace = frames  # type: ignore[attr-defined]
     return response
+
+
+def content_security_policy() -> str:
+    """The policy of every page, except that panels may show these in a frame."""
+    return _framed_by(tuple(settings.ASSAY_FRAME_ANCESTORS))
+
+
+@lru_cache(maxsize=8)
+def _framed_by(origins: tuple[str, ...]) -> str:
+    return build_policy(replace={"frame-ancestors": [SELF, *origins]})
 
 
 def render(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:

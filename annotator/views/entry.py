@@ -8,7 +8,7 @@ from django.utils.translation import gettext, ngettext
 from annotator.models import Participant, ParticipantOutcome
 from annotator.platforms import Visit, read_visit, visit_params
 from annotator.selectors import find_participant, has_places, knows_session
-from annotator.services.entry import StudyFull, StudyNotOpen, enter
+from annotator.services.entry import ConsentChanged, StudyFull, StudyNotOpen, consent_version, enter
 from annotator.views.access import clean_text, home, participant_view, render
 from annotator.views.screens import contact, done_context, rendered
 from annotator.views.texts import NOT_OPEN
@@ -23,35 +23,40 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
     params = request.POST if request.method == "POST" else request.GET
     visit = read_visit({name: clean_text(value) for name, value in params.dict().items()})
     if request.method == "POST":
-        return _decide(study, visit, params.get("choice", ""))
+        return _decide(study, visit, params.get("choice", ""), params.get("consent"))
     participant = find_participant(study, visit)
     return _show(study, visit) if participant is None else _welcome_back(participant, visit)
 
 
 def _welcome_back(participant: Participant, visit: Visit) -> HttpResponse:
-    """A new visit is recorded, and that takes a POST; otherwise straight on. Who is done only wants their code."""
-    if participant.outcome or knows_session(participant, visit):
+    """A new visit is recorded, and that takes a POST, also of who is done; otherwise straight on."""
+    if not visit.session_id or knows_session(participant, visit):
         return home(participant.token)
-    context = _around(participant.study) | {"visit": visit_params(visit)}
+    study, outcome = participant.study, participant.outcome
+    again = {"done": bool(outcome), "code": bool(study.completion_codes.get(outcome))}
+    context = _around(study) | {"visit": visit_params(visit), "again": again}
     return render("annotator/entry_again.html", context)
 
 
-def _show(study: Study, visit: Visit, *, status: int = 200) -> HttpResponse:
+def _show(study: Study, visit: Visit, *, notice: str = "", status: int = 200) -> HttpResponse:
     if study.status != Status.LIVE:
         return _not_open(study)
     if not has_places(study):
         return _leave(study, visit, ParticipantOutcome.FULL)
-    context = _around(study) | {"about": _about(study), "visit": visit_params(visit)}
+    context = _around(study) | {"about": _about(study), "visit": visit_params(visit), "notice": notice}
     return render("annotator/entry.html", context, status=status)
 
 
-def _decide(study: Study, visit: Visit, choice: str) -> HttpResponse:
+def _decide(study: Study, visit: Visit, choice: str, agreed_to: str | None) -> HttpResponse:
     if choice == "decline":
         return _leave(study, visit, ParticipantOutcome.NO_CONSENT)
     if choice != "agree":
         return _show(study, visit, status=422)
     try:
-        return home(enter(study, visit).token)
+        return home(enter(study, visit, agreed_to=agreed_to).token)
+    except ConsentChanged:
+        notice = gettext("This page has changed since you opened it. Please read it again.")
+        return _show(study, visit, notice=notice, status=422)
     except StudyFull:
         return _leave(study, visit, ParticipantOutcome.FULL)
     except StudyNotOpen:
@@ -88,4 +93,5 @@ def _about(study: Study) -> dict[str, Any]:
         "html": rendered(texts.get("about", "")),
         "facts": [{"label": label, "value": value} for label, value in facts],
         "consent": rendered(texts.get("consent", "")) if spec["steps"].get("consent") else "",
+        "version": consent_version(spec),
     }

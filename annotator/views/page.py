@@ -2,11 +2,11 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.selectors import get_participant
+from annotator.selectors import get_present
 from annotator.views.access import participant_view
 from annotator.views.screens import current_screen
 
 
 @participant_view("GET", "HEAD")
 def page(request: HttpRequest, token: str) -> HttpResponse:
-    return current_screen(get_participant(token), request.GET.get("notice", ""))
+    return current_screen(*get_present(token), request.GET.get("notice", ""))

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import Assignment, Participant, Step
-from annotator.selectors import current_assignment, last_submitted, next_release
+from annotator.selectors import last_submitted, next_release
 from annotator.services.claiming import lease_end
 from annotator.services.leaving import MAX_COMMENTS
 from annotator.views.access import render
@@ -29,11 +29,10 @@ from evaluation.rendering import render_markdown
 WARN_SECONDS = 300
 
 
-def current_screen(participant: Participant, notice: str = "") -> HttpResponse:
-    """Whatever the participant has before them."""
+def current_screen(participant: Participant, assignment: Assignment | None, notice: str = "") -> HttpResponse:
+    """Whatever the participant has before them: this assignment, or what their step says."""
     if participant.step in SIMPLE:
         return SIMPLE[Step(participant.step)](participant, notice)
-    assignment = current_assignment(participant)
     if assignment is not None:
         return item_screen(participant, assignment, notice)
     if participant.step == Step.TRAINING:

@@ -1,5 +1,7 @@
 """The door: what it shows to whom, and that only an agreement stores anything."""
 
+import re
+
 import pytest
 
 from annotator.models import Participant, Slot, Submission
@@ -91,11 +93,49 @@ def test_known_person_on_a_new_visit_is_a_new_submission_of_theirs(client, parti
     assert Submission.objects.count() == 2
 
 
-@pytest.mark.parametrize("session", ["visit-1", "visit-9"])
-def test_finished_person_sees_their_code_again(client, participant, session):
+@pytest.mark.parametrize("visit", [VISIT, {"PROLIFIC_PID": "person-1"}], ids=["known visit", "no visit"])
+def test_finished_person_on_no_new_visit_sees_their_code_at_once(client, participant, visit):
     finish(participant, "completed")
-    response = client.get("/s/pairs/", VISIT | {"SESSION_ID": session}, follow=True)
+    response = client.get("/s/pairs/", visit, follow=True)
     assert "DONE-1" in text(response)
+    assert Submission.objects.count() == 1
+
+
+def test_finished_person_on_a_new_visit_is_a_new_submission_and_sees_their_code(client, participant):
+    finish(participant, "completed")
+    again = VISIT | {"SESSION_ID": "visit-9"}
+    door = client.get("/s/pairs/", again)
+    assert "Show my code" in text(door)
+    assert "DONE-1" not in text(door)
+    assert Submission.objects.count() == 1, "a GET records nothing"
+    fields = dict(re.findall(r'name="([A-Z_]+)" value="([^"]*)"', door.content.decode()))
+    for _ in range(2):  # a second click records nothing more
+        response = client.post("/s/pairs/", fields | {"choice": "agree"}, follow=True)
+        assert "DONE-1" in text(response)
+    first, second = participant.submissions.order_by("pk")
+    assert (second.external_id, second.external_study_id) == ("visit-9", "panel-study")
+    assert (second.outcome, first.outcome) == ("completed", "completed")
+    assert second.ended_at is not None
+    assert Participant.objects.count() == 1
+    # From now on the visit is known, and nothing stands before the code.
+    assert "DONE-1" in text(client.get("/s/pairs/", again, follow=True))
+
+
+@pytest.mark.parametrize("change", [pause_study, close_study])
+def test_finished_person_on_a_new_visit_gets_through_whatever_the_study_does(client, participant, change):
+    finish(participant, "withdrawn")
+    change(participant.study)
+    again = VISIT | {"SESSION_ID": "visit-9"}
+    assert "Show my code" in text(client.get("/s/pairs/", again))
+    assert "OUT-1" in text(client.post("/s/pairs/", again | {"choice": "agree"}, follow=True))
+    assert participant.submissions.get(external_id="visit-9").outcome == "withdrawn"
+
+
+def test_finished_person_without_a_code_is_not_promised_one(client, participant):
+    finish(participant, "timed_out")
+    page = text(client.get("/s/pairs/", VISIT | {"SESSION_ID": "visit-9"}))
+    assert "your part in this study is over" in page
+    assert "Show my code" not in page
 
 
 def test_link_participants_are_one_each_and_may_resume(client, pairs):

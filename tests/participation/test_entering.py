@@ -1,0 +1,81 @@
+"""Who is taken in, as whom, and into which arm."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotator.models import Assignment, Participant, Submission
+from annotator.platforms import Visit, read_visit, visit_params
+from annotator.selectors import arm_places
+from annotator.services.entry import StudyFull, StudyNotOpen, enter
+from evaluation.models import Rater
+from evaluation.services import PAPER_ARMS, close_study, pause_study
+from tests.crowd import come, hand_in, lapse, make_crowd_study
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_same_person_on_a_new_visit_is_a_new_submission_of_the_same_participant(live):
+    visits = [Visit("prolific", "p", "s", session) for session in ("v1", "v1", "v2")]
+    people = {enter(live, visit).pk for visit in visits}
+    assert len(people) == 1
+    assert list(Submission.objects.values_list("external_id", flat=True)) == ["v1", "v2"]
+    assert Rater.objects.filter(kind="person").count() == 1
+
+
+def test_whoever_comes_by_the_bare_link_is_somebody_new(live):
+    assert come(live).pk != come(live).pk
+
+
+def test_a_visit_survives_the_entry_form():
+    params = {"PROLIFIC_PID": " p ", "STUDY_ID": "s", "SESSION_ID": "v" * 200}
+    visit = read_visit(params)
+    assert (visit.external_id, len(visit.session_id)) == ("p", 120)
+    assert read_visit(visit_params(visit)) == visit
+    assert visit_params(read_visit({"STUDY_ID": "s"})) == {}
+
+
+def test_a_finished_participant_who_returns_sees_their_end(live):
+    token = come(live, "a").token
+    for _ in range(3):
+        hand_in(token)
+    back = enter(live, Visit("prolific", "a", "panel-study", "another visit"))
+    assert (back.token, back.outcome) == (token, "completed")
+    assert Submission.objects.latest("pk").outcome == "completed"
+
+
+@pytest.mark.parametrize("change", [pause_study, close_study])
+def test_a_study_that_is_not_live_takes_nobody_in_but_lets_those_back_who_were_there(live, change):
+    here = come(live, "a")
+    change(live)
+    with pytest.raises(StudyNotOpen):
+        come(live, "b")
+    assert come(live, "a") == here
+    assert Participant.objects.count() == Rater.objects.count() == 1
+
+
+def test_a_full_study_takes_nobody_in(single):
+    hand_in(come(single, "a").token)
+    with pytest.raises(StudyFull):
+        come(single, "b")
+    assert Participant.objects.count() == Rater.objects.count() == 1
+
+
+def test_arms_are_drawn_by_open_places_less_what_was_promised():
+    study = make_crowd_study("arms", queries=6, arms=PAPER_ARMS, redundancy=1)
+    drawn = [come(study, f"p{number}").arm.key for number in range(6)]
+    assert sorted(Counter(drawn).values()) == [2, 2, 2]
+    assert [places.free for places in arm_places(study, timezone.now())] == [0, 0, 0]
+
+
+def test_who_left_long_ago_is_promised_nothing():
+    study = make_crowd_study("arms", queries=3, arms=PAPER_ARMS, redundancy=1)
+    gone = come(study, "gone")
+    old = timezone.now() - timedelta(minutes=study.lease_minutes + 1)
+    Participant.objects.update(consented_at=old)
+    Assignment.objects.update(reserved_at=old)
+    lapse(study=study)
+    places = {each.arm: each.promised for each in arm_places(study, timezone.now())}
+    assert places[gone.arm_id] == 0
