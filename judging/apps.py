@@ -1,4 +1,4 @@
-"""The autoraters' app: its place is here, its judges come later."""
+"""The autoraters' app. It tells the core what verify, withdrawal, the study page and the report must know of judges."""
 
 from django.apps import AppConfig
 
@@ -6,3 +6,17 @@ from django.apps import AppConfig
 class JudgingConfig(AppConfig):
     name = "judging"
     verbose_name = "Judging"
+
+    def ready(self) -> None:
+        from evaluation import hooks
+        from judging import (
+            checks,  # noqa: F401 - registers the system checks
+            selectors,
+        )
+        from judging.services import demo, runs, verification
+
+        hooks.demo.register("heuristics", demo.run_heuristics)
+        hooks.item_withdrawn.register("calls", runs.drop_withdrawn)
+        hooks.verifiers.register("runs", verification.check_runs)
+        hooks.methods_facts.register("judges", selectors.judges_in_figures)
+        hooks.panels.register("runs", hooks.Panel("Judge runs", "judging:run-list"))

@@ -1,0 +1,300 @@
+"""Judges: made and edited by the service, with the study's own questions to tick, and their prompt for any item."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import orjson
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import Count
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.urls import reverse
+
+from evaluation.admin.base import Scoped, StudyFilter, as_id
+from evaluation.admin.pages import Tab, page, tabs
+from evaluation.admin.rights import FORM, may, study_for, study_page
+from evaluation.models import Item, Role, Study
+from evaluation.services.acts import log_act
+from judging import prompting
+from judging.admin.run import start
+from judging.models import BackendKind, Endpoint, Judge
+from judging.services import JudgeRefused, create_judge, edit_judge, judge_settings, preview_request
+from judging.services.endpoints import is_allowed
+from judging.services.judges import FIELDS, current_spec
+
+tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70))
+
+
+class JudgeForm(forms.ModelForm):
+    """A judge's settings, with the questions of its study as boxes to tick."""
+
+    questions = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="What it is asked. None ticked: every question but texts.",
+    )
+    own_system = forms.ChoiceField(
+        required=False, help_text="The study's system that is this judge's own model."
+    )
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        spec = current_spec(study)
+        self.fields["questions"].choices = [  # type: ignore[attr-defined]
+            (each["key"], f"{each['prompt']} ({each['kind']})") for each in spec["questions"]
+        ]
+        self.fields["own_system"].choices = [  # type: ignore[attr-defined]
+            ("", "none"), *((each.key, str(each)) for each in study.systems.all())
+        ]  # fmt: skip
+        allowed = [
+            endpoint.pk for endpoint in Endpoint.objects.select_related("created_by") if is_allowed(endpoint)
+        ]
+        self.fields["endpoint"].queryset = Endpoint.objects.filter(pk__in=allowed)  # type: ignore[attr-defined]
+
+    def sections(self) -> list[tuple[str, list[Any]]]:
+        return [(heading, [self[name] for name in names]) for heading, names in SECTIONS]
+
+    def _post_clean(self) -> None:
+        """The service validates; the form only reads."""
+
+    class Meta:
+        model = Judge
+        fields = FIELDS
+        widgets = {
+            "template": forms.Textarea(attrs={"rows": 8, "class": "code"}),
+            "extra": forms.Textarea(attrs={"rows": 2}),
+        }
+        labels = {
+            "backend": "How it judges",
+            "with_reference": "Show the human-written reference",
+            "one_call_per_question": "One call per question",
+            "template": "Prompt of your own",
+            "extra": "Further parameters",
+            "orders": "Presented order",
+            "self_preference": "Against self-preference",
+            "price_prompt": "Price per million prompt tokens",
+            "price_completion": "Price per million completion tokens",
+        }
+        help_texts = {
+            "name": "Letters, digits and hyphens. An edit of a judge that has run is a new version of it.",
+            "backend": "A heuristic needs no endpoint and costs nothing.",
+            "endpoint": "Only for chat completions.",
+            "verdict": "Probabilities of the labels give a continuous preference where the endpoint returns them.",
+            "rationale": "Stored with the judgment.",
+            "one_call_per_question": "Each question in a request of its own.",
+            "orders": "Both ways asks twice; a judge that flips is recorded as a tie and counted as inconsistent.",
+            "samples": "How often each order is asked.",
+            "own_family": "Family of its own model, such as the vendor's.",
+            "extra": 'JSON, as the endpoint names them, such as {"top_p": 0.9}.',
+            "template": "Empty: the prompt derived from the protocol's guideline and questions. Placeholders: "
+            + ", ".join(f"{{{name}}}" for name in prompting.PLACEHOLDERS)
+            + ".",
+        }
+
+
+SECTIONS = (
+    ("Who judges", ("name", "backend", "endpoint", "model")),
+    ("What it is asked", ("questions", "with_reference", "rationale", "verdict", "one_call_per_question")),
+    ("How often, on what", ("orders", "samples", "self_preference", "own_system", "own_family")),
+    ("Parameters", ("temperature", "max_tokens", "extra", "price_prompt", "price_completion")),
+    ("Prompt", ("template",)),
+)
+
+
+def _judge(request: HttpRequest, pk: int, need: str = "view") -> Judge:
+    judge = Judge.objects.select_related("study", "endpoint__created_by").filter(pk=pk).first()
+    if judge is None:
+        raise Http404
+    study_for(request, judge.study_id, need)
+    return judge
+
+
+@study_page("write", methods=FORM)
+def new_judge(request: HttpRequest, study: Study) -> HttpResponse:
+    form = JudgeForm(study, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            judge = create_judge(study, user=request.user, **_given(form))
+        except JudgeRefused as refused:
+            _show(form, refused)
+        else:
+            return _saved(request, study, judge, f"Made judge {judge}.")
+    return _form_page(request, study, form, "New judge")
+
+
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    judge = _judge(request, pk, "write")
+    study, has_run = judge.study, judge.runs.exists()
+    form = JudgeForm(study, request.POST or None, instance=judge)
+    if request.method == "POST" and form.is_valid():
+        try:
+            saved = edit_judge(Judge.objects.get(pk=pk), user=request.user, **_given(form))
+        except JudgeRefused as refused:
+            _show(form, refused)
+        else:
+            return _saved(request, study, saved, f"Edited judge {judge.name}: now {saved}.")
+    return _form_page(request, study, form, f"Edit {judge.name} v{judge.version}", has_run=has_run)
+
+
+def _given(form: JudgeForm) -> dict[str, Any]:
+    data = {name: form.cleaned_data[name] for name in FIELDS}
+    return {**data, "extra": data["extra"] or {}}
+
+
+def _show(form: JudgeForm, refused: JudgeRefused) -> None:
+    for field, sentences in refused.problems.items():
+        for sentence in sentences:
+            form.add_error(field if field in form.fields else None, sentence)
+
+
+def _saved(request: HttpRequest, study: Study, judge: Judge, said: str) -> HttpResponse:
+    log_act(study=study, by=request.user, message=said)
+    messages.success(request, said)
+    return HttpResponseRedirect(reverse("admin:judging_judge_change", args=[judge.pk]))
+
+
+def _form_page(
+    request: HttpRequest, study: Study, form: JudgeForm, title: str, *, has_run: bool = False
+) -> HttpResponse:
+    context = {"title": title, "form": form, "has_run": has_run, "cancel": tabs.get("judges").url(study)}
+    status = 422 if form.is_bound else 200
+    return page(request, "admin/judging/judge_form.html", context, study=study, tab="judges", status=status)
+
+
+def prompt(request: HttpRequest, pk: int) -> HttpResponse:
+    """The very messages that this judge is sent for an item."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    judge = _judge(request, pk)
+    study = judge.study
+    item, problem = _item(request, study), ""
+    context: dict[str, Any] = {"title": f"Prompt of {judge}", "judge": judge, "item": item}
+    if judge.backend != BackendKind.CHAT:
+        problem = "A heuristic reads the responses' lengths or a random number; it is sent no prompt."
+    elif item is None:
+        problem = "The study has no such item."
+    else:
+        try:
+            context.update(_prompt(request, judge, item))
+        except prompting.CannotAsk as cannot:
+            problem = str(cannot)
+    context["problem"] = problem
+    return page(request, "admin/judging/prompt.html", context, study=study, tab="judges")
+
+
+def _item(request: HttpRequest, study: Study) -> Item | None:
+    """The item that is named by its key, or by its id in a link; by default the study's first."""
+    items = Item.objects.filter(study=study, role=Role.MAIN).select_related("query", "context", "arm")
+    if key := request.GET.get("key", "").strip():
+        return items.filter(key=key).first()
+    pk = as_id(request.GET.get("item", ""))
+    return items.filter(pk=pk).first() if pk is not None else items.first()
+
+
+def _prompt(request: HttpRequest, judge: Judge, item: Item) -> dict[str, Any]:
+    study = judge.study
+    n = item.item_responses.count()
+    orders = ["r1,r2", "r2,r1"] if n == 2 else [",".join(f"r{k}" for k in range(1, n + 1))]
+    order = request.GET.get("order", "")
+    order = order if order in orders else orders[0]
+    first = preview_request(judge, item, order=order, step=_step(request, judge, item))
+    shown = {"model": first.model, **dict(first.parameters)}
+    if first.schema is not None:
+        shown["schema"] = dict(first.schema)
+    if first.labels:
+        shown["labels"] = list(first.labels)
+    return {
+        "orders": orders,
+        "order": order,
+        "steps": _steps(judge, item),
+        "step": _step(request, judge, item),
+        "prompt": [(message["role"], message["content"]) for message in first.messages],
+        "parameters": orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode(),
+        "keys": list(study.items.filter(role=Role.MAIN).values_list("key", flat=True)[:50]),
+    }
+
+
+def _steps(judge: Judge, item: Item) -> list[str]:
+    spec = current_spec(judge.study)
+    if not judge.one_call_per_question:
+        return []
+    stimulus = item.stimulus or {"arm": item.arm.key, "context": {"follow_ups": []} if item.context else None}
+    asked = prompting.steps(judge.study.protocol_object, spec, stimulus, judge_settings(judge))
+    return [step for step in asked if step]
+
+
+def _step(request: HttpRequest, judge: Judge, item: Item) -> str:
+    steps = _steps(judge, item)
+    wanted = request.GET.get("step", "")
+    return wanted if wanted in steps else (steps[0] if steps else "")
+
+
+@admin.register(Judge)
+class JudgeAdmin(Scoped):
+    tab = "judges"
+    fields = (
+        "name",
+        "version",
+        "backend",
+        "endpoint",
+        "model",
+        "questions_text",
+        "with_reference",
+        "rationale",
+        "verdict",
+        "one_call_per_question",
+        "orders",
+        "samples",
+        "self_preference",
+        "own_system",
+        "own_family",
+        "temperature",
+        "max_tokens",
+        "extra",
+        "price_prompt",
+        "price_completion",
+        "template",
+        "created_by",
+        "created_at",
+    )
+    list_display = ("__str__", "backend", "model", "orders", "samples", "n_runs")
+    list_filter = (StudyFilter, "backend")
+    list_select_related = ("study", "endpoint")
+    search_fields = ("name", "model")
+    change_list_template = "admin/judging/judge_list.html"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return (
+            super().get_queryset(request).annotate(runs_n=Count("runs")).order_by("study", "name", "-version")
+        )
+
+    @admin.display(description="runs")
+    def n_runs(self, judge: Any) -> str:
+        return f"{judge.runs_n:,}"
+
+    @admin.display(description="questions")
+    def questions_text(self, judge: Judge) -> str:
+        return ", ".join(judge.questions) or "every question but texts"
+
+    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        seen = [("See its prompt", reverse("admin:judging_judge_prompt", args=[obj.pk]))]
+        runs = [("Runs", f"{reverse('admin:judging_run_changelist')}?study={study.pk}&judge={obj.pk}")]
+        if not may(request, "write", study.pk):
+            return seen + runs
+        start_url = reverse("admin:judging_judge_start", args=[obj.pk])
+        return [
+            ("Start a run", start_url),
+            ("Edit", reverse("admin:judging_judge_edit", args=[obj.pk])),
+            *seen,
+            *runs,
+        ]
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (
+            ("new/<int:pk>/", "new", new_judge),
+            ("<int:pk>/edit/", "edit", edit),
+            ("<int:pk>/prompt/", "prompt", prompt),
+            ("<int:pk>/start/", "start", start),
+        )

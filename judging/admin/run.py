@@ -1,0 +1,327 @@
+"""Runs: estimated and started, watched, paused, resumed, cancelled, retried; and their calls to read."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+
+from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter
+from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page, page
+from evaluation.admin.rights import FORM, may, study_for
+from evaluation.models import Study
+from evaluation.services.acts import log_act
+from judging.models import ACTIVE, Call, Judge, Purpose, Run, RunState
+from judging.services import (
+    UNCHANGED,
+    RunRefused,
+    WrongState,
+    cancel_run,
+    estimate,
+    pause_run,
+    resume_run,
+    retry_run,
+    run_progress,
+    start_run,
+)
+from judging.tasks import enqueue_run
+
+PURPOSES = (
+    (Purpose.MAIN, "main: its judgments are in the report"),
+    (Purpose.TRIAL, "trial: to try it out, in no figure"),
+    (Purpose.ANCHOR, "anchor: asked anew past the cache, in no figure"),
+)
+
+
+class StartForm(forms.Form):
+    """What a run may spend and how far it goes."""
+
+    purpose = forms.ChoiceField(choices=PURPOSES, initial=Purpose.MAIN)
+    max_items = forms.IntegerField(
+        label="Only so many items",
+        required=False,
+        min_value=1,
+        help_text="Drawn by the study's seed. Empty: all.",
+    )
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        help_text="The run stops when this is spent, and can be resumed with more. Empty: no limit.",
+    )
+    in_flight = forms.IntegerField(
+        label="Calls at once",
+        required=False,
+        min_value=1,
+        max_value=1024,
+        help_text="Empty: as the endpoint allows.",
+    )
+
+
+def start(request: HttpRequest, pk: int) -> HttpResponse:
+    """The estimate first; confirming starts."""
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    judge = Judge.objects.select_related("study", "endpoint__created_by").filter(pk=pk).first()
+    if judge is None:
+        raise Http404
+    study = study_for(request, judge.study_id, "write")
+    form = StartForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid() and "start" in request.POST:
+        try:
+            return _start(request, study, judge, form.cleaned_data)
+        except RunRefused as refused:
+            for problem in refused.problems:
+                form.add_error(None, problem)
+    context = {"title": f"Run {judge}", "judge": judge, "form": form, **_estimated(study, judge, form)}
+    status = 422 if form.is_bound and form.errors else 200
+    return page(request, "admin/judging/start.html", context, study=study, tab="judges", status=status)
+
+
+def _start(request: HttpRequest, study: Study, judge: Judge, data: dict[str, Any]) -> HttpResponse:
+    run = start_run(study, judge, user=request.user, **data)
+    enqueue_run(run)
+    limit = "" if run.budget is None else f", at most {run.budget}"
+    log_act(study=study, by=request.user, message=f"Started {run} ({run.purpose}{limit}).")
+    messages.success(request, f"Started {run}.")
+    return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
+
+
+def _estimated(study: Study, judge: Judge, form: StartForm) -> dict[str, Any]:
+    data = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    try:
+        found = estimate(study, judge, max_items=data.get("max_items"), in_flight=data.get("in_flight"))
+    except RunRefused as refused:
+        return {"estimate": None, "refused": refused.problems}
+    return {"estimate": found, "duration": _duration(found.seconds)}
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:.1f} hours"
+
+
+def _run(request: HttpRequest, pk: int, need: str = "view") -> Run:
+    run = Run.objects.select_related("study", "judge__endpoint", "rater", "created_by").filter(pk=pk).first()
+    if run is None:
+        raise Http404
+    study_for(request, run.study_id, need)
+    return run
+
+
+def watch(request: HttpRequest, pk: int) -> HttpResponse:
+    """A run's progress; the page asks again by itself while workers are at it."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    run = _run(request, pk)
+    progress = run_progress(run)
+    context: dict[str, Any] = {
+        "title": str(run).capitalize(),
+        "run": run,
+        "progress": progress,
+        "left": _duration(progress.seconds_left),
+        "outcomes": list(progress.outcomes.items()),
+        "acts": _acts(run, progress.not_ok) if may(request, "write", run.study_id) else [],
+        "calls": f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}",
+        "judgments": f"{reverse('admin:evaluation_judgment_changelist')}?study={run.study_id}&rater={run.rater_id}",
+    }
+    if request.headers.get("HX-Request"):
+        response = render(request, "admin/judging/_run_status.html", context)
+    else:
+        response = page(request, "admin/judging/run_watch.html", context, study=run.study, tab="judges")
+        if progress.active and "plain" in request.GET:
+            response["Refresh"] = "5"
+    add_never_cache_headers(response)
+    return response
+
+
+def _acts(run: Run, not_ok: int) -> list[tuple[str, str]]:
+    names = []
+    if run.state in ACTIVE:
+        names.append("pause")
+    if run.state in (RunState.PAUSED, RunState.STOPPED):
+        names.append("resume")
+    if not_ok and run.state != RunState.CANCELLED:
+        names.append("retry")
+    if run.state not in (RunState.COMPLETE, RunState.CANCELLED):
+        names.append("cancel")
+    labels = {"pause": "Pause", "resume": "Resume", "retry": "Try failed calls again", "cancel": "Cancel"}
+    return [(labels[name], reverse(f"admin:judging_run_{name}", args=[run.pk])) for name in names]
+
+
+class ResumeForm(OptionalReasonForm):
+    """More money, if money was what ended it."""
+
+    budget = forms.DecimalField(
+        required=False,
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        help_text="In all, with what is spent already.",
+    )
+    field_order = ("budget", "reason")
+
+
+def _steer(
+    request: HttpRequest, pk: int, do: Callable[[Run, dict[str, Any]], str], **act: Any
+) -> HttpResponse:
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    run = _run(request, pk, "write")
+
+    def act_on(data: dict[str, Any]) -> str:
+        try:
+            return do(run, data)
+        except (WrongState, RunRefused) as refused:
+            raise ActRefused(str(refused)) from None
+
+    initial = {"budget": run.budget}
+    back = reverse("admin:judging_run_watch", args=[pk])
+    asked = Act(do=act_on, back=back, form=act.pop("form", OptionalReasonForm), initial=initial, **act)
+    return act_page(request, run.study, asked, tab="judges")
+
+
+def pause(request: HttpRequest, pk: int) -> HttpResponse:
+    def do(run: Run, data: dict[str, Any]) -> str:
+        pause_run(run)
+        return f"Paused {run}."
+
+    text = "No further call is made; those in flight come back within a moment. Nothing is lost."
+    return _steer(request, pk, do, title="Pause the run", text=text, button="Pause")
+
+
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    def do(run: Run, data: dict[str, Any]) -> str:
+        resume_run(run, budget=data["budget"] if data["budget"] != run.budget else UNCHANGED)
+        enqueue_run(run)
+        return f"Resumed {run}."
+
+    text = "It goes on where it stood. What is judged stays judged."
+    return _steer(request, pk, do, title="Resume the run", text=text, button="Resume", form=ResumeForm)
+
+
+def cancel(request: HttpRequest, pk: int) -> HttpResponse:
+    def do(run: Run, data: dict[str, Any]) -> str:
+        cancel_run(run)
+        return f"Cancelled {run}."
+
+    text = "It ends for good. Judgments that are there stay, in no figure."
+    return _steer(request, pk, do, title="Cancel the run", text=text, button="Cancel the run", danger=True)
+
+
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    def do(run: Run, data: dict[str, Any]) -> str:
+        n = retry_run(run)
+        if not n:
+            raise ActRefused("No call of this run failed, was unparsed or truncated.")
+        enqueue_run(run)
+        return f"Opened {n:,} calls of {run} again."
+
+    text = "Calls that failed, were truncated or could not be read are made again. A good judgment may replace them, "
+    text += "never the reverse; inconsistent verdicts are not tried again, which would bias the judge."
+    return _steer(request, pk, do, title="Try failed calls again", text=text, button="Try again")
+
+
+class JudgeFilter(OfStudyFilter):
+    title = parameter_name = "judge"
+    model = Judge
+
+
+@admin.register(Run)
+class RunAdmin(Scoped):
+    tab = "judges"
+    fields = (
+        "judge",
+        "purpose",
+        "state",
+        "reason",
+        "budget",
+        "max_items",
+        "in_flight",
+        "created_by",
+        "created_at",
+        "started_at",
+        "finished_at",
+    )
+    list_display = ("__str__", "purpose", "state", "reason", "created_by", "created_at", "finished_at")
+    list_filter = (StudyFilter, JudgeFilter, "state", "purpose")
+    list_select_related = ("study", "judge", "created_by")
+    ordering = ("-pk",)
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The page to watch it on says more than its fields."""
+        run = self.get_object(request, object_id)
+        if run is None:
+            return super().change_view(request, object_id, *args, **kwargs)
+        return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (
+            ("<int:pk>/watch/", "watch", watch),
+            ("<int:pk>/pause/", "pause", pause),
+            ("<int:pk>/resume/", "resume", resume),
+            ("<int:pk>/cancel/", "cancel", cancel),
+            ("<int:pk>/retry/", "retry", retry),
+        )
+
+
+class RunFilter(OfStudyFilter):
+    title = parameter_name = "run"
+    model = Run
+    related = ("judge",)
+
+
+@admin.register(Call)
+class CallAdmin(Scoped):
+    """What was asked and what came back, as it came back."""
+
+    study_path = "run__study"
+    tab = "judges"
+    fields = (
+        "run",
+        "item",
+        "replicate",
+        "step",
+        "order",
+        "state",
+        "outcome",
+        "attempts",
+        "error",
+        "raw",
+        "data",
+        "rationale",
+        "cached",
+        "prompt_tokens",
+        "completion_tokens",
+        "cost",
+        "latency_ms",
+        "finished_at",
+    )
+    list_display = (
+        "item",
+        "replicate",
+        "step",
+        "order",
+        "state",
+        "outcome",
+        "attempts",
+        "error",
+        "latency_ms",
+    )
+    list_filter = (StudyFilter.at("run__study"), RunFilter, "state", "outcome")
+    list_select_related = ("run__study", "run__judge", "item")
+    search_fields = ("item__key", "error")
+    search_help_text = "Key of an item, or words of an error"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return rows.select_related("item", "run__judge", "run__study").defer("item__stimulus").order_by("pk")

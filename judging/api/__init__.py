@@ -1,0 +1,1 @@
+"""The judges' part of the API: thin callers of `judging.services`."""

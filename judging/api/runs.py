@@ -1,0 +1,317 @@
+"""Runs: started, followed and steered."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation.api.base import StudyView
+from evaluation.api.paging import NewestFirst
+from evaluation.api.problems import CONFLICTS, Conflict
+from evaluation.api.query import MAX_ID, BodyInteger, Money, PageQuery, Strict
+from evaluation.models import Outcome, Study
+from evaluation.services.idempotency import KeyUsedOtherwise, once
+from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
+from judging.models import Judge, Purpose, Run, RunState
+from judging.services import (
+    Progress,
+    RunRefused,
+    WrongState,
+    cancel_run,
+    pause_run,
+    resume_run,
+    run_progress,
+    start_run,
+)
+from judging.tasks import enqueue_run
+
+T = TypeVar("T")
+IDEMPOTENCY_KEY_SHAPE = re.compile(r"[A-Za-z0-9._:-]{1,255}")
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[A-Za-z0-9._:-]+$"},
+    OpenApiParameter.HEADER,
+    description="Any text of your own. The same request with the same key starts one run and gets the same answer, "
+    "for a day.",
+)
+
+
+class RunJudgeSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    version = serializers.IntegerField()
+
+
+class RunSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    judge = RunJudgeSerializer()
+    rater = serializers.CharField(help_text="The pseudonym under which its judgments are found.")
+    in_figures = serializers.BooleanField(help_text="Only the latest complete main run of a judge is.")
+    revision = serializers.IntegerField()
+    purpose = serializers.ChoiceField(choices=Purpose.choices)
+    state = serializers.ChoiceField(choices=RunState.choices)
+    reason = serializers.CharField(help_text="Why it stands still, in a sentence.")
+    max_items = serializers.IntegerField(allow_null=True)
+    in_flight = serializers.IntegerField(allow_null=True)
+    budget = serializers.CharField(allow_null=True, help_text="As text.")
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class OutcomeCountSerializer(serializers.Serializer[Any]):
+    outcome = serializers.ChoiceField(choices=Outcome.choices)
+    n = serializers.IntegerField()
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    total = serializers.IntegerField(help_text="Calls, with those still to be dealt.")
+    final = serializers.IntegerField()
+    open = serializers.IntegerField()
+    leased = serializers.IntegerField(help_text="Being worked on.")
+    waiting = serializers.IntegerField(help_text="Of the open ones: backing off.")
+    outcomes = OutcomeCountSerializer(many=True, help_text="Of final calls.")
+    cached = serializers.IntegerField()
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    spent = serializers.CharField(help_text="As text.")
+    per_second = serializers.FloatField()
+    seconds_left = serializers.FloatField(allow_null=True)
+    last_error = serializers.CharField()
+
+
+class RunDetailSerializer(RunSerializer):
+    progress = ProgressSerializer()
+
+
+class StartSerializer(Strict):
+    """What is to be run, and within which limits."""
+
+    judge = BodyInteger(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
+    purpose = serializers.ChoiceField(choices=Purpose.choices, required=False)
+    budget = Money(
+        required=False, allow_null=True, help_text="The run stops when this is spent; null: no limit."
+    )
+    max_items = BodyInteger(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_ITEMS,
+        help_text="Drawn by the seed; null: all.",
+    )
+    in_flight = BodyInteger(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=MAX_IN_FLIGHT,
+        help_text="Null: as the endpoint allows.",
+    )
+
+
+class ResumeSerializer(Strict):
+    """What changes; what is left out stays as it was."""
+
+    budget = Money(required=False, allow_null=True, help_text="A new one; null: no limit.")
+    in_flight = BodyInteger(required=False, allow_null=True, min_value=1, max_value=MAX_IN_FLIGHT)
+
+
+class RunListQuery(PageQuery):
+    state = serializers.ChoiceField(required=False, choices=RunState.choices)
+
+
+class RunList(StudyView):
+    query_class = RunListQuery
+    pagination_class = NewestFirst
+
+    @extend_schema(
+        operation_id="list_runs",
+        summary="A study's runs, newest first",
+        tags=["runs"],
+        responses=RunSerializer(many=True),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        runs = runs_of(self.study)
+        if "state" in self.query:
+            runs = runs.filter(state=self.query["state"])
+        return self.paged(runs, _records)
+
+    @extend_schema(
+        operation_id="start_run",
+        summary="Start a run of a judge over the study's items",
+        tags=["runs"],
+        parameters=[IDEMPOTENCY_KEY],
+        request=StartSerializer,
+        responses={201: RunDetailSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        wanted = _body(StartSerializer, request)
+        judges = Judge.objects.select_related("endpoint", "study")
+        judge = judges.filter(study=self.study, pk=wanted.pop("judge")).first()
+        if judge is None:
+            raise ValidationError({"judge": [ErrorDetail("This study has no such judge.", "unknown")]})
+
+        def start() -> dict[str, Any]:
+            run = _allowed(lambda: start_run(self.study, judge, user=request.user, **wanted))
+            enqueue_run(run)
+            return _detail(run)
+
+        key = _idempotency_key(request)
+        if key is None:
+            return Response(start(), status=201)
+        try:
+            answer, _ = once(request.user, key=key, path=request.path, body=request.data, act=start)
+        except KeyUsedOtherwise as otherwise:
+            raise Conflict(str(otherwise), code="idempotency_key_used") from None
+        return Response(answer, status=201)
+
+
+class RunDetail(StudyView):
+    @extend_schema(
+        operation_id="get_run",
+        summary="One run and how far it is",
+        tags=["runs"],
+        responses=RunDetailSerializer,
+    )
+    def get(self, request: Request, slug: str, run: int) -> Response:
+        return Response(_detail(run_of(self.study, run)))
+
+
+class RunAction(StudyView):
+    """One step of a run, by who may change the study."""
+
+    def step(self, run: int, act: Callable[[Run], Any]) -> Response:
+        found = run_of(self.study, run)
+        _allowed(lambda: act(found))
+        return Response(_detail(found))
+
+
+class RunPause(RunAction):
+    @extend_schema(
+        operation_id="pause_run",
+        summary="No further calls until the run is resumed",
+        tags=["runs"],
+        request=None,
+        responses={200: RunDetailSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str, run: int) -> Response:
+        return self.step(run, pause_run)
+
+
+class RunCancel(RunAction):
+    @extend_schema(
+        operation_id="cancel_run",
+        summary="End a run for good; its judgments stay, in no figure",
+        tags=["runs"],
+        request=None,
+        responses={200: RunDetailSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str, run: int) -> Response:
+        return self.step(run, cancel_run)
+
+
+class RunResume(RunAction):
+    @extend_schema(
+        operation_id="resume_run",
+        summary="Go on with a run that was paused or that Assay stopped, with another budget if need be",
+        tags=["runs"],
+        request=ResumeSerializer,
+        responses={200: RunDetailSerializer, **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str, run: int) -> Response:
+        changes = _body(ResumeSerializer, request)
+
+        def resume(found: Run) -> None:
+            resume_run(found, **changes)
+            enqueue_run(found)
+
+        return self.step(run, resume)
+
+
+def runs_of(study: Study) -> Any:
+    return Run.objects.filter(study=study).select_related("judge", "rater", "revision")
+
+
+def run_of(study: Study, pk: int) -> Run:
+    run: Run | None = runs_of(study).filter(pk=pk).first()
+    if run is None:
+        raise Http404
+    return run
+
+
+def _allowed(act: Callable[[], T]) -> T:
+    """What the service gives; what it refuses is a conflict, in its own words."""
+    try:
+        return act()
+    except RunRefused as refused:
+        raise Conflict(str(refused), code="refused") from None
+    except WrongState as wrong:
+        raise Conflict(str(wrong), code="wrong_state") from None
+
+
+def _body(serializer_class: type[Strict], request: Request) -> dict[str, Any]:
+    body = serializer_class(data=request.data)
+    body.is_valid(raise_exception=True)
+    values: dict[str, Any] = body.validated_data
+    return values
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and not IDEMPOTENCY_KEY_SHAPE.fullmatch(key):
+        problem = "Give 1 to 255 letters, digits, dots, colons, dashes or underscores."
+        raise ValidationError({"Idempotency-Key": [ErrorDetail(problem, "invalid")]})
+    return key
+
+
+def _records(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    return [_record(run) for run in runs]
+
+
+def _record(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "judge": {"id": run.judge.pk, "name": run.judge.name, "version": run.judge.version},
+        "rater": run.rater.pseudonym,
+        "in_figures": run.rater.in_figures,
+        "revision": run.revision.number,
+        "purpose": run.purpose,
+        "state": run.state,
+        "reason": run.reason,
+        "max_items": run.max_items,
+        "in_flight": run.in_flight,
+        "budget": _money(run.budget),
+        "created_at": _time(run.created_at),
+        "started_at": _time(run.started_at),
+        "finished_at": _time(run.finished_at),
+    }
+
+
+def _detail(run: Run) -> dict[str, Any]:
+    return _record(run) | {"progress": _progress(run_progress(run))}
+
+
+def _progress(progress: Progress) -> dict[str, Any]:
+    plain = (
+        "total", "final", "open", "leased", "waiting", "cached", "prompt_tokens", "completion_tokens", "per_second",
+        "seconds_left", "last_error",
+    )  # fmt: skip
+    return {name: getattr(progress, name) for name in plain} | {
+        "outcomes": [{"outcome": outcome, "n": n} for outcome, n in progress.outcomes.items()],
+        "spent": _money(progress.spent),
+    }
+
+
+def _money(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat()

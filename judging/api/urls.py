@@ -1,0 +1,20 @@
+"""The judges' addresses in the API."""
+
+from django.urls import path
+
+from judging.api.endpoints import EndpointList
+from judging.api.judges import JudgeDetail, JudgeEstimate, JudgeList
+from judging.api.runs import RunCancel, RunDetail, RunList, RunPause, RunResume
+
+STUDY = "studies/<slug:slug>"
+urlpatterns = [
+    path("endpoints/", EndpointList.as_view(), name="endpoint-list"),
+    path(f"{STUDY}/judges/", JudgeList.as_view(), name="judge-list"),
+    path(f"{STUDY}/judges/<int:judge>/", JudgeDetail.as_view(), name="judge-detail"),
+    path(f"{STUDY}/judges/<int:judge>/estimate/", JudgeEstimate.as_view(), name="judge-estimate"),
+    path(f"{STUDY}/runs/", RunList.as_view(), name="run-list"),
+    path(f"{STUDY}/runs/<int:run>/", RunDetail.as_view(), name="run-detail"),
+    path(f"{STUDY}/runs/<int:run>/pause/", RunPause.as_view(), name="run-pause"),
+    path(f"{STUDY}/runs/<int:run>/resume/", RunResume.as_view(), name="run-resume"),
+    path(f"{STUDY}/runs/<int:run>/cancel/", RunCancel.as_view(), name="run-cancel"),
+]

@@ -1,0 +1,164 @@
+"""API keys, which live in the environment alone, and where they may be sent."""
+
+import contextlib
+import ipaddress
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from urllib.parse import SplitResult, urlsplit
+
+from django.conf import settings
+
+from judging.backends.base import StopRun
+
+KEY_PREFIX = "ASSAY_KEY_"
+KEY_NAME = re.compile(rf"{KEY_PREFIX}[A-Z0-9_]+")
+PORTS = {"http": 80, "https": 443}
+
+
+class HasKeyName(Protocol):
+    key_name: str
+
+
+def key_for(endpoint: HasKeyName) -> str:
+    """The endpoint's key, read from the environment now, '' for a server without keys; StopRun where it is missing."""
+    name = endpoint.key_name
+    if not name:
+        return ""
+    if not KEY_NAME.fullmatch(name):
+        raise StopRun(f"{name!r} can't be a key: a key's name begins with {KEY_PREFIX}.")
+    key = os.environ.get(name, "").strip()
+    if not key:
+        raise StopRun(f"The environment has no {name}; set it where the workers run, then resume.")
+    return key
+
+
+def scrub(text: str, key: str) -> str:
+    """The text without the key or any part of it that is long enough to be of use."""
+    size = min(8, len(key))
+    if not size:
+        return text
+    pieces = {key[start : start + size] for start in range(len(key) - size + 1)}
+    hidden = [False] * len(text)
+    for start in range(len(text) - size + 1):
+        if text[start : start + size] in pieces:
+            hidden[start : start + size] = [True] * size
+    runs = re.sub("1+", "*", "".join("1" if each else "0" for each in hidden))
+    shown = iter(char for char, hide in zip(text, hidden, strict=True) if not hide)
+    return "".join("***" if mark == "*" else next(shown) for mark in runs)
+
+
+# --- where an endpoint may be ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Place:
+    """What of a URL decides where a request goes."""
+
+    scheme: str
+    host: str
+    port: int
+    path: tuple[str, ...]
+
+    def within(self, allowed: "Place") -> bool:
+        """Same server, and a path below: whole segments, so that /v1 does not cover /v10."""
+        same = (self.scheme, self.host, self.port) == (allowed.scheme, allowed.host, allowed.port)
+        return same and self.path[: len(allowed.path)] == allowed.path
+
+
+def endpoint_problems(base_url: str, key_name: str, user: Any) -> list[str]:
+    """What keeps this user from making such an endpoint, a sentence each; empty: nothing does.
+
+    Superusers may name any http(s) server. Others need an entry of ASSAY_ENDPOINTS_ALLOWED that covers the URL and,
+    where a key is to be sent, names that key. Nobody sends a key over http:// to another machine, unless an entry
+    of the list says just that.
+    """
+    problems = _key_problems(key_name)
+    try:
+        place = place_of(base_url)
+    except ValueError as error:
+        return [*problems, str(error)]
+    entries = [entry for entry in allowed_entries() if place.within(entry[0])]
+    listed = [entry for entry in entries if not key_name or entry[1] == key_name]
+    if not user.is_superuser and not entries:
+        problems.append("This URL is not on the list of allowed endpoints (ASSAY_ENDPOINTS_ALLOWED).")
+    elif not user.is_superuser and not listed and not problems:
+        problems.append(
+            f"{key_name} may not be sent to this URL: its entry in ASSAY_ENDPOINTS_ALLOWED names no such key."
+        )
+    if key_name and place.scheme == "http" and not _is_loopback(place.host) and not listed:
+        problems.append("A key is only sent over https://, or to this machine.")
+    return problems
+
+
+def _key_problems(key_name: str) -> list[str]:
+    if not key_name or KEY_NAME.fullmatch(key_name):
+        return []
+    return [f"A key's name begins with {KEY_PREFIX} and has capital letters, digits and _ after it."]
+
+
+def allowed_entries() -> list[tuple[Place, str]]:
+    """The list of allowed endpoints: `URL` without a key, `URL=ASSAY_KEY_NAME` with that one.
+
+    An entry that can't be read allows nothing; a system check names it.
+    """
+    entries = []
+    for entry in settings.ASSAY_ENDPOINTS_ALLOWED:
+        with contextlib.suppress(ValueError):
+            entries.append(_read_entry(entry))
+    return entries
+
+
+def is_readable(entry: str) -> bool:
+    """Whether this entry of the list allows what it says."""
+    try:
+        _read_entry(entry)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_entry(entry: str) -> tuple[Place, str]:
+    url, separator, key_name = entry.strip().partition("=")
+    if separator and not KEY_NAME.fullmatch(key_name):
+        raise ValueError(f"{key_name!r} is not a key's name.")
+    return place_of(url), key_name
+
+
+def place_of(url: str) -> Place:
+    """The parts of a URL that decide where it leads, or ValueError with what is wrong with it.
+
+    Whatever two readers of URLs might take differently is refused rather than guessed at.
+    """
+    if re.search(r"[\s\\\x00-\x1f\x7f%]", url) or not url.isascii():
+        raise ValueError("The URL holds characters that don't belong into one.")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise ValueError("This is not a URL.") from None
+    if parts.scheme not in PORTS or not parts.hostname:
+        raise ValueError("The URL must begin with https:// or http:// and name a server.")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("The URL must not hold a name or a password.")
+    if parts.query or parts.fragment or "?" in url or "#" in url:
+        raise ValueError("The URL must end with its path: no ? and no #.")
+    return Place(parts.scheme, parts.hostname.rstrip("."), port or PORTS[parts.scheme], _segments(parts))
+
+
+def _segments(parts: SplitResult) -> tuple[str, ...]:
+    segments: Sequence[str] = [each for each in parts.path.split("/") if each]
+    if "." in segments or ".." in segments:
+        raise ValueError("The URL's path must not go up or stand still (.. or .).")
+    return tuple(segments)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

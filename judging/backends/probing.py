@@ -1,0 +1,128 @@
+"""What a model at an endpoint can do, found out with a handful of small requests.
+
+Asked once per endpoint and model; the answer is kept in the endpoint's `capabilities` by model. Nothing is taken from
+a server's name: what is not seen to work is not used. json_schema falls back to json_object, that to lines of text.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from judging.backends.base import Backend, CallFailed, Reply, Request, TryAgain
+
+PROMPT = "Count from one to fifty in words, separated by blanks, and write nothing else."
+JSON_PROMPT = 'Reply with the JSON object {"verdict": "1"} and with nothing else.'
+SCHEMA = {
+    "type": "object",
+    "properties": {"verdict": {"type": "string", "enum": ["1", "2"]}},
+    "required": ["verdict"],
+    "additionalProperties": False,
+}
+# Enough for a reasoning model to come to a short answer, little enough to cost nothing.
+ROOM = 512
+FEW = 16
+LIMITS = ("max_completion_tokens", "max_tokens")
+TOP = (20, 5)
+
+
+async def probe(backend: Backend, model: str) -> dict[str, Any]:
+    """The capabilities of a model: json_schema, json_object, logprobs, top_logprobs, seed, temperature, system_role,
+    token_limit.
+
+    Takes a backend that is entered. StopRun where no call can succeed (key, model, quota); TryAgain where the endpoint
+    is busy or out of order, which says nothing of what it can do.
+    """
+    limit = await _token_limit(backend, model)
+    asking = _Asking(backend, model)
+    top = 0
+    for wanted in TOP:
+        if not top and await asking.works(
+            {limit: FEW, "logprobs": True, "top_logprobs": wanted}, _has_logprobs
+        ):
+            top = wanted
+    return {
+        "json_schema": await asking.works({limit: ROOM}, _fits, prompt=JSON_PROMPT, schema=SCHEMA),
+        "json_object": await asking.works(
+            {limit: ROOM, "response_format": {"type": "json_object"}}, _is_object, prompt=JSON_PROMPT
+        ),
+        "logprobs": top > 0,
+        "top_logprobs": top,
+        "seed": await asking.works({limit: FEW, "seed": 7}, _any),
+        "temperature": await asking.works({limit: FEW, "temperature": 0}, _any),
+        "system_role": await asking.works({limit: FEW}, _any, system="Be brief."),
+        "token_limit": limit,
+        "probed_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+class _Asking:
+    def __init__(self, backend: Backend, model: str) -> None:
+        self.backend, self.model = backend, model
+
+    async def works(
+        self,
+        parameters: Mapping[str, Any],
+        check: Callable[[Reply], bool],
+        *,
+        prompt: str = PROMPT,
+        system: str = "",
+        schema: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Whether such a request is answered as it should be. A server error counts as not able: some servers
+        break on what they do not know instead of refusing it."""
+        messages = [{"role": "system", "content": system}] if system else []
+        messages.append({"role": "user", "content": prompt})
+        request = Request(model=self.model, messages=messages, parameters=parameters, schema=schema)
+        reply = await _ask(self.backend, request)
+        return reply is not None and check(reply)
+
+
+async def _ask(backend: Backend, request: Request) -> Reply | None:
+    """The reply; None where the request was refused or broke the server."""
+    try:
+        return await backend.ask(request)
+    except CallFailed:
+        return None
+    except TryAgain as error:
+        if error.status in (500, 501):
+            return None
+        raise
+
+
+async def _token_limit(backend: Backend, model: str) -> str:
+    """The name under which the server takes a limit: one that it refuses or overlooks is not it."""
+    plain = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
+    answered = ""
+    for name in LIMITS:
+        reply = await _ask(backend, replace(plain, parameters={name: FEW}))
+        if reply is not None and (reply.finish_reason == "length" or 0 < reply.completion_tokens <= 2 * FEW):
+            return name
+        answered = answered or (name if reply is not None else "")
+    if not answered:
+        # Neither is taken: the plainest request tells whether the server is out of order.
+        await backend.ask(plain)
+    return answered or LIMITS[-1]
+
+
+def _any(reply: Reply) -> bool:
+    return True
+
+
+def _has_logprobs(reply: Reply) -> bool:
+    return any(len(place) > 1 for place in reply.logprobs)
+
+
+def _is_object(reply: Reply) -> bool:
+    try:
+        return isinstance(json.loads(reply.text), dict)
+    except ValueError:
+        return False
+
+
+def _fits(reply: Reply) -> bool:
+    try:
+        return json.loads(reply.text) in ({"verdict": "1"}, {"verdict": "2"})
+    except ValueError:
+        return False

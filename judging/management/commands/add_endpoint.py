@@ -1,0 +1,39 @@
+"""Makes an endpoint that judges may call: its address, and the name of the environment variable that holds its key."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from judging.management.studies import given, refusal
+from judging.services import EndpointRefused, create_endpoint
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument(
+            "--url", required=True, help="up to and with the version: https://host.example/v1"
+        )
+        parser.add_argument(
+            "--key-name", default="", help="such as ASSAY_KEY_EXAMPLE; left out for a server without keys"
+        )
+        parser.add_argument("--timeout", type=float, dest="timeout_seconds", metavar="SECONDS")
+        parser.add_argument(
+            "--in-flight", type=int, dest="max_in_flight", metavar="K", help="calls at once, per worker"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            endpoint = create_endpoint(
+                user=None,
+                name=options["name"],
+                base_url=options["url"],
+                key_name=options["key_name"],
+                **given(options, "timeout_seconds", "max_in_flight"),
+            )
+        except EndpointRefused as refused:
+            raise refusal(refused.problems) from None
+        key = f"the key in {endpoint.key_name}" if endpoint.key_name else "no key"
+        self.stdout.write(f"Endpoint {endpoint.name}: {endpoint.base_url}, {key}.")

@@ -1,0 +1,87 @@
+"""Adds a judge to a study: a model at an endpoint, and how it is asked. One that is there becomes a new version."""
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from judging.management.studies import endpoint_of, given, refusal, study_of
+from judging.models import BackendKind, Judge, Orders, Rationale, SelfPreference, Verdict
+from judging.services import JudgeRefused, create_judge, edit_judge
+
+SETTINGS = (
+    "backend", "model", "temperature", "max_tokens", "verdict", "rationale", "orders", "samples", "self_preference",
+    "own_system", "own_family",
+)  # fmt: skip
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("name")
+        parser.add_argument("--backend", choices=BackendKind.values)
+        parser.add_argument("--endpoint", help="name of an endpoint")
+        parser.add_argument("--model", help="the model's name at the endpoint")
+        parser.add_argument("--temperature", type=float)
+        parser.add_argument("--max-tokens", type=int)
+        parser.add_argument("--extra", help="further parameters of the request, as JSON")
+        parser.add_argument(
+            "--questions", help="keys of the questions to ask, with commas; all but texts if left out"
+        )
+        parser.add_argument("--verdict", choices=Verdict.values)
+        parser.add_argument("--rationale", choices=Rationale.values)
+        parser.add_argument("--with-reference", action="store_true", default=None, help="show the reference")
+        parser.add_argument("--one-call-per-question", action="store_true", default=None)
+        parser.add_argument("--template", metavar="FILE", help="a prompt instead of the derived one")
+        parser.add_argument("--orders", choices=Orders.values)
+        parser.add_argument("--samples", type=int)
+        parser.add_argument("--self-preference", choices=SelfPreference.values)
+        parser.add_argument("--own-system", help="key of the system that is this judge's own model")
+        parser.add_argument("--own-family")
+        parser.add_argument("--price-prompt", help="per million tokens")
+        parser.add_argument("--price-completion", help="per million tokens")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_of(options["slug"])
+        fields = self._fields(options)
+        existing = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
+        try:
+            if existing is None:
+                judge = create_judge(study, name=options["name"], **fields)
+            else:
+                judge = edit_judge(existing, **fields)
+        except JudgeRefused as refused:
+            raise refusal(refused.problems) from None
+        self.stdout.write(f"{study.title} has the judge {judge}.")
+
+    def _fields(self, options: dict[str, Any]) -> dict[str, Any]:
+        fields = given(options, *SETTINGS, "with_reference", "one_call_per_question")
+        if options["endpoint"]:
+            fields["endpoint"] = endpoint_of(options["endpoint"])
+        if options["extra"] is not None:
+            try:
+                fields["extra"] = json.loads(options["extra"])
+            except ValueError:
+                raise CommandError("--extra is not JSON.") from None
+        if options["questions"] is not None:
+            fields["questions"] = [key.strip() for key in options["questions"].split(",") if key.strip()]
+        if options["template"] is not None:
+            try:
+                with open(options["template"], encoding="utf-8") as file:
+                    fields["template"] = file.read()
+            except OSError as error:
+                raise CommandError(f"{options['template']}: {error.strerror}.") from None
+        for name in ("price_prompt", "price_completion"):
+            if options[name] is not None:
+                fields[name] = _money(options[name])
+        return fields
+
+
+def _money(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise CommandError(f"{text!r} is not a price.") from None

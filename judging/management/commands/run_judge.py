@@ -1,0 +1,202 @@
+"""Runs a judge on a study's items, here and now; Ctrl-C pauses, and the same command goes on where it stood."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from tqdm import tqdm
+
+from evaluation.management.progress import add_progress_argument
+from evaluation.models import Study
+from judging.management.studies import study_of
+from judging.models import ACTIVE, BackendKind, Judge, Purpose, Run, RunState
+from judging.services import (
+    Estimate,
+    JudgeRefused,
+    RunRefused,
+    WrongState,
+    estimate,
+    heuristic_judge,
+    pause_run,
+    resume_run,
+    retry_run,
+    run_progress,
+    start_run,
+)
+from judging.services.judges import HEURISTICS
+from judging.services.running import Tick, work_on
+from judging.tasks import enqueue_run
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument(
+            "--judge", required=True, metavar="NAME", help="its newest version; or random, shorter, longer"
+        )
+        parser.add_argument("--purpose", choices=Purpose.values, default=Purpose.MAIN)
+        parser.add_argument("--items", type=int, metavar="N", help="only so many, drawn by the study's seed")
+        parser.add_argument("--budget", metavar="X", help="stop before more than this is spent")
+        parser.add_argument(
+            "--in-flight", type=int, metavar="K", help="calls at once; at most what the endpoint allows"
+        )
+        parser.add_argument("--estimate", action="store_true", help="only say what it would take")
+        parser.add_argument("--background", action="store_true", help="leave the work to the workers")
+        parser.add_argument(
+            "--retry-failed", action="store_true", help="try failed, unparsed and truncated calls again"
+        )
+        parser.add_argument("--yes", action="store_true", help="don't ask before money is spent")
+        add_progress_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_of(options["slug"])
+        try:
+            judge = _judge(study, options["judge"])
+            if options["estimate"]:
+                self._tell(_estimate(study, judge, options))
+                return
+            run = self._run(study, judge, options)
+        except JudgeRefused as refused:
+            raise CommandError(str(refused)) from None
+        except RunRefused as refused:
+            raise CommandError("\n".join(refused.problems)) from None
+        except WrongState as wrong:
+            raise CommandError(str(wrong)) from None
+        if run is None:
+            self.stdout.write("Not started.")
+        elif options["background"]:
+            enqueue_run(run)
+            self.stdout.write(
+                f"Run {run.pk} of {judge} is left to the workers; `manage.py runs {study.slug}` shows it."
+            )
+        else:
+            self._work(run, shown=options["progress"] or sys.stderr.isatty())
+            self._summarise(run)
+
+    def _run(self, study: Study, judge: Judge, options: dict[str, Any]) -> Run | None:
+        """The run to work on: an unfinished one of this judge and purpose goes on, otherwise a new one."""
+        budget = _money(options["budget"])
+        runs = Run.objects.filter(judge=judge, purpose=options["purpose"]).order_by("-pk")
+        if options["retry_failed"]:
+            run = runs.exclude(state=RunState.CANCELLED).first()
+            if run is None:
+                raise CommandError(f"There is no run of {judge} to try again.")
+            self.stdout.write(f"Run {run.pk}: {retry_run(run):,} calls are tried again.")
+            run.refresh_from_db()
+            return run
+        run = runs.filter(state__in=[*ACTIVE, RunState.PAUSED, RunState.STOPPED]).first()
+        if run is not None:
+            self.stdout.write(f"Run {run.pk} of {judge} goes on.")
+            if run.state not in ACTIVE:
+                changes = {"budget": budget, "in_flight": options["in_flight"]}
+                resume_run(run, **{name: value for name, value in changes.items() if value is not None})
+            return run
+        if not options["yes"] and judge.backend == BackendKind.CHAT and sys.stdin.isatty():
+            self._tell(_estimate(study, judge, options))
+            if input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
+                return None
+        return start_run(
+            study,
+            judge,
+            purpose=options["purpose"],
+            budget=budget,
+            max_items=options["items"],
+            in_flight=options["in_flight"],
+        )
+
+    def _tell(self, told: Estimate) -> None:
+        self.stdout.write(f"{told.items:,} items, {told.calls:,} calls")
+        if told.excluded_share:
+            self.stdout.write(f"{told.excluded_share:.0%} of the items are left out against self-preference")
+        if told.in_flight is None:
+            return
+        if told.cached_share:
+            self.stdout.write(f"{told.cached_share:.0%} of the calls were answered before and cost nothing")
+        how = "as seen with this model" if told.measured else "assumed, nothing is known of this model yet"
+        self.stdout.write(
+            f"{told.prompt_tokens:,} prompt tokens (from {told.sampled} items' prompts), "
+            f"{told.completion_tokens:,} completion tokens ({how})"
+        )
+        self.stdout.write(
+            f"cost {told.cost:.4f}; {told.seconds:,.0f} s with {told.in_flight} calls in flight"
+        )
+
+    def _work(self, run: Run, *, shown: bool) -> None:
+        before = run_progress(run)
+        with (
+            _interrupts() as interrupted,
+            tqdm(
+                total=before.total, initial=before.final, unit="call", disable=not shown, file=sys.stderr,
+                desc=str(run.judge),
+            ) as bar,
+        ):  # fmt: skip
+
+            def on_tick(tick: Tick) -> None:
+                bar.update(before.final + tick.final - bar.n)
+                bar.set_postfix_str(f"{tick.tokens:,} tokens, cost {tick.spent:.4f}, {tick.failed:,} not ok")
+
+            work_on(run.pk, beside=True, should_stop=lambda: bool(interrupted), on_tick=on_tick)
+        run.refresh_from_db()
+        if interrupted and run.state in ACTIVE:
+            pause_run(run)
+            self.stdout.write(f"Paused; the same command goes on with run {run.pk}.")
+
+    def _summarise(self, run: Run) -> None:
+        run.refresh_from_db()
+        at = run_progress(run)
+        outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in at.outcomes.items()) or "none"
+        self.stdout.write(
+            f"Run {run.pk} of {run.judge}: {run.state}. Calls: {outcomes}; {at.total - at.final:,} left."
+        )
+        if run.judge.backend == BackendKind.CHAT:
+            self.stdout.write(
+                f"{at.tokens:,} tokens, cost {at.spent:.4f}, {at.cached:,} calls from the cache."
+            )
+        if run.reason:
+            raise CommandError(run.reason)
+
+
+def _judge(study: Study, name: str) -> Judge:
+    if name in HEURISTICS:
+        return heuristic_judge(study, name)
+    judge = Judge.objects.filter(study=study, name=name).order_by("-version").first()
+    if judge is None:
+        known = Judge.objects.filter(study=study).order_by("name").values_list("name", flat=True).distinct()
+        names = ", ".join([*known, *(kind for kind in HEURISTICS if kind not in known)])
+        raise CommandError(f"{study.title} has no judge {name!r}; there are: {names}.")
+    return judge
+
+
+def _estimate(study: Study, judge: Judge, options: dict[str, Any]) -> Estimate:
+    return estimate(study, judge, max_items=options["items"], in_flight=options["in_flight"])
+
+
+def _money(text: str | None) -> Decimal | None:
+    if text is None:
+        return None
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise CommandError(f"{text!r} is not an amount of money.") from None
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Ctrl-C and a polite kill are noted and not raised: calls in flight are let finish, what is left is given back."""
+    seen: list[int] = []
+    names = (signal.SIGINT, signal.SIGTERM)
+    try:
+        before = {name: signal.signal(name, lambda number, frame: seen.append(number)) for name in names}
+    except ValueError:  # not in the main thread, where no signal arrives
+        before = {}
+    try:
+        yield seen
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

@@ -1,0 +1,33 @@
+"""What the commands of this app share."""
+
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from evaluation.models import Study
+from judging.models import Endpoint
+
+
+def study_of(slug: str) -> Study:
+    study = Study.objects.visible().filter(slug=slug).first()
+    if study is None:
+        raise CommandError(f"There is no study {slug!r}.")
+    return study
+
+
+def endpoint_of(name: str) -> Endpoint:
+    endpoint = Endpoint.objects.filter(name=name).first()
+    if endpoint is None:
+        raise CommandError(f"There is no endpoint {name!r}; `manage.py add_endpoint` makes one.")
+    return endpoint
+
+
+def refusal(problems: dict[str, list[str]]) -> CommandError:
+    """Every problem on a line of its own, with its field."""
+    lines = [f"{field}: {each}" if field else each for field, all_ in problems.items() for each in all_]
+    return CommandError("\n".join(lines))
+
+
+def given(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Those of the options that were given."""
+    return {name: options[name] for name in names if options[name] is not None}

@@ -1,0 +1,21 @@
+"""The judges' tables."""
+
+from judging.models.endpoint import Endpoint
+from judging.models.judge import BackendKind, Judge, Orders, Rationale, SelfPreference, Verdict
+from judging.models.run import ACTIVE, Call, CallState, Purpose, Run, RunState
+
+__all__ = [
+    "ACTIVE",
+    "BackendKind",
+    "Call",
+    "CallState",
+    "Endpoint",
+    "Judge",
+    "Orders",
+    "Purpose",
+    "Rationale",
+    "Run",
+    "RunState",
+    "SelfPreference",
+    "Verdict",
+]

@@ -1,0 +1,285 @@
+"""Reading a judge's reply, strictly: what is not clearly a verdict is a counted failure, never a verdict.
+
+A reply is read in the very form that was asked for, and in no other: all values, each once, nothing beside them but
+the rationale where one was wanted. Words such as "Response 1" in a rationale are words.
+
+Log-probabilities: at the verdict's place, the probabilities of the tokens that are a label (whatever blanks and case
+they are written with) are summed per label and divided by their sum. The number is P(r2 is better) plus half of
+P(tie), the mass of a tie being shared evenly; the presented order is undone first. The label is the most likely one,
+or a tie where two share the first place. If the labels together have less than `MIN_LABEL_MASS`, the model was about
+to say something else, and the reply is unparsed.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from evaluation.protocols import AnswersInvalid, Protocol, Question
+from evaluation.protocols.base import Spec, Stimulus
+from judging.backends.base import BLANKS, Reply
+from judging.prompting import Cell, Settings, View, asked, cells_of, line_name, view_of, wants_labels
+
+MIN_LABEL_MASS = 0.5
+CUT_SHORT = frozenset({"length", "max_tokens"})
+FILTERED = frozenset({"content_filter", "safety"})
+# One fenced block and nothing beside it.
+FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+RATIONALE = "Rationale:"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reply says, against canonical responses: `data` as `protocol.clean(..., source="judge")` takes it."""
+
+    data: Mapping[str, Any]
+    rationale: str = ""
+
+
+class Unread(Exception):
+    """The reply is no verdict; `outcome` is unparsed, refused or truncated, the text says why."""
+
+    def __init__(self, outcome: str, reason: str) -> None:
+        self.outcome = outcome
+        super().__init__(reason)
+
+
+def read_reply(
+    protocol: Protocol,
+    spec: Spec,
+    stimulus: Stimulus,
+    settings: Settings,
+    *,
+    order: str,
+    step: str = "",
+    reply: Reply,
+) -> Reading:
+    """The answers in a reply, or Unread."""
+    _check_ending(reply)
+    questions = asked(protocol, spec, stimulus, settings, step)
+    view = view_of(spec, stimulus, order)
+    if wants_labels(questions, settings):
+        reading = _read_label(questions[0], view, settings, reply)
+    else:
+        reading = _read_text(questions, view, settings, reply)
+    try:
+        protocol.clean(spec, stimulus, reading.data, source="judge")
+    except AnswersInvalid as invalid:
+        raise Unread("unparsed", str(invalid)) from None
+    return reading
+
+
+def _check_ending(reply: Reply) -> None:
+    if reply.refusal:
+        raise Unread("refused", f"The model refused: {reply.refusal[:200]}")
+    if reply.finish_reason in FILTERED:
+        raise Unread("refused", "The endpoint's content filter held the reply back.")
+
+
+def _unparsed(reason: str) -> NoReturn:
+    raise Unread("unparsed", reason)
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+Values = dict[tuple[str, ...], str]
+
+
+def _read_text(questions: Sequence[Question], view: View, settings: Settings, reply: Reply) -> Reading:
+    """Answers in words. A reply that was cut short is truncated even if a verdict stands in it: what is missing might
+    have taken it back, and lines that come first would always survive."""
+    if reply.finish_reason in CUT_SHORT:
+        raise Unread("truncated", "The reply was cut off at the token limit.")
+    text = _storable(reply.text).strip()
+    if not text:
+        _unparsed("The reply is empty.")
+    cells = {
+        (question.key, *cell.path): (question, cell)
+        for question in questions
+        for cell in cells_of(question, view)
+    }
+    if text.startswith(("{", "```")):
+        values, rationale = _from_json(text, settings)
+    else:
+        values, rationale = _from_lines(text, list(_names(questions, view)), settings)
+    if values.keys() != cells.keys():
+        _unparsed(_difference(values, cells))
+    return Reading(_data(values, cells), rationale)
+
+
+def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
+    missing = [".".join(path) for path in cells if path not in values]
+    unknown = [".".join(path) for path in values if path not in cells]
+    parts = [("missing", missing), ("not asked for", unknown)]
+    return "; ".join(f"{what}: {', '.join(names)[:200]}" for what, names in parts if names)
+
+
+def _data(values: Values, cells: Mapping[tuple[str, ...], tuple[Question, Cell]]) -> dict[str, Any]:
+    data: dict[str, Any] = {}
+    for path, (question, cell) in cells.items():
+        value = _value(".".join(path), cell, values[path])
+        if cell.part:
+            data.setdefault(question.key, {})[cell.part] = value
+        else:
+            data[question.key] = value
+    return data
+
+
+def _value(name: str, cell: Cell, said: str) -> Any:
+    if cell.choices is None:
+        return said
+    choice = said.strip().casefold()
+    for known, value in cell.choices.items():
+        if choice == known.casefold():
+            return value
+    return _unparsed(f"{name}: {said[:80]!r} is none of {', '.join(cell.choices)}.")
+
+
+# --- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def _from_json(text: str, settings: Settings) -> tuple[Values, str]:
+    """The values of {"rationale": ..., "answers": {...}}, also where the object stands in one fence."""
+    fenced = FENCE.fullmatch(text)
+    try:
+        data = json.loads(
+            fenced[1] if fenced else text,
+            object_pairs_hook=_object,
+            parse_constant=_no_number,
+            parse_float=_no_number,
+        )
+        answers = dict(_leaves(data.pop("answers"), ()))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return _unparsed(f"The reply is not the JSON object that was asked for ({type(error).__name__}).")
+    rationale = data.pop("rationale", "") if settings.rationale != "none" else ""
+    if data or not isinstance(rationale, str):
+        _unparsed(f"not asked for: {', '.join(map(str, data))[:200] or 'a rationale that is no text'}")
+    return answers, _storable(rationale).strip()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no name stands twice: whoever says two things has said nothing."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name stands twice")
+    return found
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text[:40]} is no answer")
+
+
+def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The texts in nested objects, and whole numbers as the texts that were asked for."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _leaves(each, (*path, name))
+    elif isinstance(value, str):
+        yield path, _storable(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield path, str(value)
+    else:
+        raise TypeError("an answer is a text")
+
+
+# --- lines ----------------------------------------------------------------------------------------------------------
+
+
+def _names(questions: Sequence[Question], view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for question in questions:
+        for cell in cells_of(question, view):
+            yield line_name(question, cell), (question.key, *cell.path)
+
+
+def _from_lines(
+    text: str, names: Sequence[tuple[str, tuple[str, ...]]], settings: Settings
+) -> tuple[Values, str]:
+    """The values of lines `name: value`, which stand together, in any order, where the prompt put them."""
+    paths = dict(names)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    given = [(number, *_split(line)) for number, line in enumerate(lines) if _split(line)[0] in paths]
+    if len({name for _, name, _ in given}) != len(given):
+        _unparsed("The reply answers a question more than once.")
+    if len(given) != len(paths):
+        _unparsed(f"The reply has {len(given)} of the {len(paths)} lines that were asked for.")
+    first, last = given[0][0], given[-1][0]
+    before, after = lines[:first], lines[last + 1 :]
+    if last - first + 1 != len(given) or (after and settings.rationale != "after") or (
+        before and settings.rationale != "before"
+    ):  # fmt: skip
+        _unparsed("The reply says more than it was asked for, or in another place.")
+    return {paths[name]: value for _, name, value in given}, _rationale([*before, *after])
+
+
+def _split(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    return (name.strip(), value.strip()) if colon else ("", "")
+
+
+def _rationale(lines: Sequence[str]) -> str:
+    return "\n".join(lines).removeprefix(RATIONALE).strip()
+
+
+def _storable(text: str) -> str:
+    """Text that any database takes."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+# --- log-probabilities ----------------------------------------------------------------------------------------------
+
+
+def _read_label(question: Question, view: View, settings: Settings, reply: Reply) -> Reading:
+    """A preference with the probability that r2 is better.
+
+    Where the label is asked for alone, its place is the first token and what follows does not matter. With a rationale
+    the label must stand alone in its line, the first or the last.
+    """
+    choices = cells_of(question, view, as_labels=True)[0].choices or {}
+    if settings.rationale != "none" and reply.finish_reason in CUT_SHORT:
+        raise Unread("truncated", "The reply was cut off at the token limit.")
+    rationale = _beside_label(reply.text, choices, settings)
+    if not reply.logprobs:
+        _unparsed("No log-probabilities came with the reply.")
+    place = reply.logprobs[-1 if settings.rationale == "before" else 0]
+    masses = _masses(place, choices)
+    return Reading({question.key: _continuous(masses)}, rationale)
+
+
+def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> str:
+    """The rationale, without the line that is the label."""
+    if settings.rationale == "none":
+        return ""
+    lines = [line.strip() for line in _storable(text).splitlines() if line.strip()]
+    label = lines[-1 if settings.rationale == "before" else 0] if lines else ""
+    labels = [line for line in lines if line.casefold() in {each.casefold() for each in choices}]
+    if label not in labels or len(labels) > 1:
+        _unparsed("No line is the label alone where it was asked for, or several are.")
+    return _rationale(lines[:-1] if settings.rationale == "before" else lines[1:])
+
+
+def _masses(place: Mapping[str, float], choices: Mapping[str, str]) -> dict[str, float]:
+    """Probability per canonical label, adding up to one."""
+    stored = {label.casefold(): value for label, value in choices.items()}
+    masses = dict.fromkeys(stored.values(), 0.0)
+    for token, logprob in place.items():
+        label = stored.get(token.strip(BLANKS).casefold())
+        if label is None:
+            continue
+        if not isinstance(logprob, int | float) or not logprob <= 1e-3:  # also refuses NaN
+            _unparsed(f"The log-probability {logprob!r} is none.")
+        masses[label] += math.exp(logprob)
+    total = sum(masses.values())
+    if total < MIN_LABEL_MASS:
+        _unparsed(f"The labels have {total:.2f} of the probability, and {MIN_LABEL_MASS} is needed.")
+    return {label: mass / total for label, mass in masses.items()}
+
+
+def _continuous(masses: Mapping[str, float]) -> dict[str, Any]:
+    most = max(masses.values())
+    likeliest = [label for label, mass in masses.items() if mass == most]
+    label = likeliest[0] if len(likeliest) == 1 else "tie"
+    if masses.keys() != {"r1", "r2", "tie"}:  # of three responses or more, none is the other
+        return {"label": label}
+    return {"label": label, "number": min(masses["r2"] + masses["tie"] / 2, 1.0)}

@@ -1,0 +1,34 @@
+"""What a judge is asked: requests derived from the protocol's guideline and questions, in the order shown.
+
+Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
+"""
+
+from judging.prompting.cells import KINDS, Asking, Cell, View, cells_of, view_of
+from judging.prompting.problems import settings_problems
+from judging.prompting.questions import asked, steps, wants_labels
+from judging.prompting.replies import line_name
+from judging.prompting.request import build_request, cache_key
+from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
+from judging.prompting.template import NEEDED, PLACEHOLDERS, template_problems
+
+__all__ = [
+    "KINDS",
+    "NEEDED",
+    "OWN_PARAMETERS",
+    "PLACEHOLDERS",
+    "Asking",
+    "CannotAsk",
+    "Cell",
+    "Settings",
+    "View",
+    "asked",
+    "build_request",
+    "cache_key",
+    "cells_of",
+    "line_name",
+    "settings_problems",
+    "steps",
+    "template_problems",
+    "view_of",
+    "wants_labels",
+]

@@ -1,0 +1,62 @@
+"""What may be wrong with a judge's settings, before it is asked anything."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from evaluation.protocols import Kind, Protocol, Question, Shown
+from evaluation.protocols.base import Spec
+from judging.prompting.cells import asking_of
+from judging.prompting.questions import is_wanted, wants_labels
+from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
+from judging.prompting.template import PLACEHOLDER, template_problems
+
+
+def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
+    """What keeps a judge of such settings from judging a study of this spec, a sentence each."""
+    questions = [Question.from_json(each) for each in spec["questions"]]
+    keys = {question.key for question in questions}
+    problems = [f"The study has no question {key!r}." for key in settings.questions if key not in keys]
+    problems += problems or _question_problems(
+        [each for each in questions if is_wanted(each, settings)], settings
+    )
+    own = sorted(OWN_PARAMETERS & settings.extra.keys())
+    problems += [f"{name} can't be among the further parameters." for name in own]
+    if settings.template:
+        problems += _template_misses(spec, settings)
+    return list(dict.fromkeys(problems))
+
+
+def _question_problems(wanted: Sequence[Question], settings: Settings) -> list[str]:
+    """Whether these questions can be asked, of items with and without context."""
+    if not wanted:
+        return ["The judge is asked no question: name some of the protocol's."]
+    if settings.verdict == "logprobs" and all(each.kind != Kind.PREFERENCE for each in wanted):
+        return ["Log-probabilities are read for preferences, and the judge is asked none."]
+    problems = [_refusal(asking_of, question) for question in wanted]
+    for shown in (Shown.WITH_CONTEXT, Shown.WITHOUT_CONTEXT):
+        together = [each for each in wanted if each.shown in (Shown.ALWAYS, shown)]
+        problems.append(_refusal(wants_labels, together, settings))
+    return [problem for problem in problems if problem]
+
+
+def _refusal(check: Callable[..., object], *given: Any) -> str:
+    try:
+        check(*given)
+    except CannotAsk as cannot:
+        return str(cannot)
+    return ""
+
+
+def _template_misses(spec: Spec, settings: Settings) -> list[str]:
+    """The template's problems, and placeholders that this study or this judge needs besides."""
+    found = {match[1] for match in PLACEHOLDER.finditer(settings.template)}
+    problems = template_problems(settings.template)
+    if "context" not in found and any(arm["context_at_judging"] for arm in spec["arms"]):
+        problems.append(
+            "The placeholder {context} is missing, and the study has an arm that shows the context."
+        )
+    if "reference" not in found and settings.with_reference:
+        problems.append(
+            "The placeholder {reference} is missing, and the judge is to see the human-written reference."
+        )
+    return problems

@@ -1,0 +1,131 @@
+"""The request for one call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.canonical import canonical_hash
+from evaluation.protocols import Protocol
+from evaluation.protocols.base import Spec, Stimulus, sees_context
+from judging.backends.base import Request
+from judging.prompting.cells import cells_of, view_of
+from judging.prompting.questions import asked
+from judging.prompting.replies import capabilities_of, form_of, reply_form, reply_schema
+from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
+from judging.prompting.template import fill_template, template_problems
+from judging.prompting.texts import (
+    MARKED,
+    MATERIAL,
+    context_block,
+    material_of,
+    query_block,
+    questions_text,
+    reference_block,
+    responses_block,
+    system_text,
+)
+
+# Tokens for a label alone: some tokenisers put a blank before it.
+LABEL_TOKENS = 8
+TOP_LOGPROBS = 20
+
+
+def build_request(
+    protocol: Protocol,
+    spec: Spec,
+    stimulus: Stimulus,
+    settings: Settings,
+    *,
+    order: str,
+    step: str = "",
+    capabilities: Mapping[str, Any],
+    seed: int | None = None,
+) -> Request:
+    """The request for one call; `order` is the presented order as canonical parts ("r2,r1").
+
+    `capabilities` are those of the model, or of an endpoint by model. CannotAsk where the settings do not fit the
+    protocol or what the model can do.
+    """
+    questions = asked(protocol, spec, stimulus, settings, step)
+    if not questions:
+        raise CannotAsk("This item's arm asks none of the judge's questions.")
+    view = view_of(spec, stimulus, order)
+    able = capabilities_of(capabilities, settings.model)
+    form = form_of(questions, settings, able)
+    if form == "label" and able.get("logprobs") is False:
+        raise CannotAsk(
+            "This model gives no log-probabilities at this endpoint; take the verdict from the text."
+        )
+    material = material_of(spec, stimulus, settings, view)
+    blocks = {
+        "query": query_block(material),
+        "context": context_block(material),
+        "reference": reference_block(material),
+        "responses": responses_block(material),
+        "guideline": protocol.guideline(spec, with_context=sees_context(spec, stimulus)),
+        "questions": questions_text(questions, view, as_labels=form == "label"),
+        "format": reply_form(form, questions, view, settings),
+    }
+    labels = tuple(cells_of(questions[0], view, as_labels=True)[0].choices or ()) if form == "label" else ()
+    return Request(
+        model=settings.model,
+        messages=_messages(settings.template, material.mark, blocks, able),
+        parameters=_parameters(settings, form, able, seed),
+        schema=reply_schema(questions, view, settings) if form == "json_schema" else None,
+        labels=labels,
+    )
+
+
+def _messages(
+    template: str, mark: str, blocks: Mapping[str, str], able: Mapping[str, Any]
+) -> tuple[dict[str, str], ...]:
+    """System and user message. What is the same for all items of an arm comes first, so that servers can reuse it."""
+    marked = MARKED.format(mark=mark)
+    if template:
+        problems = template_problems(template)
+        if problems:
+            raise CannotAsk(" ".join(problems))
+        system, user = MATERIAL, f"{marked}\n\n{fill_template(template, blocks)}"
+    else:
+        system = system_text(blocks["guideline"], blocks["questions"])
+        parts = [marked, *(blocks[name] for name in ("query", "context", "reference", "responses", "format"))]
+        user = "\n\n".join(part for part in parts if part)
+    if not able.get("system_role", True):
+        return ({"role": "user", "content": f"{system}\n\n{user}"},)
+    return ({"role": "system", "content": system}, {"role": "user", "content": user})
+
+
+def _parameters(
+    settings: Settings, form: str, capabilities: Mapping[str, Any], seed: int | None
+) -> dict[str, Any]:
+    own = sorted(OWN_PARAMETERS & settings.extra.keys())
+    if own:
+        raise CannotAsk(f"{', '.join(own)} can't be among the further parameters.")
+    parameters = dict(settings.extra)
+    if settings.temperature is not None and capabilities.get("temperature", True):
+        parameters["temperature"] = settings.temperature
+    label_alone = form == "label" and settings.rationale == "none"
+    limit = min(settings.max_tokens, LABEL_TOKENS) if label_alone else settings.max_tokens
+    parameters[capabilities.get("token_limit") or "max_tokens"] = limit
+    if seed is not None and capabilities.get("seed"):
+        parameters["seed"] = seed
+    if form == "json_object":
+        parameters["response_format"] = {"type": "json_object"}
+    if form == "label":
+        parameters |= {"logprobs": True, "top_logprobs": capabilities.get("top_logprobs") or TOP_LOGPROBS}
+    return parameters
+
+
+def cache_key(base_url: str, request: Request, *, replicate: int, step: str) -> str:
+    """sha256 over everything that a reply depends on."""
+    return canonical_hash(
+        {
+            "base_url": base_url.rstrip("/"),
+            "model": request.model,
+            "messages": [dict(message) for message in request.messages],
+            "parameters": dict(request.parameters),
+            "schema": request.schema,
+            "labels": list(request.labels),
+            "replicate": replicate,
+            "step": step,
+        }
+    )

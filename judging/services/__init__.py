@@ -1,0 +1,81 @@
+"""Writes of the autoraters: judges, endpoints, runs and their calls.
+
+What the admin, the API and the commands call:
+
+    create_endpoint(*, user, name, base_url, **fields) -> Endpoint          EndpointRefused(problems); endpoint_problems
+    create_judge(study, *, user=None, **fields) -> Judge                    JudgeRefused(problems)
+    edit_judge(judge, *, user=None, **changes) -> Judge                     JudgeRefused(problems)
+        the same row while it has not run, otherwise a new version's row
+    copy_judge(judge, study, *, user=None) -> Judge                         JudgeRefused(problems)
+    heuristic_judge(study, kind, *, user=None) -> Judge                     'random', 'shorter', 'longer': got or made
+    judge_problems(judge) -> dict[str, list[str]]                           field (or '') to sentences
+    preview_request(judge, item, *, order="r1,r2", step="") -> Request      the very prompt of an item, frozen or not
+
+    estimate(study, judge, *, max_items=None, in_flight=None) -> Estimate   RunRefused
+    start_run(study, judge, *, user=None, purpose="main", budget=None, max_items=None, in_flight=None) -> Run
+                                                                            RunRefused(problems)
+    pause_run(run) -> None                                                  WrongState
+    resume_run(run, *, budget=UNCHANGED, in_flight=UNCHANGED) -> None       from paused or stopped; WrongState
+    cancel_run(run) -> None                                                 WrongState
+    retry_run(run, outcomes=RETRIED) -> int                                 calls opened again; WrongState
+    run_progress(run) -> Progress                                           runs_progress(runs) -> {pk: Progress}
+
+Runs are rows: start, resume and retry only change them. Whoever wants the work done queues it on commit with
+`judging.tasks.enqueue_run(run)`, or works on it here and now with `work_on(run.pk)`.
+"""
+
+from judging.services.endpoints import EndpointRefused, create_endpoint, endpoint_problems
+from judging.services.judges import (
+    JudgeRefused,
+    copy_judge,
+    create_judge,
+    edit_judge,
+    heuristic_judge,
+    judge_problems,
+    judge_settings,
+    preview_request,
+)
+from judging.services.runs import (
+    RETRIED,
+    UNCHANGED,
+    Estimate,
+    Progress,
+    RunRefused,
+    WrongState,
+    cancel_run,
+    estimate,
+    pause_run,
+    resume_run,
+    retry_run,
+    run_progress,
+    runs_progress,
+    start_run,
+)
+
+__all__ = [
+    "RETRIED",
+    "UNCHANGED",
+    "EndpointRefused",
+    "Estimate",
+    "JudgeRefused",
+    "Progress",
+    "RunRefused",
+    "WrongState",
+    "cancel_run",
+    "copy_judge",
+    "create_endpoint",
+    "create_judge",
+    "edit_judge",
+    "endpoint_problems",
+    "estimate",
+    "heuristic_judge",
+    "judge_problems",
+    "judge_settings",
+    "pause_run",
+    "preview_request",
+    "resume_run",
+    "retry_run",
+    "run_progress",
+    "runs_progress",
+    "start_run",
+]

@@ -1,0 +1,333 @@
+"""A session at an endpoint, on an event loop: many calls in flight, answers read as they come and written in bulk."""
+
+import asyncio
+import logging
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.utils import timezone
+
+from evaluation.models import Outcome
+from evaluation.protocols.base import Stimulus
+from judging import prompting
+from judging.backends import open_backend
+from judging.backends.base import Backend, CallFailed, Request, StopRun, TryAgain
+from judging.backends.probing import probe
+from judging.models import Call, Purpose
+from judging.services.attempts import Ended, failed, read, stored_reply, try_again
+from judging.services.claiming import reserve
+from judging.services.endpoints import keep_capabilities
+from judging.services.money import cost_of, most_it_costs, plain
+from judging.services.runs import run_in_flight, sampling_seed
+from judging.services.throttle import Throttle
+
+if TYPE_CHECKING:
+    from judging.services.running import Session
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# How long calls in flight may go on once a run is paused, stopped or cancelled, or its worker shut down.
+GRACE_SECONDS = 1.0
+# How often a worker looks whether the run is still wanted, and waits where nothing is due.
+LOOK_SECONDS = 0.4
+# Answers are gathered for so long, or up to so many, and written together.
+GATHER_SECONDS = 0.2
+WRITE_AT_ONCE = 250
+# A worker leaves a run of which nothing is due for longer than this, and comes back when it is.
+PATIENCE_SECONDS = 5.0
+SMALLEST_CLAIM, LARGEST_CLAIM = 16, 1_000
+# The queue holds work for so many rounds of answers: a claim may take a while where the database is busy.
+AHEAD = 4
+# Statuses with which a server says that it has too much to do.
+TOO_FAST = (429, 503)
+# An endpoint that is busy is asked so often what it can do.
+PROBES = 5
+LONGEST_PROBE_WAIT = 10.0
+
+
+async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Runs in the thread that began the session, one piece of work after the other."""
+    return await sync_to_async(work, thread_sensitive=True)(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A claimed call, ready to be asked."""
+
+    call: Call
+    stimulus: Stimulus
+    request: Request
+    key: str
+
+
+async def happens(event: asyncio.Event, seconds: float) -> None:
+    """Waits for an event, but not for long."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
+
+
+class Asking:
+    """The coroutines of one session: askers, one that claims ahead, one that writes, one that looks around."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+        self.run = session.run
+        endpoint = session.judge.endpoint
+        assert endpoint is not None
+        self.endpoint = endpoint
+        self.most = run_in_flight(self.run)
+        # So many calls wait in the queue before further ones are claimed.
+        self.ahead = min(AHEAD * self.most, LARGEST_CLAIM)
+        self.throttle = Throttle(self.most)
+        self.queue: asyncio.Queue[Prepared] = asyncio.Queue()
+        self.ended: deque[Ended] = deque()
+        self.in_flight = 0
+        # Claimed and not yet written.
+        self.held = 0
+        self.stopped_by: StopRun | None = None
+        # Nothing new is asked; then: calls in flight are at their end, too.
+        self.leaving = self.over = False
+        # Not only is time over: the run is not wanted any more, or this worker is to end.
+        self.hurry = False
+        self.something_ended = asyncio.Event()
+        self.room = asyncio.Event()
+        self.ending = asyncio.Event()
+        has_price = bool(self.run.price_prompt or self.run.price_completion)
+        self.limited = self.run.budget is not None and has_price
+        self.anchor = self.run.purpose == Purpose.ANCHOR
+
+    async def main(self) -> None:
+        async with open_backend(self.session.judge.backend, self.endpoint, in_flight=self.most) as backend:
+            if not await self._probe_once(backend):
+                return
+            askers = [asyncio.create_task(self._ask(backend)) for _ in range(self.most)]
+            helpers = [asyncio.create_task(each) for each in (self._claim(), self._write(), self._look())]
+            done, _ = await asyncio.wait([*askers, *helpers], return_when=asyncio.FIRST_COMPLETED)
+            self.leaving = True
+            self.hurry = self.hurry or any(task.exception() for task in done)
+            await self._let_calls_end()
+            for asker in askers:
+                asker.cancel()
+            await asyncio.gather(*askers, return_exceptions=True)
+            self.over = True
+            self.ending.set()
+            self.room.set()
+            self.something_ended.set()
+            results = await asyncio.gather(*helpers, *done, return_exceptions=True)
+        if self.stopped_by is not None:
+            raise self.stopped_by
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+
+    async def _probe_once(self, backend: Backend) -> bool:
+        """What a model can do at its endpoint is asked once, and kept; False if the worker is to end meanwhile."""
+        model = self.session.judge.model
+        if model in self.endpoint.capabilities:
+            return True
+        for turn in range(1, PROBES + 1):
+            try:
+                able = await probe(backend, model)
+                break
+            except TryAgain as reason:
+                if self.session.told_to_stop():
+                    return False
+                if turn == PROBES:
+                    raise StopRun(f"The endpoint did not tell what it can do: {reason}") from None
+                wait = settings.ASSAY_RUN_BACKOFF_SECONDS * 2**turn if reason.after is None else reason.after
+                await asyncio.sleep(min(wait, LONGEST_PROBE_WAIT))
+        await in_database(keep_capabilities, self.endpoint, model, able)
+        return True
+
+    async def _let_calls_end(self) -> None:
+        """Waits for what is in flight; in a hurry not for long: what is given up is asked anew by the next worker."""
+        patience = None
+        while self.in_flight:
+            if self.hurry and patience is None:
+                patience = time.monotonic() + GRACE_SECONDS
+            if patience is not None and time.monotonic() > patience:
+                return
+            await asyncio.sleep(0.02)
+
+    # --- claiming ahead -------------------------------------------------------------------------------------------
+
+    async def _claim(self) -> None:
+        """Keeps the queue from running dry until nothing is left or time is over."""
+        chunk = max(SMALLEST_CLAIM, min(2 * self.ahead, LARGEST_CLAIM))
+        while not self.leaving and not self.session.out_of_time():
+            if self.queue.qsize() >= self.ahead:
+                self.room.clear()
+                await happens(self.room, LOOK_SECONDS)
+                continue
+            claimed, prepared = await in_database(self._prepare, chunk)
+            for each in prepared:
+                self.queue.put_nowait(each)
+            if self.hurry:
+                return
+            if prepared or (claimed and not self.limited):
+                continue
+            if claimed or self.held:  # money, or the last calls, are with others or in flight
+                await asyncio.sleep(LOOK_SECONDS / 4)
+                continue
+            wait = await in_database(self.session.wait_for)
+            if wait is None:
+                return
+            if wait > PATIENCE_SECONDS and self.session.ends_at is not None:
+                self.session.come_back = wait
+                return
+            await asyncio.sleep(min(max(wait, 0.02), LOOK_SECONDS))
+
+    def _prepare(self, limit: int) -> tuple[int, list[Prepared]]:
+        """Claims calls and makes their requests; those whose reply an earlier call brought are recorded at once.
+
+        How many were claimed, and those that are to be asked.
+        """
+        calls = self.session.claim(limit)
+        stimuli = self.session.stimuli(calls)
+        prepared = [self._request(call, stimuli[call.item_id][0]) for call in calls]
+        known = [] if self.anchor else self._from_cache(prepared)
+        if known:
+            self.session.record(known)
+            answered = {ended.call.pk for ended in known}
+            prepared = [each for each in prepared if each.call.pk not in answered]
+        if self.limited and prepared:
+            prepared = self._within_budget(prepared)
+        self.held += len(prepared)
+        return len(calls), prepared
+
+    def _request(self, call: Call, stimulus: Stimulus) -> Prepared:
+        plan = self.session.plan
+        try:
+            request = prompting.build_request(
+                plan.protocol,
+                plan.spec,
+                stimulus,
+                plan.settings,
+                order=call.order,
+                step=call.step,
+                capabilities=self.endpoint.capabilities,
+                seed=sampling_seed(self.session.study, call.replicate, call.unread),
+            )
+        except prompting.CannotAsk as cannot:
+            raise StopRun(str(cannot)) from None
+        key = prompting.cache_key(self.endpoint.base_url, request, replicate=call.replicate, step=call.step)
+        return Prepared(call, stimulus, request, key)
+
+    def _from_cache(self, prepared: list[Prepared]) -> list[Ended]:
+        """Calls whose very request was answered before; they cost nothing."""
+        keys = {each.key for each in prepared}
+        rows = Call.objects.filter(cache_key__in=keys, outcome=Outcome.OK, cached=False).order_by("-pk")
+        # The earliest reply stands.
+        replies = {key: (raw, reply) for key, raw, reply in rows.values_list("cache_key", "raw", "reply")}
+        found = []
+        for each in prepared:
+            if each.key in replies:
+                ended = read(self.session.plan, each.call, each.stimulus, stored_reply(*replies[each.key]))
+                if ended.outcome == Outcome.OK:
+                    ended.cached, ended.cache_key = True, each.key
+                    found.append(ended)
+        return found
+
+    def _within_budget(self, prepared: list[Prepared]) -> list[Prepared]:
+        run = self.run
+        bounds = [
+            (
+                each.call,
+                most_it_costs(each.request, run.price_prompt, run.price_completion),
+            )
+            for each in prepared
+        ]
+        reserved = reserve(run.pk, bounds)
+        if reserved.spent_up:
+            assert run.budget is not None
+            self.stopped_by = StopRun(
+                f"The budget of {plain(run.budget)} would be exceeded: "
+                f"the next call may cost up to {plain(bounds[0][1])}."
+            )
+            self.hurry = True
+        allowed = {call.pk for call in reserved.allowed}
+        return [each for each in prepared if each.call.pk in allowed]
+
+    # --- asking ---------------------------------------------------------------------------------------------------
+
+    async def _ask(self, backend: Backend) -> None:
+        while True:
+            prepared = await self.queue.get()
+            if self.queue.qsize() < self.ahead:
+                self.room.set()
+            async with self.throttle:
+                if self.leaving:
+                    return
+                self.in_flight += 1
+                try:
+                    ended = await self._attempt(backend, prepared)
+                except StopRun as stop:
+                    self.stopped_by, self.hurry = stop, True
+                    return
+                finally:
+                    self.in_flight -= 1
+            self.ended.append(ended)
+            self.something_ended.set()
+
+    async def _attempt(self, backend: Backend, prepared: Prepared) -> Ended:
+        call, stimulus = prepared.call, prepared.stimulus
+        began = time.monotonic()
+        try:
+            reply = await backend.ask(prepared.request)
+        except TryAgain as reason:
+            if reason.status in TOO_FAST or reason.after is not None:
+                self.throttle.refused(reason.after)
+            return try_again(self.session.study.seed, call, stimulus, reason, timezone.now())
+        except CallFailed as error:
+            return failed(call, stimulus, str(error))
+        except StopRun:
+            raise
+        except Exception as error:
+            # Neither its message nor its values are logged: they may hold what was sent.
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            logger.error(
+                "Call %s broke with %s at %s:%s", call.pk, type(error).__name__, where.name, where.lineno
+            )
+            return failed(call, stimulus, f"The request broke with {type(error).__name__}.")
+        self.throttle.answered()
+        ended = read(self.session.plan, call, stimulus, reply)
+        ended.latency_ms = round((time.monotonic() - began) * 1000)
+        ended.cost = cost_of(
+            reply.prompt_tokens, reply.completion_tokens, self.run.price_prompt, self.run.price_completion
+        )
+        ended.cache_key = "" if self.anchor else prepared.key
+        return ended
+
+    # --- writing and looking --------------------------------------------------------------------------------------
+
+    async def _write(self) -> None:
+        """Writes what came back, in bulk, until all is over and written."""
+        while not self.over or self.ended:
+            await self.something_ended.wait()
+            if len(self.ended) < WRITE_AT_ONCE and not self.over:
+                await asyncio.sleep(GATHER_SECONDS)
+            self.something_ended.clear()
+            batch = [self.ended.popleft() for _ in range(min(len(self.ended), WRITE_AT_ONCE))]
+            if batch:
+                await in_database(self.session.record, batch)
+                self.held -= len(batch)
+            if self.ended or self.over:
+                self.something_ended.set()
+
+    async def _look(self) -> None:
+        """Renews leases, and ends the session when the run is not wanted any more or the worker is to end."""
+        while not self.over:
+            if self.session.told_to_stop() or not await in_database(self.session.look):
+                self.hurry = True
+                return
+            await happens(self.ending, LOOK_SECONDS)

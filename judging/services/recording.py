@@ -1,0 +1,174 @@
+"""Writing down what became of calls, and the judgments that they make."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from evaluation.models import Outcome, Study
+from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.base import MAX_TEXT, Stimulus
+from evaluation.services import JudgmentInput, record_judgments
+from judging.models import Call, CallState, Run
+from judging.services.attempts import Ended
+from judging.services.dealing import Plan
+from judging.services.money import ZERO
+
+# What an attempt changes of its call.
+WRITTEN = (
+    "state", "outcome", "attempts", "unread", "lease", "leased_until", "not_before", "cache_key", "cached", "raw",
+    "reply", "data", "rationale", "error", "prompt_tokens", "completion_tokens", "cost", "reserved", "latency_ms",
+    "finished_at",
+)  # fmt: skip
+# Of several steps, the worst outcome is the judgment's.
+WORST_FIRST = (Outcome.FAILED, Outcome.TRUNCATED, Outcome.UNPARSED, Outcome.REFUSED)
+JUSTIFICATION = "justification"
+
+
+class Recorder:
+    """Writes a run's attempts. A worker that lost its lease writes nothing."""
+
+    def __init__(self, run: Run, study: Study, plan: Plan) -> None:
+        self.run_id = run.pk
+        self.study = study
+        self.plan = plan
+        self.rater_id = run.rater_id
+        self.revision_id = run.revision_id
+
+    def record(self, batch: Sequence[Ended]) -> None:
+        """Writes attempts and, in the same transaction, every judgment whose last step they were."""
+        now = timezone.now()
+        with transaction.atomic():
+            rows = self._lock(batch)
+            mine = [each for each in batch if self._holds(each.call, rows)]
+            for each in mine:
+                _apply(each, now)
+                rows[each.call.pk] = each.call
+            # An upsert by primary key on rows that are locked: an update of many columns, at an insert's speed.
+            Call.objects.bulk_create(
+                [each.call for each in mine],
+                update_conflicts=True,
+                update_fields=WRITTEN,
+                unique_fields=["id"],
+                batch_size=settings.ASSAY_BATCH_SIZE,
+            )
+            record_judgments(study=self.study, batch=self._judgments(mine, rows, now))
+            spent = sum((each.cost for each in mine), ZERO)
+            if spent:  # last, because others wait for this row
+                Run.objects.filter(pk=self.run_id).update(spent=F("spent") + spent)
+
+    def _lock(self, batch: Sequence[Ended]) -> dict[int, Call]:
+        """The calls as they are now and, where judgments take several, those beside them.
+
+        So two workers that finish the last two steps at once see each other. Always in the order of rows, and with the
+        run first where calls of others are locked too, so that nobody waits in a circle.
+        """
+        if any(each.call.step for each in batch):
+            Run.objects.select_for_update(no_key=True).get(pk=self.run_id)
+            found = Call.objects.filter(run=self.run_id, item__in={each.call.item_id for each in batch})
+        else:
+            found = Call.objects.filter(pk__in=[each.call.pk for each in batch]).only("pk", "lease")
+        return {call.pk: call for call in found.select_for_update(no_key=True).order_by("pk")}
+
+    def _holds(self, call: Call, rows: dict[int, Call]) -> bool:
+        row = rows.get(call.pk)
+        return row is not None and row.lease is not None and row.lease == call.lease
+
+    def _judgments(self, mine: Sequence[Ended], rows: dict[int, Call], now: datetime) -> list[JudgmentInput]:
+        stepwise = [each for each in mine if each.call.step and each.outcome]
+        whole = [
+            self._judgment(each.stimulus, [each.call], each.answers, now)
+            for each in mine
+            if each.outcome and not each.call.step
+        ]
+        return whole + self._merged(stepwise, rows, now)
+
+    def _merged(self, ended: Sequence[Ended], rows: dict[int, Call], now: datetime) -> list[JudgmentInput]:
+        """One judgment per (item, replicate) of which every step is final now."""
+        steps: dict[tuple[int, int], list[Call]] = defaultdict(list)
+        if ended:
+            for row in rows.values():
+                steps[row.item_id, row.replicate].append(row)
+        stimuli = {(each.call.item_id, each.call.replicate): each.stimulus for each in ended}
+        merged = []
+        for key, stimulus in stimuli.items():
+            calls = steps[key]
+            if any(call.state != CallState.FINAL for call in calls):
+                continue
+            answers: list[AnswerValue] = []
+            for call in calls:
+                if call.outcome == Outcome.OK:
+                    assert call.data is not None
+                    answers += self.plan.protocol.clean(self.plan.spec, stimulus, call.data, source="judge")
+            merged.append(self._judgment(stimulus, calls, answers, now))
+        return merged
+
+    def _judgment(
+        self, stimulus: Stimulus, calls: Sequence[Call], answers: Sequence[AnswerValue], now: datetime
+    ) -> JudgmentInput:
+        outcome = worst([call.outcome for call in calls])
+        ok = outcome == Outcome.OK
+        rationale = "\n\n".join(call.rationale for call in calls if call.rationale)
+        given = list(answers) if ok else []
+        trace = {} if ok else _unread_trace(calls)
+        if rationale and ok and self._takes_justification(stimulus, given) and len(rationale) <= MAX_TEXT:
+            given.append(AnswerValue(JUSTIFICATION, Kind.TEXT, text=rationale))
+        elif rationale:
+            trace["rationale"] = rationale
+        times = [call.latency_ms for call in calls if call.latency_ms is not None]
+        first = calls[0]
+        return JudgmentInput(
+            rater_id=self.rater_id,
+            item_id=first.item_id,
+            revision_id=self.revision_id,
+            replicate=first.replicate,
+            outcome=outcome,
+            answers=given,
+            shown=first.order,
+            duration_ms=sum(times) if times else None,
+            judged_at=now,
+            trace=trace,
+        )
+
+    def _takes_justification(self, stimulus: Stimulus, given: Sequence[AnswerValue]) -> bool:
+        questions = self.plan.protocol.questions(self.plan.spec, stimulus)
+        asks = any(each.key == JUSTIFICATION and each.kind == Kind.TEXT for each in questions)
+        return asks and all(answer.question != JUSTIFICATION for answer in given)
+
+
+def _apply(ended: Ended, now: datetime) -> None:
+    """Sets what an attempt changes of its call."""
+    call = ended.call
+    final = bool(ended.outcome)
+    call.state = CallState.FINAL if final else CallState.OPEN
+    call.outcome, call.error = ended.outcome, ended.error[:500]
+    call.lease = call.leased_until = None
+    call.not_before = ended.not_before
+    if not ended.cached:
+        call.attempts += 1
+    call.unread += ended.unread
+    call.cached, call.cache_key = ended.cached, ended.cache_key
+    call.raw, call.reply, call.data, call.rationale = ended.raw, ended.reply, ended.data, ended.rationale
+    call.prompt_tokens += ended.prompt_tokens
+    call.completion_tokens += ended.completion_tokens
+    call.cost += ended.cost
+    call.reserved = ZERO
+    call.latency_ms = ended.latency_ms
+    call.finished_at = now if final else None
+
+
+def worst(outcomes: Sequence[str]) -> str:
+    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.OK)
+
+
+def _unread_trace(calls: Sequence[Call]) -> dict[str, Any]:
+    """The raw replies of what could not be read, and why."""
+    bad = [call for call in calls if call.outcome != Outcome.OK]
+    if len(calls) == 1:
+        return {"raw": bad[0].raw, "error": bad[0].error}
+    return {"steps": {call.step: {"raw": call.raw, "error": call.error} for call in bad}}

@@ -1,0 +1,542 @@
+"""Runs: estimated, started, paused, resumed, cancelled, retried and brought to their end."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from django.db import transaction
+from django.db.models import Avg, Count, F, Max, Q, Sum
+from django.utils import timezone
+
+from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
+from evaluation.services import assign_orders
+from judging import prompting
+from judging.models import (
+    ACTIVE,
+    BackendKind,
+    Call,
+    CallState,
+    Judge,
+    Orders,
+    Purpose,
+    Rationale,
+    Run,
+    RunState,
+    Verdict,
+)
+from judging.services.dealing import Plan, judged_items, replicates, sample_items, undealt
+from judging.services.judges import current_spec, judge_problems
+from judging.services.money import ZERO, cost_of
+
+UNCHANGED: Final[Any] = object()
+# What may be tried again. Never "inconsistent": retrying until consistent would bias the judge.
+RETRIED = (Outcome.FAILED, Outcome.UNPARSED, Outcome.TRUNCATED)
+JUDGED_STATUSES = (Status.LIVE, Status.PAUSED, Status.CLOSED)
+SAMPLE = 20
+# Where nothing is known yet of an endpoint and a model.
+ASSUMED_SECONDS = 2.0
+ASSUMED_TOKENS = {"verdict": 12, "rationale": 150}
+CHARACTERS_PER_TOKEN = 4
+RATE_WINDOW = timedelta(seconds=30)
+
+
+class RunRefused(Exception):
+    """The run can't start; carries every reason."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__(" ".join(problems))
+
+
+class WrongState(Exception):
+    """The run's state does not allow this."""
+
+
+# --- before -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What a run would take, told from the real prompts of a sample of its items."""
+
+    items: int
+    # Items with the judge's own system, as a share of the sample.
+    excluded_share: float
+    calls: int
+    # Calls whose reply an earlier run has brought already, as a share of the sample; they cost nothing.
+    cached_share: float
+    # Of the calls that have to be made.
+    prompt_tokens: int
+    completion_tokens: int
+    cost: Decimal
+    # None for heuristics, which need no endpoint.
+    in_flight: int | None
+    seconds: float | None
+    # Whether time and completion tokens were seen with this model before, or are assumed.
+    measured: bool
+    sampled: int
+
+
+def estimate(
+    study: Study, judge: Judge, *, max_items: int | None = None, in_flight: int | None = None
+) -> Estimate:
+    """Items, calls, tokens, money and time, before anything is spent."""
+    problems = _refusals(study, judge)
+    if problems:
+        raise RunRefused(problems)
+    plan = Plan.of(judge, current_spec(study))
+    items, sample = sample_items(study, max_items, SAMPLE)
+    judged = [item for item in sample if not plan.excludes(_stimulus(item))]
+    share = len(judged) / len(sample) if sample else 0.0
+    per_item = sum(len(plan.steps(_stimulus(item))) for item in judged) * plan.replicates
+    calls = round(items * share * per_item / len(judged)) if judged else 0
+    common: dict[str, Any] = {
+        "items": items,
+        "excluded_share": 1 - share if sample else 0.0,
+        "calls": calls,
+        "sampled": len(sample),
+    }
+    if judge.backend != BackendKind.CHAT:
+        return Estimate(
+            **common, cached_share=0, prompt_tokens=0, completion_tokens=0, cost=ZERO, in_flight=None, seconds=None,
+            measured=True,
+        )  # fmt: skip
+    assert judge.endpoint is not None
+    try:
+        requests = [request for item in judged for request in _requests(plan, judge, item)]
+    except prompting.CannotAsk as cannot:
+        raise RunRefused([str(cannot)]) from None
+    keys = {_key(judge, request, replicate, step) for request, replicate, step in requests}
+    known = Call.objects.filter(cache_key__in=keys, outcome=Outcome.OK, cached=False)
+    cached_share = known.values("cache_key").distinct().count() / len(keys) if keys else 0.0
+    asked = round(calls * (1 - cached_share))
+    characters = sum(_characters(request) for request, _, _ in requests)
+    tokens = characters / CHARACTERS_PER_TOKEN / len(requests) if requests else 0.0
+    seen_tokens, seen_seconds = _experience(judge)
+    completion = _assumed_tokens(judge) if seen_tokens is None else seen_tokens
+    at_once = min(in_flight or judge.endpoint.max_in_flight, judge.endpoint.max_in_flight)
+    prompt_tokens, completion_tokens = round(asked * tokens), round(asked * completion)
+    return Estimate(
+        **common,
+        cached_share=cached_share,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=completion_tokens,
+        cost=cost_of(prompt_tokens, completion_tokens, judge.price_prompt, judge.price_completion),
+        in_flight=at_once,
+        seconds=asked * (ASSUMED_SECONDS if seen_seconds is None else seen_seconds) / at_once,
+        measured=seen_tokens is not None,
+    )
+
+
+def _stimulus(item: Item) -> dict[str, Any]:
+    assert item.stimulus is not None
+    return dict(item.stimulus)
+
+
+def _requests(plan: Plan, judge: Judge, item: Item) -> Iterable[tuple[Any, int, str]]:
+    assert judge.endpoint is not None
+    for replicate, step, order in plan.calls(_stimulus(item), item.start_order):
+        request = prompting.build_request(
+            plan.protocol, plan.spec, _stimulus(item), plan.settings, order=order, step=step,
+            capabilities=judge.endpoint.capabilities, seed=sampling_seed(judge.study, replicate),
+        )  # fmt: skip
+        yield request, replicate, step
+
+
+def _key(judge: Judge, request: Any, replicate: int, step: str) -> str:
+    assert judge.endpoint is not None
+    return prompting.cache_key(judge.endpoint.base_url, request, replicate=replicate, step=step)
+
+
+def _characters(request: Any) -> int:
+    return sum(len(message["content"]) for message in request.messages)
+
+
+def _experience(judge: Judge) -> tuple[float | None, float | None]:
+    """Completion tokens and seconds per call of this judge's model at its endpoint, asked in the same way."""
+    latest = Call.objects.filter(
+        run__judge__endpoint=judge.endpoint,
+        run__judge__model=judge.model,
+        run__judge__rationale=judge.rationale,
+        run__judge__verdict=judge.verdict,
+        state=CallState.FINAL,
+        cached=False,
+        latency_ms__isnull=False,
+    ).order_by("-pk")[:500]
+    seen = latest.aggregate(tokens=Avg("completion_tokens"), ms=Avg("latency_ms"))
+    seconds = None if seen["ms"] is None else float(seen["ms"]) / 1000
+    return seen["tokens"], seconds
+
+
+def _assumed_tokens(judge: Judge) -> int:
+    if judge.verdict == Verdict.LOGPROBS and judge.rationale == Rationale.NONE:
+        return 1
+    wanted = ASSUMED_TOKENS["verdict" if judge.rationale == Rationale.NONE else "rationale"]
+    return min(wanted, judge.max_tokens)
+
+
+def run_in_flight(run: Run) -> int:
+    """Calls that one worker process keeps in flight: never more than the endpoint allows."""
+    endpoint = run.judge.endpoint
+    allowed = endpoint.max_in_flight if endpoint else 1
+    return min(run.in_flight or allowed, allowed)
+
+
+def sampling_seed(study: Study, replicate: int, unread: int = 0) -> int:
+    """The seed sent with a request: the same for every item, another for every sample and for asking once more."""
+    return (study.seed * 1_000_003 + replicate * 101 + unread) % 2**31
+
+
+# --- starting and steering --------------------------------------------------------------------------------------------
+
+
+def start_run(
+    study: Study,
+    judge: Judge,
+    *,
+    user: Any = None,
+    purpose: str = Purpose.MAIN,
+    budget: Decimal | None = None,
+    max_items: int | None = None,
+    in_flight: int | None = None,
+) -> Run:
+    """A new run with its rater; its calls are dealt by whoever works on it."""
+    problems = _refusals(study, judge)
+    if purpose not in Purpose.values:
+        problems.append(f"There is no purpose {purpose!r}.")
+    problems += [
+        f"The {what} must be more than zero."
+        for what, value in (
+            ("budget", budget),
+            ("number of items", max_items),
+            ("number in flight", in_flight),
+        )
+        if value is not None and value <= 0
+    ]
+    if problems:
+        raise RunRefused(problems)
+    if judged_items(study).filter(start_order=None).exists():
+        assign_orders(study)  # a study that was imported closed has had no use for orders before
+    with transaction.atomic():
+        # An edit of the judge waits, and finds that it has run.
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        revision = study.revisions.order_by("-number")[0]
+        rater = Rater.objects.create(
+            study=study, kind=Rater.Kind.JUDGE, label=str(judge), in_figures=False,
+            about=_about(judge, purpose, revision.spec),
+        )  # fmt: skip
+        return Run.objects.create(
+            study=study,
+            judge=judge,
+            revision=revision,
+            rater=rater,
+            purpose=purpose,
+            budget=budget,
+            max_items=max_items,
+            in_flight=in_flight,
+            price_prompt=judge.price_prompt,
+            price_completion=judge.price_completion,
+            created_by=user,
+        )
+
+
+def _refusals(study: Study, judge: Judge) -> list[str]:
+    if judge.study_id != study.pk:
+        return ["The judge belongs to another study."]
+    if study.status not in JUDGED_STATUSES:
+        return ["Judges judge frozen items: launch the study first."]
+    problems = [sentence for each in judge_problems(judge).values() for sentence in each]
+    if not judged_items(study).exists():
+        problems.append("The study has no items to judge.")
+    return problems
+
+
+def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
+    """What the report must say of this rater (see `evaluation.models.Rater.about`)."""
+    heuristic = judge.backend != BackendKind.CHAT
+    return {
+        "judge": judge.name,
+        "version": judge.version,
+        "model": judge.get_backend_display() if heuristic else judge.model,
+        "reference": judge.with_reference and not heuristic,
+        "orders": str(judge.orders),
+        "samples": judge.samples,
+        "reduction": reduction(judge),
+        "questions": ["preference"] if heuristic else asked_questions(judge, spec),
+        "purpose": str(purpose),
+    }
+
+
+def asked_questions(judge: Judge, spec: Any) -> list[str]:
+    """Keys of the questions that the judge is asked, in the order of the form."""
+    asked = set(judge.questions)
+    return [
+        question["key"]
+        for question in spec["questions"]
+        if (question["key"] in asked if asked else question["kind"] != "text")
+    ]
+
+
+def reduction(judge: Judge) -> str:
+    """How the frames make one reading of a judge's replicates."""
+    if judge.orders == Orders.BOTH:
+        return "both_ways"
+    if judge.verdict == Verdict.LOGPROBS and judge.samples > 1:
+        return "mean"
+    return "majority"
+
+
+def pause_run(run: Run) -> None:
+    """No further calls; whoever is at work lets go within a second or so."""
+    _move(run, ACTIVE, RunState.PAUSED)
+
+
+def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED) -> None:
+    """Goes on where it stood; what is judged stays judged. A run that ran out of money needs a larger budget."""
+    changes = {
+        name: value
+        for name, value in (("budget", budget), ("in_flight", in_flight))
+        if value is not UNCHANGED
+    }
+    if any(value is not None and value <= 0 for value in changes.values()):
+        raise RunRefused(["Budget and number in flight must be more than zero."])
+    _move(run, (RunState.PAUSED, RunState.STOPPED), RunState.PENDING, reason="", **changes)
+
+
+def cancel_run(run: Run) -> None:
+    """Ends it for good; judgments that are there stay, in no figure.
+
+    Where only a retry of a complete run was under way, what stood before stands again and the run is complete.
+    """
+    _move(run, (*ACTIVE, RunState.PAUSED, RunState.STOPPED), RunState.CANCELLED, finished_at=timezone.now())
+    if run.dealt_to is None:
+        # Calls before the run, as those lock them who record.
+        with transaction.atomic():
+            if _put_back(run):
+                _close(run)
+
+
+def retry_run(run: Run, outcomes: Collection[str] = RETRIED) -> int:
+    """Opens calls that failed, were unparsed or truncated again; returns how many. Ok may replace them, never worse."""
+    if not set(outcomes) <= set(RETRIED):
+        raise WrongState(f"Only {', '.join(RETRIED)} can be tried again.")
+    with transaction.atomic():
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if locked.state == RunState.CANCELLED:
+            raise WrongState("A run that was cancelled is not tried again.")
+        opened = Call.objects.filter(run=run, state=CallState.FINAL, outcome__in=list(outcomes)).update(
+            state=CallState.OPEN,
+            outcome="",
+            attempts=0,
+            unread=0,
+            not_before=None,
+            finished_at=None,
+            error="",
+        )
+        if opened and locked.state not in ACTIVE:
+            _move(run, (RunState.COMPLETE, RunState.PAUSED, RunState.STOPPED), RunState.PENDING, reason="")
+            choose_for_figures(run)
+        return opened
+
+
+def _move(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None:
+    """Changes a run's state under its lock, and the given instance with it."""
+    with transaction.atomic():
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if locked.state not in allowed:
+            raise WrongState(f"A run that is {locked.state} can't become {to}.")
+        if to == RunState.PENDING:
+            fields = {**fields, "finished_at": None, "workers": {}}
+        for name, value in {**fields, "state": to}.items():
+            setattr(run, name, value)
+            setattr(locked, name, value)
+        locked.save(update_fields=[*fields, "state"])
+    run.refresh_from_db()
+
+
+def stop_run(run_id: int, reason: str) -> None:
+    """Ended by Assay: money, quota, key. The reason stands on the row; it may be resumed."""
+    Run.objects.filter(pk=run_id, state__in=ACTIVE).update(state=RunState.STOPPED, reason=reason[:500])
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+
+def settle(run_id: int) -> bool:
+    """Completes a run of which no call is unfinished; whether it is complete."""
+    with transaction.atomic():
+        run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
+        if run.state == RunState.COMPLETE:
+            return True
+        unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL)
+        if run.state not in ACTIVE or run.dealt_to is not None or unfinished.exists():
+            return False
+        _close(run)
+        return True
+
+
+def _close(run: Run) -> None:
+    run.state, run.reason, run.workers = RunState.COMPLETE, "", {}
+    run.finished_at = timezone.now()
+    run.save(update_fields=["state", "reason", "workers", "finished_at"])
+    choose_for_figures(run)
+
+
+def choose_for_figures(run: Run) -> None:
+    """Of a judge's main runs, of whatever version, the latest complete one is in the figures and no other."""
+    if run.purpose != Purpose.MAIN:
+        return
+    runs = Run.objects.filter(study=run.study_id, judge__name=run.judge.name, purpose=Purpose.MAIN)
+    complete = runs.filter(state=RunState.COMPLETE).order_by("-pk")
+    latest = complete.values_list("rater", flat=True).first() or 0
+    raters = Rater.objects.filter(run__in=runs)
+    changed = raters.filter(in_figures=True).exclude(pk=latest).update(in_figures=False)
+    changed += raters.filter(pk=latest, in_figures=False).update(in_figures=True)
+    if changed:
+        # Neither the number of judgments nor the highest id tells that figures changed.
+        Study.objects.filter(pk=run.study_id).update(corrections=F("corrections") + 1)
+
+
+def _put_back(run: Run) -> bool:
+    """Calls whose judgment stands already become what they were; whether that leaves none unfinished."""
+    unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL)
+    outcomes = {
+        (item, replicate): outcome
+        for item, replicate, outcome in Judgment.objects.filter(
+            rater=run.rater_id, item__in=unfinished.values("item")
+        ).values_list("item", "replicate", "outcome")
+    }
+    rows = list(unfinished.select_for_update(no_key=True).order_by("pk"))
+    if not all((row.item_id, row.replicate) in outcomes for row in rows):
+        return False
+    for row in rows:
+        row.outcome = outcomes[row.item_id, row.replicate]
+        row.state, row.lease, row.leased_until = CallState.FINAL, None, None
+    Call.objects.bulk_update(rows, ["outcome", "state", "lease", "leased_until"], batch_size=500)
+    return True
+
+
+def drop_withdrawn(item: Item) -> None:
+    """Nobody pays for calls on an item that was withdrawn: those that are not final are taken away."""
+    Call.objects.filter(item=item).exclude(state=CallState.FINAL).delete()
+
+
+# --- watching ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """Where a run stands."""
+
+    state: str
+    reason: str
+    # Calls: those that are there, and those still to be dealt (told from what an item has taken so far).
+    total: int
+    final: int
+    open: int
+    leased: int
+    # Of the open ones, those that are backing off.
+    waiting: int
+    # Final calls by outcome, in the order of `Outcome`, only what occurs.
+    outcomes: dict[str, int] = field(default_factory=dict)
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    spent: Decimal
+    budget: Decimal | None
+    # Calls that became final lately.
+    per_second: float
+    # Until the end at this pace; None where it can't be told.
+    seconds_left: float | None
+    last_error: str
+
+    @property
+    def share(self) -> float:
+        return self.final / self.total if self.total else 0.0
+
+    @property
+    def active(self) -> bool:
+        return self.state in ACTIVE
+
+    @property
+    def not_ok(self) -> int:
+        return self.final - self.outcomes.get(Outcome.OK, 0)
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+
+def run_progress(run: Run) -> Progress:
+    return runs_progress([run])[run.pk]
+
+
+def runs_progress(runs: Iterable[Run]) -> dict[int, Progress]:
+    """The progress of several runs, in a fixed number of queries for those that are dealt."""
+    by_pk: dict[int, Run] = {run.pk: run for run in runs}
+    now = timezone.now()
+    rows: dict[int, list[dict[str, Any]]] = {pk: [] for pk in by_pk}
+    recent = Q(finished_at__gte=now - RATE_WINDOW)
+    for row in (
+        Call.objects.filter(run__in=by_pk)
+        .order_by()
+        .values("run", "state", "outcome")
+        .annotate(
+            n=Count("pk"),
+            cached=Count("pk", filter=Q(cached=True)),
+            waiting=Count("pk", filter=Q(not_before__gt=now)),
+            recent=Count("pk", filter=recent),
+            prompt=Sum("prompt_tokens"),
+            completion=Sum("completion_tokens"),
+        )
+    ):
+        rows[row["run"]].append(dict(row))
+    errors = _last_errors(by_pk)
+    return {pk: _progress(run, rows[pk], now, errors.get(pk, "")) for pk, run in by_pk.items()}
+
+
+def _last_errors(pks: Iterable[int]) -> dict[int, str]:
+    failed = Call.objects.filter(run__in=list(pks)).exclude(error="").order_by()
+    last = failed.values("run").annotate(last=Max("pk")).values("last")
+    return dict(Call.objects.filter(pk__in=last).values_list("run", "error"))
+
+
+def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: str) -> Progress:
+    def count(state: str) -> int:
+        return sum(row["n"] for row in rows if row["state"] == state)
+
+    counts: dict[str, int] = {row["outcome"]: row["n"] for row in rows if row["state"] == CallState.FINAL}
+    there, final = sum(row["n"] for row in rows), count(CallState.FINAL)
+    total = there + _undealt_calls(run, there)
+    since = min(RATE_WINDOW.total_seconds(), (now - (run.started_at or now)).total_seconds()) or 1.0
+    rate = sum(row["recent"] for row in rows) / max(since, 1.0)
+    active = run.state in ACTIVE
+    return Progress(
+        state=run.state,
+        reason=run.reason,
+        total=total,
+        final=final,
+        open=count(CallState.OPEN),
+        leased=count(CallState.LEASED),
+        waiting=sum(row["waiting"] for row in rows if row["state"] == CallState.OPEN),
+        outcomes={outcome: counts[outcome] for outcome in Outcome.values if outcome in counts},
+        cached=sum(row["cached"] for row in rows),
+        prompt_tokens=sum(row["prompt"] for row in rows),
+        completion_tokens=sum(row["completion"] for row in rows),
+        spent=run.spent,
+        budget=run.budget,
+        per_second=rate if active else 0.0,
+        seconds_left=(total - final) / rate if active and rate else None,
+        last_error=last_error,
+    )
+
+
+def _undealt_calls(run: Run, there: int) -> int:
+    items = undealt(run)
+    if not items:
+        return 0
+    dealt = Call.objects.filter(run=run).values("item").distinct().count() if there else 0
+    per_item = there / dealt if dealt else float(replicates(run.judge))
+    return round(items * per_item)

@@ -1,0 +1,63 @@
+"""How many calls one worker keeps in flight: as many as it may, fewer after the server said it is too fast."""
+
+import asyncio
+import time
+from collections import deque
+
+# One burst of refusals is one reason to slow down.
+BURST_SECONDS = 1.0
+# A server that asks for hours is obeyed call by call; the worker itself never sleeps longer than this at once.
+LONGEST_PAUSE = 60.0
+
+
+class Throttle:
+    """Halves the number in flight when the server refuses, and lets it grow by one per round of answers.
+
+    Used as an async context manager around each call, on one event loop.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.limit = float(most)
+        self.active = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._closed_until = 0.0
+        self._slowed_at = -BURST_SECONDS
+
+    async def __aenter__(self) -> None:
+        while True:
+            pause = self._closed_until - time.monotonic()
+            if pause > 0:
+                await asyncio.sleep(pause)
+            elif self.active < int(self.limit):
+                break
+            else:
+                turn = asyncio.get_running_loop().create_future()
+                self._waiting.append(turn)
+                await turn
+        self.active += 1
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.active -= 1
+        self._wake()
+
+    def refused(self, after: float | None) -> None:
+        """The server said: too fast. Everything pauses for as long as it asked, then goes on at half the pace."""
+        now = time.monotonic()
+        self._closed_until = max(self._closed_until, now + min(after or 0.0, LONGEST_PAUSE))
+        if now - self._slowed_at >= BURST_SECONDS:
+            self.limit = max(1.0, self.limit / 2)
+            self._slowed_at = now
+
+    def answered(self) -> None:
+        if self.limit < self.most:
+            self.limit = min(float(self.most), self.limit + 1 / self.limit)
+            self._wake()
+
+    def _wake(self) -> None:
+        room = int(self.limit) - self.active
+        while room > 0 and self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                room -= 1

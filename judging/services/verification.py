@@ -1,0 +1,64 @@
+"""What must always hold of runs and their calls."""
+
+from collections.abc import Iterator
+
+from django.db.models import Exists, F, OuterRef, Q
+
+from evaluation.models import Judgment, Outcome, Rater, Study
+from judging.models import Call, CallState, Purpose, Run, RunState
+
+
+def check_runs(study: Study) -> Iterator[str]:
+    """A sentence per thing that does not hold."""
+    for run in Run.objects.filter(study=study).select_related("judge", "rater").order_by("pk"):
+        yield from _check_judgments(run)
+        if run.state == RunState.COMPLETE:
+            yield from _check_complete(run)
+    yield from _check_figures(study)
+
+
+def _check_judgments(run: Run) -> Iterator[str]:
+    """Every call that is final, all its steps with it, has its judgment; every judgment has its calls."""
+    calls = Call.objects.filter(run=run)
+    beside = Call.objects.filter(run=run, item=OuterRef("item"), replicate=OuterRef("replicate"))
+    judgments = Judgment.objects.filter(rater=run.rater_id)
+    judgment = judgments.filter(item=OuterRef("item"), replicate=OuterRef("replicate"))
+    final = calls.filter(state=CallState.FINAL)
+    whole = final.exclude(Exists(beside.exclude(state=CallState.FINAL)))
+    for key, replicate in _places(whole.exclude(Exists(judgment))):
+        yield f"Run {run.pk}: item {key}, replicate {replicate}, is final but has no judgment."
+    ok = judgment.filter(outcome=Outcome.OK)
+    for key, replicate in _places(final.exclude(outcome=Outcome.OK).filter(Exists(ok))):
+        yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged ok though a call of it is not."
+    for key, replicate in _places(judgments.exclude(Exists(beside))):
+        yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged without a call."
+
+
+def _places(rows: object) -> Iterator[tuple[str, int]]:
+    yield from rows.order_by("item__key", "replicate").values_list("item__key", "replicate").distinct()  # type: ignore[attr-defined]
+
+
+def _check_complete(run: Run) -> Iterator[str]:
+    unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL).count()
+    if run.dealt_to is not None or unfinished:
+        yield f"Run {run.pk}: complete, but {unfinished} calls are not final or not all are dealt."
+
+
+def _check_figures(study: Study) -> Iterator[str]:
+    """Of a judge's main runs the latest complete one is in the figures, and no other run is."""
+    later = Run.objects.filter(
+        study=study,
+        judge__name=OuterRef("judge__name"),
+        purpose=Purpose.MAIN,
+        state=RunState.COMPLETE,
+        pk__gt=OuterRef("pk"),
+    )
+    runs = Run.objects.filter(study=study).annotate(superseded=Exists(later)).order_by("pk")
+    may = Q(purpose=Purpose.MAIN, state=RunState.COMPLETE, superseded=False)
+    for pk in runs.filter(rater__in_figures=True).exclude(may).values_list("pk", flat=True):
+        yield f"Run {pk}: in the figures, though it is not its judge's latest complete main run."
+    for pk in runs.filter(may, rater__in_figures=False).values_list("pk", flat=True):
+        yield f"Run {pk}: its judge's latest complete main run, but not in the figures."
+    mixed = Rater.objects.filter(run__study=study).exclude(study=F("run__study"))
+    for pk in mixed.values_list("run", flat=True):
+        yield f"Run {pk}: its rater belongs to another study."

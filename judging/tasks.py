@@ -1,0 +1,81 @@
+"""Background work on runs. A message only says "work on this run": rows with leases are the truth."""
+
+import logging
+import mmap
+from typing import Any
+
+from celery import shared_task, signals
+from django.conf import settings
+from django.db import transaction
+
+from evaluation import logcontext
+from judging.models import Run
+from judging.services.running import work_on
+from judging.services.workers import expect_workers, neglected_runs
+
+logger = logging.getLogger(__name__)
+
+# Nobody comes back later than this: a message that waits may be lost, and then a sweep has to find out.
+LONGEST_COUNTDOWN = 60.0
+# A byte that a worker's main process shares with the children that it forks: it is told to end, they are at work.
+_ending = mmap.mmap(-1, 1)
+
+
+def enqueue_run(run: Run) -> None:
+    """Queues an active run on commit, unless workers are at it or on their way."""
+    # A broker that is down must not turn a stored run into an error: the sweep finds it.
+    transaction.on_commit(lambda: send_workers(run.pk), robust=True)
+
+
+def send_workers(run_id: int, countdown: float = 0.0) -> None:
+    countdown = min(countdown, LONGEST_COUNTDOWN)
+    for token in expect_workers(run_id, countdown):
+        work_on_run.apply_async((run_id, token), countdown=countdown)
+
+
+# Should the process that runs it be killed, the message goes to another one, whose token is known by then.
+@shared_task(acks_late=True, reject_on_worker_lost=True)
+def work_on_run(run_id: int, token: str) -> None:
+    """Works on a run for a while and queues it anew if something is left."""
+    with logcontext.bind(run=run_id):
+        try:
+            worked = work_on(run_id, token=token, seconds=settings.ASSAY_RUN_SECONDS, should_stop=is_ending)
+        except Exception:
+            logger.exception("Working on run %s broke off; it is tried again.", run_id)
+            send_workers(run_id, settings.ASSAY_RUN_SWEEP_SECONDS)
+            return
+        logger.info("Run %s: %s calls final, now %s", run_id, worked.final, worked.state)
+        if worked.come_back is not None:
+            send_workers(run_id, worked.come_back)
+
+
+@shared_task
+def sweep_runs() -> None:
+    """Queues active runs that nobody works on: their worker was killed, or their message was lost."""
+    for run_id in neglected_runs():
+        send_workers(run_id)
+
+
+def is_ending() -> bool:
+    return _ending[0] != 0
+
+
+@signals.worker_init.connect
+def begin(**kwargs: Any) -> None:
+    _ending[0] = 0
+
+
+@signals.worker_shutting_down.connect
+def end(**kwargs: Any) -> None:
+    """A warm shutdown waits for tasks; ours give their calls back and end within a second or so."""
+    _ending[0] = 1
+
+
+@signals.worker_ready.connect
+def look_for_runs(**kwargs: Any) -> None:
+    """A new worker sweeps, and once more when the leases of one that was killed just before have run out.
+
+    So a run goes on after its worker was killed even where there is no beat.
+    """
+    sweep_runs.delay()
+    sweep_runs.apply_async(countdown=settings.ASSAY_RUN_LEASE_SECONDS + 1)

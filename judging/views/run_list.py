@@ -1,0 +1,50 @@
+"""A study's runs with their progress: a panel of the study page, and a page of its own without scripts."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.http import require_safe
+
+from evaluation.models import Study
+from evaluation.permissions import ReadOnly, get_study_for
+from judging.models import ACTIVE, RunState
+from judging.selectors import runs_of
+from judging.services import runs_progress
+
+# The newest ones; the admin lists all.
+SHOWN = 20
+RESUMABLE = (RunState.PAUSED, RunState.STOPPED)
+
+
+@login_required
+@require_safe
+def run_list(request: HttpRequest, slug: str) -> HttpResponse:
+    study = get_study_for(request.user, slug)
+    template = "judging/_run_list.html" if request.headers.get("HX-Request") else "judging/run_list.html"
+    response = render(request, template, run_list_context(request, study))
+    add_never_cache_headers(response)
+    return response
+
+
+def run_list_context(request: HttpRequest, study: Study) -> dict[str, Any]:
+    runs = list(runs_of(study)[:SHOWN])
+    progress = runs_progress(runs)
+    return {
+        "study": study,
+        "rows": [
+            {"run": run, "progress": progress[run.pk], "resumable": run.state in RESUMABLE} for run in runs
+        ],
+        "active": any(run.state in ACTIVE for run in runs),
+        "may_steer": _may_steer(request.user, study),
+    }
+
+
+def _may_steer(user: Any, study: Study) -> bool:
+    try:
+        get_study_for(user, study.slug, write=True)
+    except ReadOnly:
+        return False
+    return True

@@ -1,0 +1,28 @@
+"""Judges and runs for tests, at the tests' endpoint."""
+
+from judging.models import Endpoint, Run
+from judging.services import create_endpoint, create_judge, start_run
+from judging.services.running import work_on
+
+# What the tests' endpoint can do; kept beforehand, so that only the tests of probing see its requests.
+ABLE = {"json_schema": True, "logprobs": True, "top_logprobs": 20, "seed": True, "token_limit": "max_tokens"}
+
+
+def make_judge(study, served, model="longer", *, name="llm", in_flight=16, probed=True, **fields):
+    """A judge by chat completions; the model's name says how the endpoint behaves."""
+    endpoint = Endpoint.objects.filter(name="here").first()
+    if endpoint is None:
+        endpoint = create_endpoint(
+            user=None, name="here", base_url=served.url, max_in_flight=in_flight, timeout_seconds=5
+        )
+    if probed:
+        endpoint.capabilities |= {model: ABLE}
+        endpoint.save()
+    return create_judge(study, name=name, endpoint=endpoint, model=model, **fields)
+
+
+def judged(study, judge, **options):
+    """A run of the judge, worked on to its end; and what became of the work."""
+    run = start_run(study, judge, **options)
+    worked = work_on(run.pk)
+    return Run.objects.select_related("rater", "judge", "study").get(pk=run.pk), worked
