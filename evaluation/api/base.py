@@ -1,0 +1,62 @@
+"""What every view of the API does alike."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest
+from rest_framework.exceptions import MethodNotAllowed
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.api.paging import ById
+from evaluation.api.query import Query
+from evaluation.models import Study
+from evaluation.permissions import get_study_for
+
+
+class ApiView(APIView):
+    """Reads the parameters before it does anything else; `query` holds them."""
+
+    query_class: type[Query] = Query
+    pagination_class: type[ById] | None = None
+    query: dict[str, Any]
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        # A charset in the Content-Type would decide how parameters are read, and Python knows some that read nothing.
+        request.encoding = "utf-8"
+        return super().initialize_request(request, *args, **kwargs)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if not hasattr(self, (request.method or "").lower()):
+            raise MethodNotAllowed(request.method or "")
+        # No key holds U+0000, and PostgreSQL does not take it in a question.
+        if any("\x00" in value for value in kwargs.values() if isinstance(value, str)):
+            raise Http404
+        self.authorise()
+        self.query = (self.query_class if request.method in SAFE_METHODS else Query).read(request)
+
+    def authorise(self) -> None:
+        """What more than a valid token is needed; before a word about parameters."""
+
+    def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
+        final = super().finalize_response(request, response, *args, **kwargs)
+        final["Cache-Control"] = "private, no-store"
+        return final
+
+    def paged(self, queryset: Any, records: Any) -> Response:
+        """A page of the rows, each page turned into records by one call."""
+        assert self.pagination_class is not None
+        pages = self.pagination_class()
+        return pages.get_paginated_response(records(pages.paginate_queryset(queryset, self.request, self)))
+
+
+class StudyView(ApiView):
+    """Under a study: only for its members, and writing only for those who may."""
+
+    study: Study
+
+    def authorise(self) -> None:
+        write = self.request.method not in SAFE_METHODS
+        self.study = get_study_for(self.request.user, self.kwargs["slug"], write=write)

@@ -1,0 +1,19 @@
+"""Values whose shape is described elsewhere: by a protocol, by the report's own schema, by the dump formats."""
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {}})
+class FreeObject(serializers.JSONField):
+    """Any object."""
+
+
+@extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
+class FreeObjectOrNull(serializers.JSONField):
+    """Any object, or null."""
+
+
+@extend_schema_field({})
+class Anything(serializers.JSONField):
+    """Any JSON."""

@@ -1,0 +1,101 @@
+"""Errors, all in one shape: RFC 9457's problem details, with a code for programs and the fields that are wrong."""
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404
+from rest_framework import serializers, status
+from rest_framework.exceptions import APIException, NotFound, PermissionDenied, ValidationError
+from rest_framework.response import Response
+from rest_framework.views import exception_handler, set_rollback
+
+from evaluation.permissions import ReadOnly
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class FieldProblemSerializer(serializers.Serializer[Any]):
+    field = serializers.CharField(help_text="The parameter or field; empty: all of them together.")
+    code = serializers.CharField()
+    message = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """What went wrong (RFC 9457)."""
+
+    type = serializers.CharField(help_text="about:blank: the status says what kind of problem this is.")
+    title = serializers.CharField(help_text="The status in words.")
+    status = serializers.IntegerField()
+    code = serializers.CharField(help_text="For programs: invalid, not_found, throttled, ...")
+    detail = serializers.CharField(help_text="For people.")
+    # The metaclass takes fields away before they could hide what the class has by these names.
+    errors = FieldProblemSerializer(  # type: ignore[assignment]
+        many=True, help_text="Where code is invalid: each thing that is."
+    )
+
+
+# For the description of an operation that may be refused so.
+CONFLICTS: dict[Any, Any] = {(409, MEDIA_TYPE): ProblemSerializer}
+
+
+class Conflict(APIException):
+    """What is asked for does not go with the state that things are in."""
+
+    status_code = status.HTTP_409_CONFLICT
+    default_detail = "This can't be done in the present state."
+    default_code = "conflict"
+
+
+def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None:
+    """The problem as a response; None for what nobody foresaw, which is then logged as any error of the server."""
+    problem = _as_api_exception(exc)
+    # Its headers, and that the transaction is rolled back.
+    plain = exception_handler(problem, context)
+    if plain is None:
+        return None
+    set_rollback()
+    errors = list(_fields(problem.detail)) if isinstance(problem, ValidationError) else []
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status_code).phrase,
+        "status": problem.status_code,
+        "code": "invalid" if errors else _code(problem),
+        "detail": _detail(problem, errors),
+        "errors": errors,
+    }
+    headers = {name: plain[name] for name in ("WWW-Authenticate", "Retry-After") if plain.has_header(name)}
+    return Response(body, status=problem.status_code, headers=headers, content_type=MEDIA_TYPE)
+
+
+def _as_api_exception(exc: Any) -> Any:
+    if isinstance(exc, Http404):
+        return NotFound("There is nothing here that you may see.")
+    if isinstance(exc, ReadOnly):
+        return PermissionDenied("You may read this study, not change it.", code="read_only")
+    return exc
+
+
+def _code(problem: APIException) -> str:
+    codes = problem.get_codes()
+    return codes if isinstance(codes, str) else problem.default_code
+
+
+def _detail(problem: APIException, errors: list[dict[str, str]]) -> str:
+    if not errors:
+        return str(problem.detail)
+    return " ".join(
+        f"{each['field']}: {each['message']}" if each["field"] else each["message"] for each in errors
+    )
+
+
+def _fields(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
+    if isinstance(detail, dict):
+        for name, inner in detail.items():
+            own = "" if name == "non_field_errors" else str(name)
+            yield from _fields(inner, ".".join(part for part in (path, own) if part))
+    elif isinstance(detail, list):
+        for inner in detail:
+            yield from _fields(inner, path)
+    else:
+        yield {"field": path, "code": detail.code, "message": str(detail)}

@@ -1,0 +1,103 @@
+"""Parameters and bodies, read strictly: a filter that is misspelt must not silently return everything."""
+
+import re
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.request import Request
+
+# What every database's integers hold.
+MAX_ID = 2**63 - 1
+MAX_PAGE = 500
+# The id of the row before, in as many digits as every database's integers hold.
+CURSOR = r"^c[0-9]{1,18}\Z"
+
+
+class Strict(serializers.Serializer[Any]):
+    """Refuses what it does not know."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict):
+            unknown = [name for name in data if name not in self.fields]
+            if unknown:
+                raise ValidationError({name: [_unknown()] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class Query(Strict):
+    """The parameters of a request; each may stand there once."""
+
+    @classmethod
+    def read(cls, request: Request) -> dict[str, Any]:
+        given = request.query_params
+        twice = [name for name, values in given.lists() if len(values) > 1]
+        if twice:
+            raise ValidationError({name: [ErrorDetail("Give this once.", "repeated")] for name in twice})
+        query = cls(data=given.dict())
+        query.is_valid(raise_exception=True)
+        values: dict[str, Any] = query.validated_data
+        return values
+
+
+class QueryInteger(serializers.IntegerField):
+    """Digits and nothing else: the field it extends also takes 1_000 and 1.0."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, str) or not re.fullmatch(r"-?[0-9]{1,20}", data):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class QueryText(serializers.CharField):
+    """A key as it was given: spaces around it belong to it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+
+class BodyInteger(serializers.IntegerField):
+    """A number of JSON, not a text of digits. 5.0 is 5: JSON knows no difference."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, float) and data.is_integer():
+            data = int(data)
+        if type(data) is not int:
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+# More than nothing, with at most four decimals.
+AMOUNT = r"(?!0+(\.0+)?$)[0-9]{1,8}(\.[0-9]{1,4})?"
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{AMOUNT}$"})
+class Money(serializers.DecimalField):
+    """A text, so that no cent is lost on the way through binary fractions."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_digits=12, decimal_places=4, **options)
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        # The field it extends takes an empty text for null, which here would be a budget without limit.
+        return serializers.Field.validate_empty_values(self, data)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str) or not re.fullmatch(AMOUNT, data):
+            raise ValidationError('Give an amount of more than nothing as text, such as "2.50".', "invalid")
+        return super().to_internal_value(data)
+
+
+class PageQuery(Query):
+    cursor = serializers.RegexField(
+        CURSOR,
+        required=False,
+        trim_whitespace=False,
+        help_text="Where to go on: `next` of the page before has it.",
+    )
+    page_size = QueryInteger(required=False, default=100, min_value=1, max_value=MAX_PAGE)
+
+
+def _unknown() -> ErrorDetail:
+    return ErrorDetail("There is no such parameter here.", "unknown")

@@ -1,0 +1,140 @@
+"""Studies: those that the user may see, and one with its hashes and counts."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from evaluation.api.base import ApiView, StudyView
+from evaluation.api.paging import NewestFirst
+from evaluation.api.query import PageQuery
+from evaluation.models import Role, Status, Study, StudyMember
+from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, studies_of
+
+
+class StudySerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    protocol = serializers.CharField()
+    status = serializers.ChoiceField(choices=Status.choices)
+    role = serializers.ChoiceField(
+        choices=StudyMember.Role.choices,
+        allow_null=True,
+        help_text="Yours; null for a superuser who is no member.",
+    )
+    simulated = serializers.BooleanField(help_text="Has judgments by simulated raters.")
+    study_hash = serializers.CharField(help_text="Of the frozen study; empty for a draft.")
+    judgments = serializers.IntegerField(help_text="Of main items, whatever became of them.")
+
+
+class RevisionSerializer(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    spec_hash = serializers.CharField()
+
+
+class ArmSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    context_at_generation = serializers.BooleanField()
+    context_at_judging = serializers.BooleanField()
+
+
+class SystemSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    family = serializers.CharField()
+
+
+class LeftOutSerializer(serializers.Serializer[Any]):
+    reason = serializers.CharField()
+    n = serializers.IntegerField()
+
+
+class CountsSerializer(serializers.Serializer[Any]):
+    items = serializers.IntegerField(help_text="Main items that are not withdrawn.")
+    raters = serializers.IntegerField()
+    judgments = serializers.IntegerField(help_text="All that there are, of items of every role.")
+    counting = serializers.IntegerField(help_text="Those that figures are made of.")
+    left_out = LeftOutSerializer(many=True, help_text="Why the others on main items are in no figure.")
+
+
+class StudyDetailSerializer(StudySerializer):
+    redundancy = serializers.IntegerField(help_text="Judgments wanted per item.")
+    baseline = serializers.CharField(help_text="Key of the baseline system; empty if there is none.")
+    exact_times = serializers.BooleanField(
+        help_text="Whether judgments carry exact times instead of the day."
+    )
+    revisions = RevisionSerializer(many=True)
+    arms = ArmSerializer(many=True)
+    systems = SystemSerializer(many=True)
+    counts = CountsSerializer()
+
+
+class StudyList(ApiView):
+    query_class = PageQuery
+    pagination_class = NewestFirst
+
+    @extend_schema(
+        operation_id="list_studies",
+        summary="The studies that you are a member of, newest first",
+        tags=["studies"],
+        responses=StudySerializer(many=True),
+    )
+    def get(self, request: Request) -> Response:
+        return self.paged(studies_of(request.user), self._records)
+
+    def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
+        studies = list(studies)
+        roles = dict(
+            StudyMember.objects.filter(user=self.request.user.pk, study__in=studies).values_list(
+                "study", "role"
+            )
+        )
+        return [_record(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
+
+
+class StudyDetail(StudyView):
+    @extend_schema(
+        operation_id="get_study",
+        summary="One study: hashes of its revisions, arms, systems, counts",
+        tags=["studies"],
+        responses=StudyDetailSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        study = self.study
+        role = study.members.filter(user=request.user.pk).values_list("role", flat=True).first()
+        left_out = judgments_left_out(study)
+        counting = counting_judgments(study).count()
+        record = _record(study, role, counting + sum(left_out.values()))
+        record |= {
+            "redundancy": study.redundancy,
+            "baseline": study.baseline,
+            "exact_times": study.exact_times,
+            "revisions": list(study.revisions.order_by("number").values("number", "spec_hash")),
+            "arms": list(study.arms.values("key", "label", "context_at_generation", "context_at_judging")),
+            "systems": list(study.systems.values("key", "label", "family")),
+            "counts": {
+                "items": study.items.filter(role=Role.MAIN, withdrawn_at=None).count(),
+                "raters": study.raters.count(),
+                "judgments": sum(n for _, _, n in outcomes(study)),
+                "counting": counting,
+                "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out.items())],
+            },
+        }
+        return Response(record)
+
+
+def _record(study: Study, role: str | None, judgments: int) -> dict[str, Any]:
+    return {
+        "slug": study.slug,
+        "title": study.title,
+        "protocol": study.protocol,
+        "status": study.status,
+        "role": role,
+        "simulated": study.simulated,
+        "study_hash": study.study_hash,
+        "judgments": judgments,
+    }

@@ -1,0 +1,20 @@
+"""The core's addresses in the API."""
+
+from django.urls import path
+
+from evaluation.api.items import ItemDetail, ItemList
+from evaluation.api.judgments import JudgmentList
+from evaluation.api.raters import RaterList
+from evaluation.api.report import ReportDetail
+from evaluation.api.studies import StudyDetail, StudyList
+
+urlpatterns = [
+    path("studies/", StudyList.as_view(), name="study-list"),
+    path("studies/<slug:slug>/", StudyDetail.as_view(), name="study-detail"),
+    path("studies/<slug:slug>/items/", ItemList.as_view(), name="item-list"),
+    # A key is whatever the researcher's file said, slashes included.
+    path("studies/<slug:slug>/items/<path:key>/", ItemDetail.as_view(), name="item-detail"),
+    path("studies/<slug:slug>/raters/", RaterList.as_view(), name="rater-list"),
+    path("studies/<slug:slug>/judgments/", JudgmentList.as_view(), name="judgment-list"),
+    path("studies/<slug:slug>/report/", ReportDetail.as_view(), name="report-detail"),
+]
