@@ -3,11 +3,14 @@
 from django.urls import path
 
 from evaluation import views
+from evaluation.views.account_tokens import account_token_revoke, account_tokens
 from evaluation.views.patterns import patterns
 
 app_name = "evaluation"
 urlpatterns = [
     path("patterns/", patterns, name="patterns"),
+    path("account/tokens/", account_tokens, name="account-tokens"),
+    path("account/tokens/<slug:key>/revoke/", account_token_revoke, name="account-token-revoke"),
     path("studies/", views.study_list, name="study-list"),
     path("studies/<slug:slug>/", views.study_detail, name="study-detail"),
     path("studies/<slug:slug>/report/", views.study_report, name="study-report"),

@@ -1,23 +1,22 @@
 """A study's report: the page, and its downloads."""
 
+from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.decorators import login_required
-from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
+from evaluation.analytics.win_rates import Ties
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
-from evaluation.reports.build import NothingToReport
-from evaluation.reports.cache import Kept, claim_computation, compute_report, kept_report
+from evaluation.reports.build import TIES, NothingToReport
+from evaluation.reports.cache import Kept, current_report
 from evaluation.reports.files import report_json
 from evaluation.reports.markdown import report_markdown
 from evaluation.reports.page import report_page
-from evaluation.selectors import counting_judgments
 from evaluation.tasks import compute_report as compute_report_task
 
 # Seconds after which the waiting page asks again where there are no scripts.
@@ -28,20 +27,22 @@ REFRESH = "10"
 @require_safe
 def study_report(request: HttpRequest, slug: str) -> HttpResponse:
     """The figures; of a large study the latest ones there are, while newer ones are computed in the background."""
-    study = get_study_for(request.user, slug)
+    study, ties = get_study_for(request.user, slug), _ties(request)
+    if ties is None:
+        return _unknown_ties()
     try:
-        kept = _report(study)
+        kept = _report(study, ties)
     except NothingToReport as nothing:
         return _render(
             request, "evaluation/study_report_pending.html", {"study": study, "reason": str(nothing)}
         )
     if request.headers.get("HX-Request"):
-        return _status(request, study, kept)
+        return _status(request, study, ties, kept)
     if kept is None:
-        response = _render(request, "evaluation/study_report_pending.html", {"study": study})
+        response = _render(request, "evaluation/study_report_pending.html", {"study": study, "ties": ties})
         response["Refresh"] = REFRESH
         return response
-    context = {"study": study, "page": report_page(kept.report), "stale": kept.stale}
+    context = {"study": study, "page": report_page(kept.report), "stale": kept.stale, "ties": ties}
     return _render(request, "evaluation/study_report.html", context)
 
 
@@ -59,9 +60,11 @@ def study_report_markdown(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _download(request: HttpRequest, slug: str, suffix: str, content_type: str) -> HttpResponse:
     """The report as a file; the page says what is missing while there is none."""
-    study = get_study_for(request.user, slug)
+    study, ties = get_study_for(request.user, slug), _ties(request)
+    if ties is None:
+        return _unknown_ties()
     try:
-        kept = _report(study)
+        kept = _report(study, ties)
     except NothingToReport:
         kept = None
     if kept is None or kept.stale:
@@ -73,28 +76,32 @@ def _download(request: HttpRequest, slug: str, suffix: str, content_type: str) -
     return response
 
 
-def _report(study: Study) -> Kept | None:
+def _ties(request: HttpRequest) -> Ties | None:
+    """How the address wants ties counted, half if it doesn't say; None for what there is not."""
+    wanted = request.GET.get("ties", "half")
+    return next((ties for ties in TIES if ties == wanted), None)
+
+
+def _unknown_ties() -> HttpResponse:
+    return HttpResponseBadRequest(f"ties must be one of: {', '.join(TIES)}.", content_type="text/plain")
+
+
+def _report(study: Study, ties: Ties) -> Kept | None:
     """The report; None while it is computed for the first time. Raises NothingToReport."""
-    kept = kept_report(study)
-    if kept is not None and not kept.stale:
-        return kept
-    limit = settings.ASSAY_REPORT_INLINE_JUDGMENTS
-    # Counted no further than the limit, however many there are.
-    if counting_judgments(study)[: limit + 1].count() <= limit:
-        return Kept(compute_report(study), stale=False)
-    if claim_computation(study):
-        transaction.on_commit(lambda: compute_report_task.delay(study.pk))
-    return kept
+    later = compute_report_task.delay
+    return current_report(
+        study, ties=ties, compute_later=later if ties == "half" else partial(later, ties=ties)
+    )
 
 
-def _status(request: HttpRequest, study: Study, kept: Kept | None) -> HttpResponse:
+def _status(request: HttpRequest, study: Study, ties: Ties, kept: Kept | None) -> HttpResponse:
     """What the waiting page asks for again and again."""
     ready = kept is not None and not kept.stale
     stale = "stale" in request.GET
     if ready and not stale:
         # Nobody has begun to read: the whole page takes its place.
         return HttpResponse(headers={"HX-Refresh": "true"})
-    context: dict[str, Any] = {"study": study, "stale": stale, "ready": ready}
+    context: dict[str, Any] = {"study": study, "stale": stale, "ready": ready, "ties": ties}
     return _render(request, "evaluation/_report_status.html", context)
 
 

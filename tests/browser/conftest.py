@@ -3,6 +3,9 @@
 import os
 import shutil
 import tempfile
+import threading
+import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,6 +119,22 @@ def new_visitor(browser: Browser, live_server: Any) -> Iterator[Callable[..., Vi
     yield make
     for context in contexts:
         context.close()
+    wait_for_the_server(live_server.url)
+
+
+def wait_for_the_server(url: str, seconds: float = 30) -> None:
+    """Until nothing that a closed page had asked for is still being answered.
+
+    A draft saved as the page goes away would otherwise be written while the next test's tables are emptied. The server
+    takes connections in the order of their coming: once this one is answered, all before it have their threads.
+    """
+    with urllib.request.urlopen(url + "/healthz", timeout=seconds) as answer:
+        assert answer.status == 200
+    until = time.monotonic() + seconds
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(max(0.0, until - time.monotonic()))
+            assert not thread.is_alive(), "the live server is still answering a page that was closed"
 
 
 @pytest.fixture

@@ -82,6 +82,35 @@ def test_the_report_is_sound_and_readable(
     shot(page, "report-open", scheme, size)
 
 
+def test_judges_stand_beside_people_in_one_figure(study: Study, member: Callable[..., Visitor]) -> None:
+    visitor = member()
+    visitor.go("/studies/contexteval/report/")
+    part = visitor.page.locator("#judges")
+    assert part.locator("h2").inner_text() == "Judges beside people"
+    assert "judge 1 saw the human-written reference" in part.locator(".notice").inner_text()
+    figure = part.locator("svg.dots.wide[aria-label^='Expected win rate']").first
+    names = figure.locator("g text").all_text_contents()
+    assert names[:6] == ["People", *(f"judge {n}" for n in range(1, 6))]
+    # Each name is on the height of its mark, and neither is cut off.
+    for mark in figure.locator("g").all()[:6]:
+        name, circle = mark.locator("text").bounding_box(), mark.locator("circle").bounding_box()
+        assert name is not None
+        assert circle is not None
+        assert abs(name["y"] + name["height"] / 2 - circle["y"] - circle["height"] / 2) < 4
+        assert name["x"] + name["width"] < circle["x"]
+
+
+def test_ties_are_counted_as_wins_by_a_link(study: Study, member: Callable[..., Visitor]) -> None:
+    visitor = member()
+    visitor.go("/studies/contexteval/report/")
+    visitor.page.get_by_role("link", name="Count them as wins").click()
+    visitor.page.wait_for_url("**/report/?ties=win")
+    assert "a tie counting as a win" in visitor.page.locator("#win-rates").inner_text()
+    assert_sound(visitor)
+    visitor.page.get_by_role("link", name="Count them as half a win").click()
+    visitor.page.wait_for_url("**/report/")
+
+
 def test_symbols_keep_their_case(study: Study, member: Callable[..., Visitor]) -> None:
     visitor = member()
     visitor.go("/studies/contexteval/report/")

@@ -1,0 +1,240 @@
+"""The base of every model's admin: it lists, links and changes nothing outside the user's studies."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION
+from django.contrib.admin.views.main import ChangeList
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
+from django.utils.text import capfirst
+
+from evaluation.admin.pages import study_context
+from evaluation.admin.rights import may, may_somewhere, my_studies
+from evaluation.admin.rules import Prose
+from evaluation.models import Study
+from evaluation.services.acts import log_act
+from evaluation.services.drafts import NotADraft, locked_draft
+
+
+class RowFilter(admin.SimpleListFilter):
+    """Chooses the row that the listed ones belong to; what is no row's id finds nothing."""
+
+    # From the listed rows to the one chosen; the parameter's name where it says nothing else.
+    path = ""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        if self.value() is None:
+            return queryset
+        pk = as_id(self.value())
+        path = self.path or str(self.parameter_name)
+        return queryset.none() if pk is None else queryset.filter(**{path: pk})
+
+
+class OfStudyFilter(RowFilter):
+    """Chooses among the rows of the study that is chosen."""
+
+    model: type[Model]
+    related: tuple[str, ...] = ()
+    longest = 100
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        pk = as_id(request.GET.get("study", ""))
+        if pk is None or not may(request, "view", pk):
+            return []
+        rows = self.model._default_manager.filter(study=pk).select_related(*self.related)
+        return [(str(each.pk), str(each)) for each in rows[: self.longest]]
+
+
+class StudyFilter(RowFilter):
+    """Chooses one of the user's own studies."""
+
+    title = "study"
+    parameter_name = "study"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        studies = my_studies(request).order_by("-created_at").values_list("pk", "title")
+        return [(str(pk), title) for pk, title in studies[:200]]
+
+    def has_output(self) -> bool:
+        return True  # one study is still a choice: of that one or of all
+
+    @classmethod
+    def at(cls, path: str) -> "type[StudyFilter]":
+        """The filter for models that reach their study by another path."""
+        return type("StudyFilterAt", (cls,), {"path": path})
+
+
+def as_id(value: Any) -> int | None:
+    """A row's id out of an address, or None for anything else."""
+    text = str(value)
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+class StudyChangeList(ChangeList):
+    """Titled by what it lists."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = str(capfirst(self.opts.verbose_name_plural))
+
+
+class Scoped(admin.ModelAdmin):
+    """Rows of the user's studies, read-only unless a subclass says what a draft's writers may change."""
+
+    # The lookup that leads from a row to its study, and the key of the tab that it belongs to.
+    study_path: ClassVar[str] = "study"
+    tab: ClassVar[str] = ""
+    # Fields that writers may change while the study is a draft.
+    draft_fields: ClassVar[tuple[str, ...]] = ()
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    actions: Sequence[Any] = ()
+    view_on_site = False
+    formfield_overrides: ClassVar[dict[Any, Any]] = {models.TextField: {"form_class": Prose}}
+
+    # --- whose it is ------------------------------------------------------------------------------------------------
+    def study_of(self, obj: Any) -> Study:
+        for name in self.study_path.split("__"):
+            obj = getattr(obj, name)
+        found: Study = obj
+        return found
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        rows = super().get_queryset(request)
+        return rows.filter(**{f"{self.study_path}__in": my_studies(request).values("pk")})
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_active and request.user.is_staff)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        if obj is None:
+            return bool(request.user.is_active and request.user.is_staff)
+        return may(request, "view", self.study_of(obj).pk)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        if not self.draft_fields:
+            return False
+        if obj is None:
+            return may_somewhere(request, "write")
+        study = self.study_of(obj)
+        return may(request, "write", study.pk) and not study.is_frozen
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        actions = super().get_actions(request)
+        actions.pop("delete_selected", None)
+        return actions
+
+    # --- what is shown ----------------------------------------------------------------------------------------------
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        shown = self.get_fields(request, obj) if self.fields else ()
+        return [name for name in shown if name not in self.draft_fields]
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return StudyChangeList
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        pk = as_id(request.GET.get("study", ""))
+        study = my_studies(request).filter(pk=pk).first() if pk is not None else None
+        around = study_context(request, study, self.tab)
+        return super().changelist_view(request, {**around, **(extra_context or {})})
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        obj = kwargs.get("obj")
+        if obj is not None:
+            study = self.study_of(obj)
+            context.update(study_context(request, study, self.tab))
+            context["title"] = f"{capfirst(self.opts.verbose_name)} {obj}"
+            context["subtitle"] = ""
+            context["acts"] = self.acts(request, obj, study)
+            context["notice"] = self.notice(request, obj, study)
+        context.update(show_save_and_continue=False, show_save_and_add_another=False)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        """Label and address of what can be done with or seen of the object, besides changing its fields."""
+        return []
+
+    def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
+        if self.draft_fields and study.is_frozen:
+            return "This is frozen: what people and judges were shown does not change any more."
+        return ""
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        obj = self.get_object(request, object_id)
+        tab = "history" if isinstance(obj, Study) else self.tab
+        around = {} if obj is None else study_context(request, self.study_of(obj), tab)
+        return super().history_view(request, object_id, {**around, **(extra_context or {})})
+
+    # --- what is chosen from ----------------------------------------------------------------------------------------
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Choices are of the user's studies where the other model has one; of other models nothing is listed."""
+        kwargs["queryset"] = self.choices_of(db_field.remote_field.model, request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs["queryset"] = self.choices_of(db_field.remote_field.model, request)
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def choices_of(self, model: type[Model], request: HttpRequest) -> QuerySet[Any]:
+        other = self.admin_site._registry.get(model)
+        if isinstance(other, Scoped):
+            return other.get_queryset(request)
+        return model._default_manager.none()
+
+    # --- what is written --------------------------------------------------------------------------------------------
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Inside the transaction of the page: no launch can begin before it ends."""
+        self.lock_draft(obj)
+        super().save_model(request, obj, form, change)
+
+    def lock_draft(self, obj: Any) -> None:
+        try:
+            locked_draft(self.study_of(obj))
+        except NotADraft as frozen:
+            raise PermissionDenied(str(frozen)) from None
+
+    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        self._log_under_study(request, obj, "Added", ADDITION)
+        return super().log_addition(request, obj, message)
+
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        fields = ", ".join(
+            field
+            for each in message
+            if isinstance(each, dict)
+            for field in each.get("changed", {}).get("fields", [])
+        )
+        self._log_under_study(request, obj, f"Changed {fields} of" if fields else "Changed", CHANGE)
+        return super().log_change(request, obj, message)
+
+    def _log_under_study(self, request: HttpRequest, obj: Any, what: str, flag: int) -> None:
+        if flag != DELETION and not isinstance(obj, Study):
+            text = f"{what} {self.opts.verbose_name} “{obj}”."
+            log_act(study=self.study_of(obj), by=request.user, message=text)
+
+    # --- further pages ----------------------------------------------------------------------------------------------
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        """(route, name, view) of pages besides Django's; the name stands behind app_model_."""
+        return ()
+
+    def get_urls(self) -> list[URLPattern]:
+        names = f"{self.opts.app_label}_{self.opts.model_name}"
+        own = [
+            path(route, self.admin_site.admin_view(view), name=f"{names}_{name}")
+            for route, name, view in self.extra_pages()
+        ]
+        return own + super().get_urls()

@@ -1,0 +1,110 @@
+"""What a launch will make of a draft: places per arm and order, participants needed, what it pays."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+from typing import Any
+
+from evaluation.models import Arm, Item, ItemResponse, OncePer, Role, Study
+
+
+@dataclass(frozen=True)
+class ArmDesign:
+    """One arm's share. `orders` is (presented order, places), empty where items have no pair."""
+
+    label: str
+    shows_context: bool
+    items: int
+    others: tuple[tuple[str, int], ...]
+    slots: int
+    orders: tuple[tuple[str, int], ...]
+    per_participant: int
+    participants: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """The whole. `redundancy` is the judgments wanted per item."""
+
+    arms: tuple[ArmDesign, ...]
+    redundancy: int
+
+    @property
+    def items(self) -> int:
+        return sum(arm.items for arm in self.arms)
+
+    @property
+    def slots(self) -> int:
+        return sum(arm.slots for arm in self.arms)
+
+    @property
+    def participants(self) -> int:
+        return sum(arm.participants for arm in self.arms)
+
+    def pay(self, study: Study) -> Decimal | None:
+        return None if study.pay is None else study.pay * self.participants
+
+
+def study_design(study: Study) -> Design:
+    """From the rows, in a fixed number of queries; of a study under way, as it would be dealt anew."""
+    rows = list(
+        study.items.filter(withdrawn_at=None)
+        .order_by()
+        .values_list("pk", "arm_id", "role", "query_id")
+        .iterator()
+    )
+    systems = _systems(study)
+    arms = []
+    for arm in study.arms.all():
+        mine = [row for row in rows if row[1] == arm.pk]
+        arms.append(_arm_design(study, arm, mine, systems))
+    return Design(tuple(arms), study.redundancy)
+
+
+def _systems(study: Study) -> dict[int, str]:
+    """Item to its systems, which with the arm are the stratum of its orders."""
+    found: dict[int, list[int]] = defaultdict(list)
+    links = ItemResponse.objects.filter(item__study=study, item__role=Role.MAIN).order_by()
+    for item, system in links.values_list("item_id", "response__system_id").iterator():
+        found[item].append(system)
+    return {item: ",".join(map(str, sorted(each))) for item, each in found.items()}
+
+
+def _arm_design(study: Study, arm: Arm, rows: list[Any], systems: dict[int, str]) -> ArmDesign:
+    main = [(pk, query) for pk, _, role, query in rows if role == Role.MAIN]
+    others = Counter(role for _, _, role, _ in rows if role != Role.MAIN)
+    slots = len(main) * study.redundancy
+    # Who meets a query (or an item) once needs as many others for its further places.
+    group = Counter(query if study.once_per == OncePer.QUERY else pk for pk, query in main)
+    per_participant = min(study.items_per_participant, len(group))
+    needed = ceil(slots / per_participant) if per_participant else 0
+    crowd = max(group.values(), default=0) * study.redundancy
+    return ArmDesign(
+        label=arm.label,
+        shows_context=arm.context_at_judging,
+        items=len(main),
+        others=tuple((str(Role(role).label), n) for role, n in sorted(others.items())),
+        slots=slots,
+        orders=_orders(study.redundancy, Counter(systems.get(pk, "") for pk, _ in main)),
+        per_participant=per_participant,
+        participants=max(needed, crowd),
+    )
+
+
+def _orders(redundancy: int, strata: Counter[str]) -> tuple[tuple[str, int], ...]:
+    """Places per order of a pair: even within each item, and where that can't be, within each stratum."""
+    first = second = 0
+    for systems, n in strata.items():
+        if systems.count(",") != 1:
+            return ()
+        starts = ceil(n / 2)
+        first += n * (redundancy // 2) + (redundancy % 2) * starts
+        second += n * (redundancy // 2) + (redundancy % 2) * (n - starts)
+    return (("r1 first", first), ("r2 first", second)) if strata else ()
+
+
+def frozen_items(study: Study) -> tuple[int, int]:
+    """How many of the study's items are frozen, of how many."""
+    items = Item.objects.filter(study=study)
+    return items.exclude(stimulus_hash="").count(), items.count()

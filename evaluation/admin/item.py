@@ -1,0 +1,198 @@
+"""Items and what they are made of: browsed, previewed, corrected while a draft, withdrawn while under way."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter
+from evaluation.admin.pages import Act, ActRefused, act_page
+from evaluation.admin.preview import preview
+from evaluation.admin.rights import FORM, may, study_for
+from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
+from evaluation.services import withdraw_item
+
+
+class ArmFilter(OfStudyFilter):
+    title = parameter_name = "arm"
+    model = Arm
+
+
+class StateFilter(admin.SimpleListFilter):
+    """What a person may want to look at."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("flagged", "flagged"), ("withdrawn", "withdrawn"), ("in", "not withdrawn")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = {
+            "flagged": Q(flags__isnull=False),
+            "withdrawn": Q(withdrawn_at__isnull=False),
+            "in": Q(withdrawn_at=None),
+        }.get(self.value() or "")
+        return queryset if chosen is None else queryset.filter(chosen).distinct()
+
+
+@admin.register(Item)
+class ItemAdmin(Scoped):
+    tab = "items"
+    fields = ("key", "arm", "role", "query_text", "context_text", "clarifying_question", "responses_text", "gold",
+              "state", "stimulus_hash")  # fmt: skip
+    draft_fields = ("role", "clarifying_question")
+    list_display = ("key", "query_short", "arm", "role", "judged", "state", "see")
+    list_filter = (StudyFilter, ArmFilter, "role", StateFilter)
+    list_select_related = ("arm", "query", "study")
+    search_fields = ("key", "query__text", "query__key")
+    search_help_text = "Key or words of the query"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        judgments = Judgment.objects.filter(item=OuterRef("pk"), outcome="ok", surplus=False).order_by()
+        n = judgments.values("item").annotate(n=Count("pk")).values("n")
+        rows = super().get_queryset(request).defer("stimulus")
+        return rows.annotate(n_judgments=Coalesce(Subquery(n), 0)).order_by("study", "position", "pk")
+
+    @admin.display(description="query")
+    def query_short(self, item: Item) -> str:
+        return str(item.query)
+
+    @admin.display(description="judgments")
+    def judged(self, item: Any) -> str:
+        return f"{item.n_judgments:,}"
+
+    @admin.display(description="state")
+    def state(self, item: Item) -> str:
+        if item.withdrawn_at:
+            return f"withdrawn on {item.withdrawn_at:%Y-%m-%d}"
+        return "frozen" if item.stimulus_hash else "draft"
+
+    @admin.display(description="preview")
+    def see(self, item: Item) -> SafeString:
+        url = reverse("admin:evaluation_item_preview", args=[item.pk])
+        return format_html(
+            '<a href="{}">Preview<span class="visually-hidden"> of {}</span></a>', url, item.key
+        )
+
+    @admin.display(description="query")
+    def query_text(self, item: Item) -> SafeString:
+        return format_html('<bdi class="judged">{}</bdi>', item.query.text)
+
+    @admin.display(description="context")
+    def context_text(self, item: Item) -> str | SafeString:
+        if item.context is None:
+            return "none"
+        pairs = [(each["question"], each.get("answer", "")) for each in item.context.follow_ups]
+        return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi></dd>", pairs))
+
+    @admin.display(description="responses")
+    def responses_text(self, item: Item) -> SafeString:
+        rows = item.responses.select_related("system").order_by("system__key", "key")
+        pairs = [(str(each.system), each.text or "(empty response)") for each in rows]
+        return format_html(
+            "<dl>{}</dl>", format_html_join("", '<dt>{}</dt><dd><bdi class="judged">{}</bdi></dd>', pairs)
+        )
+
+    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        acts = [("Preview as a participant", reverse("admin:evaluation_item_preview", args=[obj.pk]))]
+        under_way = study.status in (Status.LIVE, Status.PAUSED)
+        if under_way and obj.withdrawn_at is None and may(request, "write", study.pk):
+            acts.append(("Withdraw", reverse("admin:evaluation_item_withdraw", args=[obj.pk])))
+        judgments = f"{reverse('admin:evaluation_judgment_changelist')}?study={study.pk}&q={obj.key}"
+        return [*acts, ("Judgments", judgments)]
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (("<int:pk>/preview/", "preview", preview), ("<int:pk>/withdraw/", "withdraw", withdraw))
+
+
+def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
+    """Takes an item out of a study that is under way."""
+    if request.method not in FORM:
+        return HttpResponse(status=405)
+    item = Item.objects.select_related("study", "query").filter(pk=pk).first()
+    if item is None:
+        raise Http404
+    study = study_for(request, item.study_id, "write")
+
+    def do(data: dict[str, Any]) -> str:
+        if study.status not in (Status.LIVE, Status.PAUSED):
+            raise ActRefused(
+                f"Items are withdrawn from a study under way; this one is {study.get_status_display()}."
+            )
+        if item.withdrawn_at is not None:
+            raise ActRefused("This item is withdrawn already.")
+        withdraw_item(item)
+        return f"Withdrew item {item.key}."
+
+    act = Act(
+        title=f"Withdraw item {item.key}",
+        text="Nobody gets it any more, and its judgments are in no figure. It can't be put back.",
+        button="Withdraw it",
+        danger=True,
+        objects=[str(item.query)],
+        do=do,
+        back=reverse("admin:evaluation_item_change", args=[pk]),
+    )
+    return act_page(request, study, act, tab="items")
+
+
+@admin.register(Query)
+class QueryAdmin(Scoped):
+    tab = "items"
+    fields = ("key", "text", "category", "source", "split", "information_need", "references", "documents")
+    draft_fields = ("text", "category", "source", "split", "information_need")
+    list_display = ("key", "__str__", "category", "source", "split")
+    list_filter = (StudyFilter, "split")
+    list_select_related = ("study",)
+    search_fields = ("key", "text", "category")
+    ordering = ("study", "pk")
+
+
+@admin.register(Context)
+class ContextAdmin(Scoped):
+    study_path = "query__study"
+    tab = "items"
+    fields = ("key", "query", "follow_up_text")
+    list_display = ("key", "query", "n_follow_ups")
+    list_filter = (StudyFilter.at("query__study"),)
+    list_select_related = ("query__study",)
+    search_fields = ("key", "query__text")
+    ordering = ("pk",)
+
+    @admin.display(description="follow-up questions")
+    def n_follow_ups(self, context: Context) -> int:
+        return len(context.follow_ups)
+
+    @admin.display(description="follow-up questions")
+    def follow_up_text(self, context: Context) -> SafeString:
+        pairs = [
+            (each["question"], each.get("answer", ""), ", ".join(each.get("answers", [])))
+            for each in context.follow_ups
+        ]
+        return format_html(
+            "<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi> (of: {})</dd>", pairs)
+        )
+
+
+@admin.register(Response)
+class ResponseAdmin(Scoped):
+    study_path = "query__study"
+    tab = "items"
+    fields = ("key", "system", "query", "context", "text")
+    draft_fields = ("text",)
+    list_display = ("key", "system", "query", "characters")
+    list_filter = (StudyFilter.at("query__study"),)
+    list_select_related = ("query__study", "system")
+    search_fields = ("key", "query__text", "system__key")
+    ordering = ("pk",)
+
+    @admin.display(description="characters")
+    def characters(self, response: Response) -> str:
+        return f"{len(response.text):,}"

@@ -1,0 +1,179 @@
+"""Jobs: watched while they work, read when they failed, their files fetched when they are done."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import (
+    FileResponse,
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+
+from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.rights import may, my_studies
+from evaluation.models import Job
+from evaluation.services.acts import log_act
+from evaluation.services.jobs import JobRefused, restart_job
+from evaluation.tasks import work_on_job
+
+CONTENT_TYPES = {
+    "jsonl": "application/jsonl",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+# Seconds after which the page asks again where there are no scripts.
+REFRESH = "5"
+
+
+def my_jobs(request: HttpRequest) -> QuerySet[Job]:
+    """Of the user's studies; and, as long as there is no study yet, those that the user began."""
+    mine = Q(study__in=my_studies(request).values("pk")) | Q(study=None, by=request.user.pk)
+    return Job.objects.filter(mine).select_related("study", "by")
+
+
+def _job(request: HttpRequest, pk: int) -> Job:
+    job = my_jobs(request).filter(pk=pk).first()
+    if job is None:
+        raise Http404
+    return job
+
+
+def _may_restart(request: HttpRequest, job: Job) -> bool:
+    """Who may have begun it: whoever sees a study may export it, the rest is for writers."""
+    need = "view" if job.kind == Job.Kind.EXPORT else "write"
+    return job.by_id == request.user.pk if job.study_id is None else may(request, need, job.study_id)
+
+
+def watch(request: HttpRequest, pk: int) -> HttpResponse:
+    """The job's progress; the page asks again by itself until it has ended."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    job = _job(request, pk)
+    context: dict[str, Any] = {
+        "title": TITLES[job.kind],
+        "job": job,
+        "problems": [_where_and_what(sentence) for sentence in job.problems],
+        "more_problems": job.n_problems - len(job.problems),
+        "restart": _may_restart(request, job) and (job.is_lost or _may_fare_better(job)),
+        "downloads": job.kind == Job.Kind.EXPORT and job.state == Job.State.DONE and bool(job.file),
+        "workbench": workbench_url(job.study) if job.study else "",
+    }
+    if request.headers.get("HX-Request"):
+        response = render(request, "admin/evaluation/job/_status.html", context)
+    else:
+        response = page(
+            request, "admin/evaluation/job/watch.html", context, study=job.study, tab=TABS[job.kind]
+        )
+        if job.is_active and not job.is_lost:
+            response["Refresh"] = f"{REFRESH}" if "plain" in request.GET else "60"
+    add_never_cache_headers(response)
+    return response
+
+
+def _may_fare_better(job: Job) -> bool:
+    """A file with faults has them the next time, too."""
+    return job.state == Job.State.FAILED and not (job.kind == Job.Kind.IMPORT and job.problems)
+
+
+TITLES: dict[str, str] = {
+    Job.Kind.IMPORT: "Reading a file in",
+    Job.Kind.EXPORT: "Writing an export",
+    Job.Kind.LAUNCH: "Launching",
+}
+TABS: dict[str, str] = {
+    Job.Kind.IMPORT: "workbench",
+    Job.Kind.EXPORT: "exports",
+    Job.Kind.LAUNCH: "workbench",
+}
+
+
+def _where_and_what(sentence: str) -> tuple[str, str]:
+    """("line 3", "query: ...") of "line 3: query: ..."; what names no place has none."""
+    where, colon, what = sentence.partition(": ")
+    return (where, what) if colon and len(where) <= 60 else ("", sentence)
+
+
+def restart(request: HttpRequest, pk: int) -> HttpResponse:
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    job = _job(request, pk)
+    if not _may_restart(request, job):
+        return HttpResponse("This study's viewers can't start that again.", status=403)
+    try:
+        restart_job(job)
+    except JobRefused as refused:
+        messages.error(request, str(refused))
+    else:
+        if job.study is not None:
+            log_act(study=job.study, by=request.user, message=f"Started the {job.kind} again.")
+        transaction.on_commit(lambda: work_on_job.delay(job.pk))
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+
+
+def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
+    """An export's file, streamed, for members only."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    job = _job(request, pk)
+    if job.kind != Job.Kind.EXPORT or job.state != Job.State.DONE or not job.file or not job.path.exists():
+        raise Http404
+    assert job.finished_at is not None  # it is done
+    name = f"{job.slug}-{job.finished_at:%Y-%m-%d}.{job.parameters['format']}"
+    response = FileResponse(
+        job.path.open("rb"),
+        as_attachment=True,
+        filename=name,
+        content_type=CONTENT_TYPES.get(job.parameters["format"], "application/octet-stream"),
+    )
+    add_never_cache_headers(response)
+    return response
+
+
+@admin.register(Job)
+class JobAdmin(Scoped):
+    tab = "exports"
+    fields = ("kind", "slug", "state", "phase", "done", "total", "message", "file_name", "by", "created_at",
+              "started_at", "finished_at")  # fmt: skip
+    list_display = ("__str__", "state", "progress", "message", "by", "created_at")
+    list_filter = (StudyFilter, "kind", "state")
+    list_select_related = ("study", "by")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return my_jobs(request).order_by("-pk")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        if obj is not None and obj.study_id is None:
+            return bool(obj.by_id == request.user.pk)
+        return super().has_view_permission(request, obj)
+
+    @admin.display(description="progress")
+    def progress(self, job: Job) -> str:
+        return f"{job.percent} %" if job.total else ""
+
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The page to watch it on says more than its fields."""
+        job = self.get_object(request, object_id)
+        if job is None:
+            return super().change_view(request, object_id, *args, **kwargs)
+        return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Its acts stand in the study's history."""
+        raise Http404
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., Any]]]:
+        return (
+            ("<int:pk>/watch/", "watch", watch),
+            ("<int:pk>/restart/", "restart", restart),
+            ("<int:pk>/download/", "download", download),
+        )

@@ -1,0 +1,174 @@
+"""Judgments to read, one by one with their answers; left out and taken back in with a reason."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Exists, OuterRef, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from evaluation.admin.base import RowFilter, Scoped, StudyFilter, as_id
+from evaluation.admin.pages import Act, ActRefused, act_page
+from evaluation.admin.rights import FORM, may, study_for
+from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
+from evaluation.services import AlreadyExcluded, exclude, restore
+
+
+class RaterFilter(RowFilter):
+    """One rater, chosen by a link; there may be thousands to list."""
+
+    title = "rater"
+    parameter_name = "rater"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        pk = as_id(request.GET.get("rater", ""))
+        rater = Rater.objects.filter(pk=pk).first() if pk is not None else None
+        return [(str(rater.pk), str(rater))] if rater and may(request, "view", rater.study_id) else []
+
+
+class KindFilter(admin.SimpleListFilter):
+    title = "rater's kind"
+    parameter_name = "kind"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(value, str(label)) for value, label in Rater.Kind.choices]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(rater__kind=self.value()) if self.value() in Rater.Kind.values else queryset
+
+
+@admin.register(Judgment)
+class JudgmentAdmin(Scoped):
+    tab = "judgments"
+    fields = ("item", "rater", "outcome", "answers_text", "shown", "replicate", "revision", "surplus", "day", "seconds",
+              "standing", "trace")  # fmt: skip
+    list_display = ("item_key", "rater_name", "outcome", "summary", "seconds", "standing")
+    list_display_links = ("item_key",)
+    list_filter = (StudyFilter, KindFilter, "outcome", "surplus", RaterFilter)
+    list_select_related = ("item", "rater", "study")
+    search_fields = ("item__key", "rater__pseudonym", "rater__label")
+    search_help_text = "Key of an item, or name of a rater"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        standing = Exclusion.objects.filter(undone_at=None)
+        gone = Exists(standing.filter(judgment=OuterRef("pk")))
+        rows = super().get_queryset(request).select_related("item", "rater", "study").defer("item__stimulus")
+        return (
+            rows.annotate(gone=gone, rater_gone=Exists(standing.filter(rater=OuterRef("rater"))))
+            .prefetch_related("answers")
+            .order_by("-pk")
+        )
+
+    @admin.display(description="item")
+    def item_key(self, judgment: Judgment) -> str:
+        return judgment.item.key
+
+    @admin.display(description="rater")
+    def rater_name(self, judgment: Judgment) -> str:
+        return str(judgment.rater)
+
+    @admin.display(description="answers")
+    def summary(self, judgment: Judgment) -> str:
+        shown = [f"{answer} {_value(answer)}" for answer in judgment.answers.all() if answer.text is None]
+        return ", ".join(shown[:3]) + (" …" if len(shown) > 3 else "")
+
+    @admin.display(description="answers")
+    def answers_text(self, judgment: Judgment) -> str | SafeString:
+        pairs = [(str(answer), _value(answer)) for answer in judgment.answers.all()]
+        if not pairs:
+            return "none"
+        return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi></dd>", pairs))
+
+    @admin.display(description="day")
+    def day(self, judgment: Judgment) -> str:
+        return f"{judgment.judged_at:%Y-%m-%d}" if judgment.judged_at else ""
+
+    @admin.display(description="time")
+    def seconds(self, judgment: Judgment) -> str:
+        return "" if judgment.duration_ms is None else f"{judgment.duration_ms / 1000:,.0f} s"
+
+    @admin.display(description="left out")
+    def standing(self, judgment: Any) -> str:
+        if judgment.gone:
+            return "excluded"
+        return "rater excluded" if judgment.rater_gone else ""
+
+    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        links = [
+            ("Item", reverse("admin:evaluation_item_change", args=[obj.item_id])),
+            ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
+        ]
+        if not may(request, "write", study.pk):
+            return links
+        name = "restore" if obj.gone else "exclude"
+        return [(name.capitalize(), reverse(f"admin:evaluation_judgment_{name}", args=[obj.pk])), *links]
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (
+            ("<int:pk>/exclude/", "exclude", exclude_judgment),
+            ("<int:pk>/restore/", "restore", restore_judgment),
+        )
+
+
+def _value(answer: Answer) -> str:
+    if answer.text is not None:
+        return answer.text
+    number = "" if answer.number is None else f"{answer.number:g}"
+    return " ".join(part for part in (answer.label or "", number) if part)
+
+
+def _judgment(request: HttpRequest, pk: int) -> tuple[Study, Judgment]:
+    judgment = Judgment.objects.select_related("item", "rater").filter(pk=pk).first()
+    if judgment is None:
+        raise Http404
+    return study_for(request, judgment.study_id, "write"), judgment
+
+
+def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    study, judgment = _judgment(request, pk)
+
+    def do(data: dict[str, Any]) -> str:
+        try:
+            exclude(study=study, judgment=judgment, reason=data["reason"], by=request.user)
+        except AlreadyExcluded as already:
+            raise ActRefused(str(already)) from None
+        return f"Excluded {judgment.rater}'s judgment of {judgment.item}."
+
+    act = Act(
+        title="Exclude this judgment",
+        text="No figure counts it any more. Nothing is deleted, and it can be undone.",
+        button="Exclude",
+        danger=True,
+        objects=[f"{judgment.rater} on {judgment.item}"],
+        do=do,
+        back=reverse("admin:evaluation_judgment_change", args=[pk]),
+    )
+    return act_page(request, study, act, tab="judgments")
+
+
+def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    study, judgment = _judgment(request, pk)
+
+    def do(data: dict[str, Any]) -> str:
+        exclusion = Exclusion.objects.filter(judgment=judgment, undone_at=None).first()
+        if exclusion is None:
+            raise ActRefused("This judgment is not excluded.")
+        restore(exclusion, reason=data["reason"], by=request.user)
+        return f"Restored {judgment.rater}'s judgment of {judgment.item}."
+
+    act = Act(
+        title="Restore this judgment",
+        text="Every figure counts it again.",
+        button="Restore",
+        objects=[f"{judgment.rater} on {judgment.item}"],
+        do=do,
+        back=reverse("admin:evaluation_judgment_change", args=[pk]),
+    )
+    return act_page(request, study, act, tab="judgments")

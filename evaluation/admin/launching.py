@@ -1,0 +1,127 @@
+"""Launching, pausing, resuming, closing."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from evaluation.admin.design import frozen_items, study_design
+from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page, page, workbench_url
+from evaluation.admin.rights import FORM, may, study_page
+from evaluation.models import Job, Status, Study
+from evaluation.services import (
+    LaunchRefused,
+    WrongStatus,
+    close_study,
+    launch_problems,
+    launch_study,
+    pause_study,
+    resume_study,
+)
+from evaluation.services.acts import log_act
+from evaluation.services.jobs import JobRefused, begin_job
+from evaluation.tasks import work_on_job
+
+
+@study_page(methods=FORM)
+def launch(request: HttpRequest, study: Study) -> HttpResponse:
+    """The checklist and the design; confirming launches, in the request or in the worker, by size."""
+    problems: list[str] = []
+    if request.method == "POST":
+        if not may(request, "write", study.pk):
+            return HttpResponse("Only owners and editors can launch.", status=403)
+        try:
+            return _launch(request, study)
+        except (LaunchRefused, WrongStatus, JobRefused) as refused:
+            problems = getattr(refused, "problems", None) or [str(refused)]
+    if study.status == Status.DRAFT and not problems:
+        problems = launch_problems(study)
+    job = Job.objects.filter(study=study, kind=Job.Kind.LAUNCH).first()
+    design = study_design(study)
+    context: dict[str, Any] = {
+        "title": "Launch",
+        "problems": problems[:200],
+        "more_problems": len(problems) - 200,
+        "design": design,
+        "pay": design.pay(study),
+        "draft": study.status == Status.DRAFT,
+        "job": job if job is not None and (job.is_active or job.state == Job.State.FAILED) else None,
+        "inline": frozen_items(study)[1] <= settings.ASSAY_LAUNCH_INLINE_ITEMS,
+    }
+    status = 422 if request.method == "POST" else 200
+    return page(
+        request, "admin/evaluation/study/launch.html", context, study=study, tab="workbench", status=status
+    )
+
+
+def _launch(request: HttpRequest, study: Study) -> HttpResponse:
+    n = study.items.count()
+    if n <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
+        launch_study(study)
+        log_act(study=study, by=request.user, message=f"Launched with {n:,} items.")
+        messages.success(request, f"{study.title} is live.")
+        return HttpResponseRedirect(workbench_url(study))
+    if problems := launch_problems(study):
+        raise LaunchRefused(problems)
+    if study.status != Status.DRAFT:
+        raise WrongStatus(f"Only a draft can be launched; this study is {study.status}.")
+    job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
+    log_act(study=study, by=request.user, message=f"Began to launch {n:,} items.")
+    transaction.on_commit(lambda: work_on_job.delay(job.pk))
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+
+
+def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
+    move, said = act.pop("move"), act.pop("said")
+
+    def do(data: dict[str, Any]) -> str:
+        try:
+            move(study)
+        except WrongStatus as wrong:
+            raise ActRefused(str(wrong)) from None
+        return str(said)
+
+    back = workbench_url(study)
+    return act_page(request, study, Act(do=do, back=back, **act), tab="workbench")
+
+
+@study_page("write", methods=FORM)
+def pause(request: HttpRequest, study: Study) -> HttpResponse:
+    text = "Nobody gets a new item until you resume. Who has an item before them may finish it, and nothing is lost."
+    return _move(
+        request, study, title="Pause the study", text=text, button="Pause", move=pause_study, said="Paused."
+    )
+
+
+@study_page("write", methods=FORM)
+def resume(request: HttpRequest, study: Study) -> HttpResponse:
+    return _move(
+        request,
+        study,
+        title="Resume the study",
+        text="Participants get items again.",
+        button="Resume",
+        form=OptionalReasonForm,
+        move=resume_study,
+        said="Resumed.",
+    )
+
+
+@study_page("write", methods=FORM)
+def close(request: HttpRequest, study: Study) -> HttpResponse:
+    text = (
+        "The study ends: nobody enters any more, and it can't be opened again. Judgments and the report stay."
+    )
+    return _move(
+        request,
+        study,
+        title="Close the study for good",
+        text=text,
+        button="Close it",
+        danger=True,
+        move=close_study,
+        said="Closed.",
+    )

@@ -1,0 +1,129 @@
+"""What the admin's own pages share: the bar of a study's tabs, and pages on which an act is confirmed with a reason."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+
+from evaluation.admin.rights import may
+from evaluation.hooks import Registry
+from evaluation.models import Study
+from evaluation.services.acts import log_act
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page or a list of one study. `per_study` puts the study's id into the path, otherwise into the filter."""
+
+    label: str
+    url_name: str
+    place: int
+    per_study: bool = False
+
+    def url(self, study: Study) -> str:
+        if self.per_study:
+            return reverse(f"admin:{self.url_name}", args=[study.pk])
+        return f"{reverse(f'admin:{self.url_name}')}?study={study.pk}"
+
+
+tabs: Registry[Tab] = Registry()
+
+
+def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> dict[str, Any]:
+    """What the admin's templates need to draw the study's bar around a page."""
+    if study is None:
+        return {}
+    current = tabs.get(tab) if tab else None
+    in_order = sorted(tabs, key=lambda each: each.place)
+    return {
+        "study": study,
+        "study_tabs": [(each.label, each.url(study), each is current) for each in in_order],
+        "may_write": may(request, "write", study.pk),
+        "may_own": may(request, "own", study.pk),
+    }
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    study: Study | None = None,
+    tab: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    around = {**admin.site.each_context(request), **study_context(request, study, tab)}
+    return render(request, template, {**around, **context}, status=status)
+
+
+def workbench_url(study: Study) -> str:
+    return reverse("admin:evaluation_study_workbench", args=[study.pk])
+
+
+class ReasonForm(forms.Form):
+    """Why. Stands in the study's history."""
+
+    reason = forms.CharField(
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="Stands in the study's history beside your name.",
+    )
+
+
+class OptionalReasonForm(ReasonForm):
+    reason = forms.CharField(
+        required=False,
+        max_length=300,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Stands in the study's history beside your name. May be left empty.",
+    )
+
+
+class ActRefused(Exception):
+    """The act can't be done; carries every reason."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__("; ".join(problems))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """Something that is confirmed on a page of its own. `do` gets the cleaned form and says what it did."""
+
+    title: str
+    text: str
+    button: str
+    do: Callable[[dict[str, Any]], str]
+    back: str
+    form: type[forms.Form] = ReasonForm
+    initial: dict[str, Any] | None = None
+    danger: bool = False
+    # What it is done to, in words.
+    objects: Iterable[str] = ()
+    # Where to go afterwards; by default back.
+    then: str = ""
+
+
+def act_page(request: HttpRequest, study: Study, act: Act, *, tab: str = "") -> HttpResponse:
+    """Asks, does and logs an act; what is refused stands above the form."""
+    form = act.form(request.POST if request.method == "POST" else None, initial=act.initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            done = act.do(form.cleaned_data)
+        except ActRefused as refused:
+            for problem in refused.problems:
+                form.add_error(None, problem)
+        else:
+            reason = form.cleaned_data.get("reason", "").strip()
+            log_act(study=study, by=request.user, message=f"{done} Reason: {reason}" if reason else done)
+            messages.success(request, done)
+            return HttpResponseRedirect(act.then or act.back)
+    context = {"title": act.title, "act": act, "form": form, "objects": list(act.objects)}
+    status = 422 if form.is_bound else 200
+    return page(request, "admin/act.html", context, study=study, tab=tab, status=status)

@@ -1,0 +1,121 @@
+"""An item as participants see it: the same rendering in the same page, storing nothing."""
+
+from itertools import permutations
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext
+from django.views.decorators.csrf import csrf_exempt
+
+from evaluation.admin.rights import FORM, study_for
+from evaluation.forms import build_screen, read_fields
+from evaluation.models import Item, Study
+from evaluation.protocols import AnswersInvalid, Problem
+from evaluation.protocols.base import sees_context
+from evaluation.rendering import render_markdown
+from evaluation.services import freeze_item
+from evaluation.services.compiling import compile_spec, renderer_for
+from evaluation.services.freezing import with_parts
+
+# Orders offered: all of a pair's or a triple's, of more the first few.
+MAX_ORDERS = 6
+
+
+@csrf_exempt  # the participant's own form carries no token, and nothing is stored
+def preview(request: HttpRequest, pk: int) -> HttpResponse:
+    """A GET shows the screen; a POST checks what was filled in as the study would, and stores nothing."""
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    item = with_parts(Item.objects.select_related("study").filter(pk=pk)).first()
+    if item is None:
+        raise Http404
+    study = study_for(request, item.study_id)
+    spec = study.revisions.order_by("-number").values_list("spec", flat=True).first() or compile_spec(study)
+    problems = _compiled(item, spec, study)
+    if item.stimulus is None:
+        text = "; ".join(str(problem) for problem in problems)
+        messages.error(
+            request, f"Item {item.key} can't be judged yet, so there is nothing to preview: {text}."
+        )
+        return redirect("admin:evaluation_item_change", item.pk)
+    return _screen(request, study, item, spec)
+
+
+def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
+    """Of a draft: compiled now, and not kept."""
+    if item.stimulus is not None:
+        return []
+    return freeze_item(item, spec, study, renderer_for(spec, render_markdown))
+
+
+def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]) -> HttpResponse:
+    stimulus: dict[str, Any] = item.stimulus or {}
+    parts = [response["part"] for response in stimulus["responses"]]
+    orders = [",".join(each) for each in _some_orders(parts)]
+    order = request.GET.get("order", "")
+    order = order if order in orders else orders[0]
+    protocol = study.protocol_object
+    data: dict[str, Any] | None = None
+    wrong: tuple[Problem, ...] = ()
+    fine = False
+    if request.method == "POST":
+        data = read_fields(request.POST.dict())
+        try:
+            protocol.clean(spec, stimulus, data)
+            fine = True
+        except AnswersInvalid as invalid:
+            wrong = tuple(invalid.problems)
+    guideline = protocol.guideline(spec, with_context=sees_context(spec, stimulus))
+    here = reverse("admin:evaluation_item_preview", args=[item.pk])
+    context = {
+        "screen": build_screen(protocol, spec, stimulus, order, data=data, problems=wrong),
+        "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
+        "notice": "",
+        "help": {
+            "contact": {"href": f"mailto:{study.contact}"} if "@" in study.contact else None,
+            "withdraw": "",
+            "problem": "",
+            "guideline": render_markdown(guideline),
+            "shortcuts": True,
+        },
+        "item": {"submit": f"{here}?order={order}", "skip": "", "draft": "", "visible_ms": "0"},
+        "remember": False,
+        "slug": study.slug,
+        "preview": {
+            "item": item,
+            "study": study,
+            "draft": not study.is_frozen,
+            "fine": fine,
+            "back": reverse("admin:evaluation_item_change", args=[item.pk]),
+            "orders": [(n, f"{here}?order={each}", each == order) for n, each in enumerate(orders, 1)],
+            "neighbours": _neighbours(item),
+        },
+    }
+    response = render(request, "admin/evaluation/item/preview.html", context, status=422 if wrong else 200)
+    add_never_cache_headers(response)
+    return response
+
+
+def _some_orders(parts: list[str]) -> list[tuple[str, ...]]:
+    found = []
+    for each in permutations(parts):
+        found.append(each)
+        if len(found) == MAX_ORDERS:
+            break
+    return found
+
+
+def _neighbours(item: Item) -> list[tuple[str, str]]:
+    """The items before and after it in its study, by position."""
+    rows = Item.objects.filter(study=item.study_id)
+    before = rows.filter(position__lte=item.position, pk__lt=item.pk).order_by("-position", "-pk").first()
+    after = rows.filter(position__gte=item.position, pk__gt=item.pk).order_by("position", "pk").first()
+    return [
+        (label, reverse("admin:evaluation_item_preview", args=[each.pk]))
+        for label, each in (("Previous item", before), ("Next item", after))
+        if each is not None
+    ]

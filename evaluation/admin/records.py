@@ -1,0 +1,112 @@
+"""What is kept about a study and only read: revisions, exclusions, imports; and flags, which a person resolves."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.pages import Act, act_page
+from evaluation.admin.rights import FORM, may, my_studies, study_for
+from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
+
+
+@admin.register(Revision)
+class RevisionAdmin(Scoped):
+    tab = "design"
+    fields = ("number", "spec_hash", "created_at", "spec_text")
+    list_display = ("__str__", "number", "spec_hash", "created_at")
+    list_filter = (StudyFilter,)
+    list_select_related = ("study",)
+    ordering = ("study", "number")
+
+    @admin.display(description="spec")
+    def spec_text(self, revision: Revision) -> SafeString:
+        return format_html("<pre>{}</pre>", json.dumps(revision.spec, ensure_ascii=False, indent=2))
+
+
+@admin.register(Exclusion)
+class ExclusionAdmin(Scoped):
+    tab = "raters"
+    fields = ("rater", "judgment", "reason", "by", "at", "undone_by", "undone_at", "undone_reason")
+    list_display = ("__str__", "rater", "judgment", "by", "at", "undone_at", "undone_reason")
+    list_filter = (StudyFilter,)
+    list_select_related = ("study", "rater", "judgment", "by")
+    ordering = ("-pk",)
+
+
+@admin.register(Import)
+class ImportAdmin(Scoped):
+    """A file that made a study; files that failed left nothing, and their jobs say why."""
+
+    study_path = "created_study"
+    tab = "design"
+    fields = ("file_name", "format", "state", "by", "started_at", "finished_at", "notes")
+    list_display = ("file_name", "format", "state", "by", "started_at")
+    list_filter = (StudyFilter.at("created_study"),)
+    list_select_related = ("created_study", "by")
+    ordering = ("-pk",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return Import.objects.filter(created_study__in=my_studies(request)).order_by("-pk")
+
+
+@admin.register(ItemFlag)
+class ItemFlagAdmin(Scoped):
+    study_path = "item__study"
+    tab = "items"
+    fields = ("item", "reason", "note", "at")
+    list_display = ("item", "reason", "note_short", "at", "resolve")
+    list_filter = (StudyFilter.at("item__study"), "reason")
+    list_select_related = ("item__study",)
+    search_fields = ("item__key", "note")
+    ordering = ("-pk",)
+
+    @admin.display(description="note")
+    def note_short(self, flag: ItemFlag) -> str:
+        return flag.note[:120]
+
+    @admin.display(description="resolve")
+    def resolve(self, flag: ItemFlag) -> SafeString:
+        url = reverse("admin:evaluation_itemflag_resolve", args=[flag.pk])
+        return format_html(
+            '<a href="{}">Resolve<span class="visually-hidden"> flag of {}</span></a>', url, flag.item
+        )
+
+    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        links = [("Item", reverse("admin:evaluation_item_change", args=[obj.item_id]))]
+        if not may(request, "write", study.pk):
+            return links
+        return [("Resolve", reverse("admin:evaluation_itemflag_resolve", args=[obj.pk])), *links]
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (("<int:pk>/resolve/", "resolve", resolve_flag),)
+
+
+def resolve_flag(request: HttpRequest, pk: int) -> HttpResponse:
+    """Takes a flag away; what was decided stands in the study's history."""
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    flag = ItemFlag.objects.select_related("item").filter(pk=pk).first()
+    if flag is None:
+        raise Http404
+    study = study_for(request, flag.item.study_id, "write")
+
+    def do(data: dict[str, Any]) -> str:
+        flag.delete()
+        return f"Resolved the flag “{flag.reason}” of item {flag.item}."
+
+    act = Act(
+        title=f"Resolve the flag of {flag.item}",
+        text=f"Flagged as “{flag.reason}”. {flag.note} Say what you found; withdrawing the item is a separate act.",
+        button="Resolve",
+        do=do,
+        back=f"{reverse('admin:evaluation_itemflag_changelist')}?study={study.pk}",
+    )
+    return act_page(request, study, act, tab="items")

@@ -1,0 +1,203 @@
+"""Real fields for what the study keeps as JSON: steps, skip rules, completion codes, and a question's labels."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from evaluation.models.study import default_skips, default_steps
+from evaluation.protocols import Kind
+
+ON_OFF = ("consent", "instructions", "training", "comments")
+# Outcomes of a participant's way, each of which a panel may have a code for.
+CODES = {
+    "completed": "Completed",
+    "no_consent": "No consent",
+    "failed_qualification": "Failed qualification",
+    "failed_attention": "Failed attention checks",
+    "full": "Study full",
+    "withdrawn": "Withdrawn",
+    "returned": "Returned",
+    "timed_out": "Timed out",
+}
+
+
+class Prose(forms.CharField):
+    """Text of several lines. Browsers send other line ends than specs have, which must not count as a change."""
+
+    widget = forms.Textarea
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{**kwargs, "strip": False})
+
+    def to_python(self, value: Any) -> Any:
+        text = super().to_python(value)
+        return text.replace("\r\n", "\n") if isinstance(text, str) else text
+
+
+def _number(label: str, help_text: str, low: int) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=label, help_text=help_text, min_value=low, max_value=10_000, required=False
+    )
+
+
+def _tick(label: str, help_text: str) -> forms.BooleanField:
+    return forms.BooleanField(label=label, help_text=help_text, required=False)
+
+
+class StepsForm(forms.Form):
+    """The steps of a participant's way and the rules of skipping: `initial_steps` in, `steps_of` and `skips_of` out."""
+
+    step_consent = _tick("Consent", "Participants read the consent text and agree before anything else.")
+    step_instructions = _tick("Instructions", "A page with the instructions and the guideline.")
+    step_training = _tick("Training", "The study's training items, each with feedback on what its gold says.")
+    step_comments = _tick("Comments", "A field for comments at the end.")
+    qualification_pass_mark = _number(
+        "Qualification: pass mark",
+        "How many qualification items somebody must get right to go on. Empty: no qualification.",
+        1,
+    )
+    attention_checks = _number(
+        "Attention checks", "How many are mixed into each participant's items. Empty: none.", 1
+    )
+    attention_allowed_failures = _number(
+        "Attention checks that may fail",
+        "With more than so many failed ones the visit ends. Empty: it never ends for that.",
+        0,
+    )
+    skips_per_participant = _number("Skips per participant", "How many items one participant may skip.", 0)
+    skips_flag_after = _number(
+        "Flag an item after", "An item skipped so often is flagged for you to look at. Empty: never.", 0
+    )
+
+    STEP_FIELDS = (
+        *(f"step_{name}" for name in ON_OFF),
+        "qualification_pass_mark",
+        ("attention_checks", "attention_allowed_failures"),
+    )
+    SKIP_FIELDS = (("skips_per_participant", "skips_flag_after"),)
+
+    @staticmethod
+    def initial_steps(steps: Mapping[str, Any], skips: Mapping[str, Any]) -> dict[str, Any]:
+        qualification, attention = steps.get("qualification") or {}, steps.get("attention") or {}
+        return {
+            **{f"step_{name}": bool(steps.get(name)) for name in ON_OFF},
+            "qualification_pass_mark": qualification.get("pass_mark"),
+            "attention_checks": attention.get("checks", 1) if attention else None,
+            "attention_allowed_failures": attention.get("allowed_failures"),
+            "skips_per_participant": skips.get("per_participant", 0),
+            "skips_flag_after": skips.get("flag_after"),
+        }
+
+    @staticmethod
+    def steps_of(data: Mapping[str, Any]) -> dict[str, Any]:
+        mark, checks = data.get("qualification_pass_mark"), data.get("attention_checks")
+        return {
+            **default_steps(),
+            **{name: bool(data.get(f"step_{name}")) for name in ON_OFF},
+            "qualification": {"pass_mark": mark} if mark else None,
+            "attention": {"checks": checks, "allowed_failures": data.get("attention_allowed_failures")}
+            if checks
+            else None,
+        }
+
+    @staticmethod
+    def skips_of(data: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            **default_skips(),
+            "per_participant": data.get("skips_per_participant") or 0,
+            "flag_after": data.get("skips_flag_after"),
+        }
+
+
+class CodesForm(forms.Form):
+    """One code per outcome."""
+
+    code_completed = forms.CharField(label=CODES["completed"], max_length=40, required=False)
+    code_no_consent = forms.CharField(label=CODES["no_consent"], max_length=40, required=False)
+    code_failed_qualification = forms.CharField(
+        label=CODES["failed_qualification"], max_length=40, required=False
+    )
+    code_failed_attention = forms.CharField(label=CODES["failed_attention"], max_length=40, required=False)
+    code_full = forms.CharField(label=CODES["full"], max_length=40, required=False)
+    code_withdrawn = forms.CharField(label=CODES["withdrawn"], max_length=40, required=False)
+    code_returned = forms.CharField(label=CODES["returned"], max_length=40, required=False)
+    code_timed_out = forms.CharField(label=CODES["timed_out"], max_length=40, required=False)
+
+    @staticmethod
+    def initial_codes(codes: Mapping[str, Any]) -> dict[str, Any]:
+        return {f"code_{name}": codes.get(name, "") for name in CODES}
+
+    @staticmethod
+    def codes_of(data: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+        """Codes of other outcomes stay as they are."""
+        kept = {name: code for name, code in before.items() if name not in CODES}
+        given = {name: (data.get(f"code_{name}") or "").strip() for name in CODES}
+        return kept | {name: code for name, code in given.items() if code}
+
+
+CODE_FIELDS = (
+    ("code_completed", "code_full"),
+    ("code_no_consent", "code_withdrawn"),
+    ("code_failed_qualification", "code_failed_attention"),
+    ("code_returned", "code_timed_out"),
+)
+
+# The labels that a kind of question lets one word: stored value to what the field is called.
+LABELS: dict[str, dict[str, str]] = {
+    Kind.PREFERENCE: {"tie": "Label of the tie"},
+    Kind.CHECKLIST: {"1": "Label of yes", "0": "Label of no"},
+    Kind.TEXT: {},
+}
+
+
+class LabelsWidget(forms.MultiWidget):
+    """One text field per label of the question's kind, each inside its own label."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        self.labels = dict(labels)
+        super().__init__([forms.TextInput() for _ in labels])
+
+    def decompress(self, value: Any) -> list[Any]:
+        given = value if isinstance(value, Mapping) else {}
+        return [given.get(key, "") for key in self.labels]
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        parts = self.get_context(name, value, attrs)["widget"]["subwidgets"]
+        fields = (
+            (label, widget.render(part["name"], part["value"], part["attrs"], renderer))
+            for label, widget, part in zip(self.labels.values(), self.widgets, parts, strict=True)
+        )
+        shown = format_html_join("", "<label>{} {}</label>", fields)
+        return format_html('<span class="labels">{}</span>', shown or "none")
+
+
+class LabelsField(forms.MultiValueField):
+    """A question's options, as far as they are labels; what else its kind keeps there stays as it is."""
+
+    def __init__(self, kind: str, before: Mapping[str, Any]) -> None:
+        known = LABELS.get(kind)
+        labels = (
+            known
+            if known is not None
+            else {key: key for key, each in before.items() if isinstance(each, str)}
+        )
+        self.keys, self.before = list(labels), dict(before)
+        super().__init__(
+            [forms.CharField(max_length=120, required=False) for _ in labels],
+            widget=LabelsWidget(labels),
+            required=False,
+            require_all_fields=False,
+            label="Labels",
+        )
+        self.initial = self.before
+
+    def compress(self, data_list: list[Any]) -> dict[str, Any]:
+        given = dict(zip(self.keys, data_list or [], strict=False))
+        kept = {key: value for key, value in self.before.items() if key not in self.keys}
+        return kept | {key: text.strip() for key, text in given.items() if text and text.strip()}
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.clean(data) != (initial if isinstance(initial, dict) else {}))

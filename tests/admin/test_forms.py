@@ -1,0 +1,231 @@
+"""A draft is edited in real fields, frozen rows not at all, and previews are the participant's own screen."""
+
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.urls import reverse
+
+from evaluation.models import Item, Study, StudyMember
+from evaluation.services import launch_study
+from tests.admin.conftest import signed_in
+
+pytestmark = pytest.mark.django_db
+
+
+def values_of(page: Any) -> dict[str, Any]:
+    """Every field of a change page as a browser would send it back, inlines with their management forms."""
+    forms = [page.context["adminform"].form]
+    for inline in page.context["inline_admin_formsets"]:
+        forms += [inline.formset.management_form, *inline.formset.forms]
+    sent: dict[str, Any] = {}
+    for form in forms:
+        for bound in form:
+            value = bound.value()
+            if hasattr(bound.field, "keys"):  # labels: one field each
+                parts = bound.field.widget.decompress(value)
+                sent |= {f"{bound.html_name}_{n}": part for n, part in enumerate(parts)}
+            elif value is not None and value is not False:
+                sent[bound.html_name] = value
+    return sent
+
+
+def address(study: Study) -> str:
+    return reverse("admin:evaluation_study_change", args=[study.pk])
+
+
+def test_begun_from_a_protocol(owner: Any) -> None:
+    client = signed_in(owner)
+    add = reverse("admin:evaluation_study_add")
+    assert "Pairwise comparison" in client.get(add).content.decode()
+    for wrong in ({}, {"slug": "a b"}, {"protocol": "nonsense"}, {"arms": "many"}):
+        data = {"title": "Mine", "slug": "mine", "protocol": "pairwise", "arms": "contrast"} | wrong
+        if not wrong:
+            data.pop("title")
+        assert client.post(add, data).status_code == 200
+    assert not Study.objects.exists()
+    answer = client.post(add, {"title": "Mine", "slug": "mine", "protocol": "pairwise", "arms": "contrast"})
+    study = Study.objects.get()
+    assert answer["Location"] == address(study)
+    assert StudyMember.objects.get().role == "owner"
+    assert study.arms.count() == 3
+    assert study.questions.count() == 3
+    assert study.texts.count() == 5
+
+
+def test_a_draft_s_rules_questions_texts_and_arms(editors_draft: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), editors_draft
+    data = values_of(client.get(address(study)))
+    untouched = dict(Study.objects.values("steps", "skips", "completion_codes").get(pk=study.pk))
+    saved = client.post(address(study), data)
+    assert saved.status_code == 302, saved.context["errors"]
+    assert Study.objects.values("steps", "skips", "completion_codes").get(pk=study.pk) == untouched
+    said = LogEntry.objects.filter(user=colleague).values_list("change_message", flat=True)
+    assert set(said) <= {"[]"}
+    crlf = {name: value.replace("\n", "\r\n") for name, value in data.items() if name.endswith("-body")}
+    bodies = dict(study.texts.values_list("key", "body"))
+    assert client.post(address(study), data | crlf).status_code == 302
+    assert dict(study.texts.values_list("key", "body")) == bodies  # as browsers send it, and as it was
+    data.pop("step_training")
+    prompts = {study.questions.get(key="preference").pk: "Which one?"}
+    index = next(n for n in range(3) if int(data[f"questions-{n}-id"]) in prompts)
+    text = next(n for n in range(5) if study.texts.get(pk=data[f"texts-{n}-id"]).key == "guideline")
+    data |= {
+        "attention_checks": 2, "attention_allowed_failures": 0, "qualification_pass_mark": "",
+        "skips_per_participant": 1,
+        "code_completed": "ABC", "redundancy": 4, f"questions-{index}-prompt": "Which one?",
+        f"questions-{index}-options_0": "Alike", f"texts-{text}-body": "Choose well.", "arms-0-label": "First arm",
+    }  # fmt: skip
+    answer = client.post(address(study), data)
+    assert answer.status_code == 302, answer.context["errors"]
+    study.refresh_from_db()
+    assert study.steps["training"] is False
+    assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0}
+    assert study.skips["per_participant"] == 1
+    assert (study.completion_codes, study.redundancy) == ({"completed": "ABC"}, 4)
+    question = study.questions.get(key="preference")
+    assert (question.prompt, question.options) == ("Which one?", {"tie": "Alike"})
+    assert study.texts.get(key="guideline").body == "Choose well."
+    assert study.arms.all()[0].label == "First arm"
+
+
+def test_an_arm_with_items_is_not_deleted(editors_draft: Any, colleague: Any) -> None:
+    client = signed_in(colleague)
+    data = values_of(client.get(address(editors_draft))) | {"arms-0-DELETE": "on"}
+    assert client.post(address(editors_draft), data).status_code == 200
+    assert editors_draft.arms.count() == 3
+
+
+def test_a_lease_shorter_than_what_is_paid_is_refused(editors_draft: Any, colleague: Any) -> None:
+    client = signed_in(colleague)
+    data = values_of(client.get(address(editors_draft))) | {"paid_minutes": 90, "lease_minutes": 30}
+    page = client.post(address(editors_draft), data)
+    assert page.status_code == 200
+    assert "at least the minutes that are paid" in page.content.decode()
+
+
+def test_viewers_read_and_editors_of_elsewhere_do_not(
+    editors_draft: Any, viewer: Any, mine: Any, theirs: Any
+) -> None:
+    client = signed_in(viewer)
+    assert client.get(address(editors_draft)).status_code == 200
+    assert client.post(address(editors_draft), {"title": "Taken over"}).status_code == 403
+    assert client.post(address(theirs.study), {"title": "Taken over"}).status_code == 302
+    assert not Study.objects.filter(title="Taken over").exists()
+
+
+def test_what_was_frozen_stays(mine: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), mine.study
+    page = client.get(address(study))
+    data = values_of(page)
+    assert "redundancy" not in data
+    forged = data | {
+        "pay": "4.00", "seed": 99, "title": "Another", "redundancy": 9, "asker": "Y", "step_consent": "",
+        "questions-0-prompt": "Forged", "texts-0-body": "Forged", "arms-0-label": "Forged",
+    }  # fmt: skip
+    before = Study.objects.values().get(pk=study.pk)
+    assert client.post(address(study), forged).status_code == 302
+    after = Study.objects.values().get(pk=study.pk)
+    assert {name for name in after if after[name] != before[name]} == {"pay"}
+    assert not study.questions.filter(prompt="Forged").exists()
+    assert not study.texts.filter(body="Forged").exists()
+    assert not study.arms.filter(label="Forged").exists()
+    for model, values in (
+        ("item", {"role": "training", "clarifying_question": "Forged"}), ("query", {"text": "Forged"}),
+        ("response", {"text": "Forged"}), ("context", {"key": "Forged"}), ("rater", {"label": "Forged"}),
+    ):  # fmt: skip
+        row = mine.rows[model]
+        assert (
+            client.post(reverse(f"admin:evaluation_{model}_change", args=[row.pk]), values).status_code == 403
+        )
+        same = type(row).objects.values().get(pk=row.pk)
+        assert "Forged" not in str(same)
+
+
+def test_a_form_that_was_open_while_the_study_was_launched(
+    editors_draft: Any, colleague: Any, monkeypatch: Any
+) -> None:
+    """The launch comes between the check of the rights and the writing."""
+    from evaluation.admin.study import StudyAdmin
+
+    client = signed_in(colleague)
+    data = values_of(client.get(address(editors_draft))) | {"seed": 5, "texts-0-body": "Too late."}
+    original = StudyAdmin.save_form
+
+    def launch_first(self: Any, request: Any, form: Any, change: bool) -> Any:
+        launch_study(Study.objects.get(pk=editors_draft.pk))
+        return original(self, request, form, change)
+
+    monkeypatch.setattr(StudyAdmin, "save_form", launch_first)
+    assert client.post(address(editors_draft), data).status_code == 403
+    # The launch was of this very request, and went with it.
+    assert not editors_draft.texts.filter(body="Too late.").exists()
+
+
+def test_rows_of_a_draft_are_corrected(editors_draft: Any, colleague: Any, viewer: Any) -> None:
+    client = signed_in(colleague)
+    query = editors_draft.queries.first()
+    where = reverse("admin:evaluation_query_change", args=[query.pk])
+    assert signed_in(viewer).post(where, {"text": "Mended?", "split": ""}).status_code == 403
+    assert client.post(where, {"text": "Mended?", "category": "even", "split": "dev"}).status_code == 302
+    query.refresh_from_db()
+    assert (query.text, query.split) == ("Mended?", "dev")
+    said = client.get(reverse("admin:evaluation_study_history", args=[editors_draft.pk])).content.decode()
+    assert "Changed Text, Split of query" in said
+
+
+def test_only_owners_delete_only_drafts(editors_draft: Any, mine: Any, owner: Any, colleague: Any) -> None:
+    for user, study in ((colleague, editors_draft), (owner, mine.study)):
+        where = reverse("admin:evaluation_study_delete", args=[study.pk])
+        assert signed_in(user).post(where, {"post": "yes"}).status_code == 403
+    where = reverse("admin:evaluation_study_delete", args=[editors_draft.pk])
+    assert "18 items" in signed_in(owner).get(where).content.decode()
+    assert signed_in(owner).post(where, {"post": "yes"}).status_code == 302
+    assert list(Study.objects.all()) == [mine.study]
+
+
+# --- previews ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_item_of_a_draft_as_participants_see_it(editors_draft: Any, viewer: Any) -> None:
+    item = editors_draft.items.filter(arm__key="CtxGen-CtxEval", role="main").first()
+    where = reverse("admin:evaluation_item_preview", args=[item.pk])
+    client = signed_in(viewer)
+    page = client.get(where).content.decode()
+    assert "<strong>aspen</strong> answers q0." in page
+    assert "Follow-up 1 of q0?" in page
+    assert page.index("<strong>aspen") < page.index("<strong>birch")
+    turned = client.get(f"{where}?order=r2,r1").content.decode()
+    assert turned.index("<strong>birch") < turned.index("<strong>aspen")
+    wrong = client.post(where, {"preference": "r1"})
+    assert wrong.status_code == 422
+    assert "choices are still open" in wrong.content.decode()
+    cells = {f"satisfied.f{n}.r{k}": "1" for n in (1, 2) for k in (1, 2)}
+    fine = client.post(where, {"preference": "r1", "justification": "So.", **cells})
+    assert "taken as a complete judgment" in fine.content.decode()
+    assert not editors_draft.judgments.exists()
+    assert Item.objects.get(pk=item.pk).stimulus is None
+
+
+def test_an_item_that_can_not_be_judged_yet(editors_draft: Any, colleague: Any) -> None:
+    item = editors_draft.items.filter(role="main").first()
+    item.item_responses.first().delete()
+    where = reverse("admin:evaluation_item_preview", args=[item.pk])
+    page = signed_in(colleague).get(where, follow=True).content.decode()
+    assert "needs exactly 2 responses, has 1" in page
+
+
+def test_the_prompt_of_a_judge_is_the_one_that_is_sent(mine: Any, viewer: Any, colleague: Any) -> None:
+    from judging.models import Judge
+    from judging.services import preview_request
+
+    judge = Judge.objects.create(
+        study=mine.study, name="llm", backend="chat", endpoint=mine.endpoint, model="m"
+    )
+    where = reverse("admin:judging_judge_prompt", args=[judge.pk])
+    page = signed_in(viewer).get(where, {"key": mine.item.key, "order": "r2,r1"})
+    sent = preview_request(judge, mine.item, order="r2,r1")
+    assert page.context["prompt"] == [(each["role"], each["content"]) for each in sent.messages]
+    assert "no such item" in signed_in(viewer).get(where, {"key": "nothing"}).content.decode()
+    heuristic = reverse("admin:judging_judge_prompt", args=[mine.judge.pk])
+    assert "it is sent no prompt" in signed_in(viewer).get(heuristic).content.decode()

@@ -1,0 +1,243 @@
+"""Nothing of a study is listed, counted, linked or reachable for who is no member of it; viewers change nothing."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib import admin
+from django.urls import reverse
+
+from evaluation.models import Study, StudyMember
+from tests.admin.conftest import signed_in, work_on
+
+pytestmark = pytest.mark.django_db
+OURS = ("evaluation", "annotator", "judging")
+MODELS = [
+    (model._meta.app_label, model._meta.model_name)
+    for model in admin.site._registry
+    if model._meta.app_label in OURS
+]
+# Pages about one study, and what each needs.
+STUDY_PAGES = {
+    "evaluation_study_workbench": "view",
+    "evaluation_study_launch": "view",
+    "evaluation_study_members": "view",
+    "evaluation_study_exports": "view",
+    "evaluation_study_history": "view",
+    "evaluation_study_change": "view",
+    "evaluation_study_pause": "write",
+    "evaluation_study_resume": "write",
+    "evaluation_study_close": "write",
+    "evaluation_study_revise": "write",
+    "annotator_slot_redundancy": "write",
+    "annotator_slot_replace": "write",
+    "judging_judge_new": "write",
+}
+# Viewers may export; a history answers a POST as it does a GET.
+READ_BY_POST = ("evaluation_study_exports", "evaluation_study_history")
+# Pages about one row.
+ROW_PAGES = {
+    "evaluation_item_preview": ("item", "view"),
+    "evaluation_item_withdraw": ("item", "write"),
+    "evaluation_judgment_exclude": ("judgment", "write"),
+    "evaluation_judgment_restore": ("judgment", "write"),
+    "evaluation_itemflag_resolve": ("itemflag", "write"),
+    "evaluation_job_watch": ("job", "view"),
+    "judging_judge_edit": ("judge", "write"),
+    "judging_judge_prompt": ("judge", "view"),
+    "judging_judge_start": ("judge", "write"),
+    "judging_run_watch": ("run", "view"),
+    "judging_run_pause": ("run", "write"),
+    "judging_run_resume": ("run", "write"),
+    "judging_run_cancel": ("run", "write"),
+    "judging_run_retry": ("run", "write"),
+}
+
+
+def url(app: str, model: str, page: str, *args: Any) -> str:
+    return reverse(f"admin:{app}_{model}_{page}", args=args)
+
+
+def test_every_model_of_ours_has_a_row_to_try() -> None:
+    rows = {
+        "study", "item", "query", "context", "response", "rater", "judgment", "itemflag", "revision", "exclusion",
+        "import", "job", "participant", "submission", "assignment", "slot", "endpoint", "judge", "run", "call",
+    }  # fmt: skip
+    assert {model for _, model in MODELS} == rows
+
+
+@pytest.mark.parametrize(("app", "model"), MODELS)
+def test_lists_hold_the_user_s_own_rows_only(
+    mine: Any, theirs: Any, owner: Any, app: str, model: str
+) -> None:
+    page = signed_in(owner).get(url(app, model, "changelist"))
+    listed = {row.pk for row in page.context["cl"].queryset}
+    assert mine.rows[model].pk in listed
+    assert theirs.rows[model].pk not in listed
+    assert "theirs" not in page.content.decode().lower()
+
+
+@pytest.mark.parametrize(("app", "model"), MODELS)
+def test_lists_of_another_study_are_empty(mine: Any, theirs: Any, owner: Any, app: str, model: str) -> None:
+    """Whatever filter or search is put into the address."""
+    client = signed_in(owner)
+    for query in (
+        f"?study={theirs.study.pk}",
+        "?q=theirs",
+        "?study=x",
+        f"?arm={theirs.item.arm_id}",
+        "?run=1&rater=2",
+    ):
+        page = client.get(url(app, model, "changelist") + query, follow=True)
+        assert page.status_code == 200
+        assert theirs.rows[model].pk not in {row.pk for row in page.context["cl"].queryset}
+        assert "theirs endpoint" not in page.content.decode()
+
+
+@pytest.mark.parametrize(("app", "model"), MODELS)
+@pytest.mark.parametrize("page", ["change", "history", "delete"])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_rows_of_another_study_are_not_there(
+    mine: Any, theirs: Any, colleague: Any, app: str, model: str, page: str, method: str
+) -> None:
+    """An editor of one study gets nothing of another by its address: as if it did not exist."""
+    client = signed_in(colleague)
+    answer = getattr(client, method)(url(app, model, page, theirs.rows[model].pk), {"reason": "x"})
+    assert answer.status_code in (302, 403, 404)
+    if answer.status_code == 302:
+        assert answer["Location"] == reverse("admin:index")
+    theirs.rows[model].refresh_from_db()
+
+
+@pytest.mark.parametrize(("app", "model"), MODELS)
+def test_every_row_of_one_s_own_opens(mine: Any, viewer: Any, owner: Any, app: str, model: str) -> None:
+    for user in (viewer, owner):
+        if model == "endpoint" and user is viewer:
+            continue
+        page = signed_in(user).get(url(app, model, "change", mine.rows[model].pk), follow=True)
+        assert page.status_code == 200, (user, model)
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("name", STUDY_PAGES)
+def test_pages_of_a_study(mine: Any, theirs: Any, viewer: Any, outsider: Any, name: str, method: str) -> None:
+    address = reverse(f"admin:{name}", args=[mine.study.pk])
+    elsewhere = reverse(f"admin:{name}", args=[theirs.study.pk])
+    before = Study.objects.values().get(pk=mine.study.pk)
+    for user, where in ((outsider, address), (viewer, elsewhere)):
+        answer = getattr(signed_in(user), method)(where, {"reason": "I want to", "redundancy": 9})
+        nothing = answer.status_code in (404, 405) or answer.get("Location") == reverse("admin:index")
+        assert nothing, (name, answer.status_code)
+    seen = getattr(signed_in(viewer), method)(
+        address, {"reason": "I want to", "redundancy": 9, "who": "outsider"}
+    )
+    if STUDY_PAGES[name] == "write" or (method == "post" and name not in READ_BY_POST):
+        assert seen.status_code in (403, 405), (name, seen.status_code)
+    assert Study.objects.values().get(pk=mine.study.pk) == before
+    assert not StudyMember.objects.filter(user=outsider).exists()
+
+
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("name", ROW_PAGES)
+def test_pages_of_a_row(mine: Any, theirs: Any, viewer: Any, outsider: Any, name: str, method: str) -> None:
+    model, need = ROW_PAGES[name]
+    own = reverse(f"admin:{name}", args=[mine.rows[model].pk])
+    elsewhere = reverse(f"admin:{name}", args=[theirs.rows[model].pk])
+    for user, where in ((outsider, own), (viewer, elsewhere)):
+        answer = getattr(signed_in(user), method)(where, {"reason": "I want to", "start": 1})
+        assert answer.status_code in (404, 405), (name, answer.status_code)
+    answer = getattr(signed_in(viewer), method)(own, {"reason": "I want to", "start": 1})
+    wanted = (403, 405) if need == "write" else (200, 405, 422)
+    assert answer.status_code in wanted, (name, answer.status_code)
+    missing = reverse(f"admin:{name}", args=[10**9])
+    assert getattr(signed_in(viewer), method)(missing, {"reason": "x"}).status_code in (404, 405)
+
+
+@pytest.mark.parametrize("name", ["exclude", "restore"])
+def test_raters_of_another_study_can_not_be_chosen(
+    mine: Any, theirs: Any, owner: Any, viewer: Any, outsider: Any, name: str
+) -> None:
+    address = reverse(f"admin:evaluation_rater_{name}")
+    both = f"{mine.rater.pk},{theirs.rater.pk}"
+    for user, ids, wanted in (
+        (owner, theirs.rater.pk, 404), (owner, both, 404), (owner, "", 404), (owner, "1;2", 404),
+        (outsider, mine.rater.pk, 404), (viewer, mine.rater.pk, 403),
+    ):  # fmt: skip
+        for method in ("get", "post"):
+            data = {} if method == "get" else {"data": {"reason": "x"}}
+            answer = getattr(signed_in(user), method)(f"{address}?ids={ids}", **data)
+            assert answer.status_code == wanted, (user, ids, method)
+    assert mine.study.exclusions.filter(rater__isnull=False).count() == 0
+
+
+def test_an_action_takes_no_rows_of_others(mine: Any, theirs: Any, owner: Any) -> None:
+    data = {"action": "exclude_selected", "_selected_action": [mine.rater.pk, theirs.rater.pk]}
+    answer = signed_in(owner).post(url("evaluation", "rater", "changelist"), data)
+    assert answer["Location"].endswith(f"?ids={mine.rater.pk}")
+
+
+@pytest.mark.parametrize(("app", "model"), MODELS)
+def test_nothing_can_be_added_or_deleted_in_passing(mine: Any, colleague: Any, app: str, model: str) -> None:
+    client = signed_in(colleague)
+    add = client.get(url(app, model, "add"))
+    assert add.status_code == (200 if model in ("study", "endpoint") else 403)
+    assert client.post(url(app, model, "delete", mine.rows[model].pk), {"post": "yes"}).status_code in (
+        302,
+        403,
+    )
+    mine.rows[model].refresh_from_db()
+    page = client.get(url(app, model, "changelist"))
+    assert b"delete_selected" not in page.content
+
+
+def test_autocompletes_list_no_users_and_no_rows_of_others(mine: Any, theirs: Any, owner: Any) -> None:
+    client = signed_in(owner)
+    address = reverse("admin:autocomplete")
+    for model, field in (("studymember", "user"), ("study", "created_by_import"), ("exclusion", "by")):
+        query = {"app_label": "evaluation", "model_name": model, "field_name": field, "term": "s"}
+        assert client.get(address, query).status_code in (403, 404)
+    raters = {"app_label": "evaluation", "model_name": "judgment", "field_name": "rater", "term": ""}
+    found = {each["id"] for each in client.get(address, raters).json()["results"]}
+    assert found == {str(pk) for pk in mine.study.raters.values_list("pk", flat=True)}
+    assert client.get(reverse("admin:auth_user_changelist")).status_code == 403
+
+
+def test_lookups_across_tables_are_refused(mine: Any, owner: Any) -> None:
+    client = signed_in(owner)
+    for lookup in ("study__members__user__password__startswith=p", "created_by__password__contains=a"):
+        for model in ("evaluation_item", "judging_run", "evaluation_study"):
+            answer = client.get(f"{reverse(f'admin:{model}_changelist')}?{lookup}")
+            assert answer.status_code in (302, 400)
+
+
+def test_people_who_are_not_staff_see_the_door(mine: Any, django_user_model: Any) -> None:
+    someone = django_user_model.objects.create_user("someone", password="someone-password")
+    StudyMember.objects.create(study=mine.study, user=someone, role="owner")
+    page = signed_in(someone).get(reverse("admin:evaluation_study_workbench", args=[mine.study.pk]))
+    assert page.status_code == 302
+    assert "/login/" in page["Location"]
+
+
+def test_panels_ask_for_membership(mine: Any, outsider: Any, viewer: Any) -> None:
+    for name in ("annotator_slot_panel", "annotator_participant_panel"):
+        address = reverse(f"admin:{name}", args=[mine.study.slug])
+        assert signed_in(viewer).get(address).status_code == 200
+        assert signed_in(outsider).get(address).status_code == 404
+        assert signed_in(viewer).post(address).status_code == 405
+
+
+def test_a_superuser_reaches_everything(mine: Any, theirs: Any, chief: Any) -> None:
+    client = signed_in(chief)
+    for app, model in MODELS:
+        page = client.get(url(app, model, "changelist"))
+        assert {mine.rows[model].pk, theirs.rows[model].pk} <= {row.pk for row in page.context["cl"].queryset}
+    assert client.get(reverse("admin:evaluation_study_workbench", args=[theirs.study.pk])).status_code == 200
+
+
+def test_a_study_that_is_just_being_imported_is_nobody_s(mine: Any, owner: Any) -> None:
+    hidden: SimpleNamespace = work_on("hidden", owner)
+    hidden.rows["import"].state = "running"
+    hidden.rows["import"].save()
+    client = signed_in(owner)
+    assert client.get(reverse("admin:evaluation_study_workbench", args=[hidden.study.pk])).status_code == 404
+    assert "Hidden" not in client.get(reverse("admin:index")).content.decode()

@@ -1,0 +1,337 @@
+"""A new researcher's way, from an empty database to an export, and every screen met on it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth import get_user_model
+from playwright.sync_api import Page
+
+from config.celery import app
+from evaluation.models import Job, Judgment, Study
+from judging.models import Endpoint, Run
+from tests import endpoint
+from tests.browser import material
+from tests.browser.conftest import Visitor
+from tests.browser.walking import walk_by_mouse
+from tests.dumps import build
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+DESK = {"width": 1440, "height": 900}
+SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
+
+
+@pytest.fixture(autouse=True)
+def at_once(settings: Any, tmp_path: Path) -> Iterator[None]:
+    """Tasks run where they are queued; what they write is private to the test."""
+    settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
+    before = app.conf.task_always_eager
+    app.conf.task_always_eager = True
+    yield
+    app.conf.task_always_eager = before
+
+
+@pytest.fixture
+def researcher(db: Any) -> Any:
+    return get_user_model().objects.create_user("ada", password="a-long-password-of-ada", is_staff=True)
+
+
+@pytest.fixture
+def desk(new_visitor: Callable[..., Visitor]) -> Visitor:
+    return new_visitor(viewport=DESK)
+
+
+def items_file(path: Path) -> Path:
+    """Two systems' answers to four questions, each with a context of two follow-ups."""
+    arm = {
+        "key": "context",
+        "label": "Context throughout",
+        "context_at_generation": True,
+        "context_at_judging": True,
+    }
+    header = {"assay": 1, "spec": {"protocol": "pairwise", "title": "Comparing answers", "arms": [arm]}}
+    header["rules"] = {
+        "redundancy": 2, "items_per_participant": 4, "pay": "3.00", "contact": "research@example.org",
+        "completion_codes": {"completed": "C1TUA9KX"},
+    }  # fmt: skip
+    records = []
+    for number, (text, pair) in enumerate(
+        [("Is coffee good for you?", material.COFFEE), ("How do I start tomatoes from seed?", material.SEEDS)]
+        * 2
+    ):
+        follow_ups = [
+            {"question": q, "answers": [a, "I don't know"], "answer": a} for q, a in material.FOLLOW_UPS[:2]
+        ]
+        records.append({
+            "key": f"item-{number}",
+            "arm": "context",
+            "query": {"key": f"q{number}", "text": text, "category": "home"},
+            "context": {"key": "c", "follow_ups": follow_ups},
+            "responses": [{"system": "aspen", "text": pair[0]}, {"system": "birch", "text": pair[1]}],
+        })  # fmt: skip
+    return build.write(path, header, *records)
+
+
+def look(visitor: Visitor, name: str, *, full: bool = True) -> None:
+    """The page is sound: no complaints, nothing from elsewhere, nothing that axe finds; a picture of it is kept."""
+    page = visitor.page
+    page.wait_for_load_state("networkidle")
+    assert visitor.complaints == [], (name, "\n".join(visitor.complaints))
+    assert visitor.strange_requests == [], name
+    found = Axe().run(page)
+    visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
+    assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+    widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert widths[0] <= widths[1], f"{name} is wider than the window: {widths}"
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"admin-{name}-{DESK['width']}.png", full_page=full)
+
+
+def sign_in(visitor: Visitor, name: str = "ada") -> None:
+    visitor.go("/admin/")
+    visitor.page.get_by_label("Username").fill(name)
+    visitor.page.get_by_label("Password").fill(f"a-long-password-of-{name}")
+    visitor.page.get_by_role("button", name="Log in").click()
+    visitor.page.wait_for_url("**/admin/")
+
+
+def press(page: Page, name: str, *, exact: bool = True) -> None:
+    """A button, or a link that looks like one."""
+    target = page.get_by_role("button", name=name, exact=exact).or_(
+        page.get_by_role("link", name=name, exact=exact)
+    )
+    target.first.click()
+    page.wait_for_load_state()
+
+
+def tab(page: Page, name: str) -> None:
+    page.get_by_role("navigation", name="Study").get_by_role("link", name=name, exact=True).click()
+    page.wait_for_load_state()
+
+
+def participate(visitor: Visitor, address: str, name: str) -> None:
+    visitor.page.goto(f"{address}?PROLIFIC_PID={name}&STUDY_ID=s&SESSION_ID={name}")
+    visitor.page.get_by_role("button", name="I agree").click()
+    assert walk_by_mouse(visitor.page) == "C1TUA9KX"
+
+
+def test_from_an_empty_database_to_an_export(
+    desk: Visitor, new_visitor: Callable[..., Visitor], researcher: Any, tmp_path: Path
+) -> None:
+    page = desk.page
+    desk.go("/admin/")
+    look(desk, "01-login")
+    sign_in(desk)
+    look(desk, "02-no-studies")
+
+    # A file with a fault is refused with lines that can be read; then the good one.
+    bad = build.write(tmp_path / "faulty.jsonl", build.header(), build.item(1, arm="nowhere"), b"{broken")
+    press(page, "New study from a file")
+    look(desk, "03-from-file")
+    page.get_by_label("File").set_input_files(bad)
+    page.get_by_label("Slug").fill("answers")
+    press(page, "Upload and check")
+    page.get_by_text("line 3").wait_for()
+    look(desk, "04-refused-file")
+    press(page, "Upload another file")
+    page.get_by_label("File").set_input_files(items_file(tmp_path / "answers.jsonl"))
+    page.get_by_label("Slug").fill("answers")
+    press(page, "Upload and check")
+    page.get_by_text("Comparing answers is there, with 4 items.").wait_for()
+    look(desk, "05-import-done")
+
+    press(page, "To the workbench")
+    look(desk, "06-workbench-draft")
+    study = Study.objects.get(slug="answers")
+    assert study.members.get().role == "owner"
+
+    # Rules, questions and texts in fields of their own.
+    tab(page, "Design")
+    look(desk, "07-design")
+    page.get_by_label("Training").uncheck()
+    page.get_by_label("Thanks", exact=True).fill("Many thanks from all of us.")
+    press(page, "Save")
+    page.get_by_text("Saved.").wait_for()
+    study.refresh_from_db()
+    assert study.steps["training"] is False
+    assert study.texts.get(key="thanks").body == "Many thanks from all of us."
+
+    # An item as participants see it.
+    tab(page, "Items")
+    look(desk, "08-items")
+    page.get_by_role("link", name="Preview of item-0").click()
+    page.get_by_text("Nothing is stored.").wait_for()
+    assert page.get_by_role("heading", name="Response 2").is_visible()
+    page.get_by_role("button", name="Submit and go on").click()
+    page.wait_for_selector("[role=alert]")
+    look(desk, "09-preview")
+    page.get_by_role("link", name="Back to the item").click()
+    look(desk, "10-item")
+
+    # The checklist with the design, and the launch.
+    tab(page, "Workbench")
+    press(page, "Launch")
+    look(desk, "11-launch")
+    assert "2 \u00d7 3.00 GBP = 6.00 GBP" in " ".join(
+        (page.text_content("#content-main") or "").split()
+    ).replace("Pay: 2 participants", "Pay: 2")
+    press(page, "Launch now")
+    page.get_by_text("is live.").first.wait_for()
+    page.get_by_role("region", name="Places").get_by_text("In all").wait_for()
+    look(desk, "12-workbench-live")
+    address = page.text_content("code.link") or ""
+
+    for name in ("one", "two"):
+        participate(new_visitor(), address, name)
+    assert Judgment.objects.filter(outcome="ok").count() == 8
+
+    # A heuristic and an LLM judge on the same items.
+    with endpoint.serve() as served:
+        Endpoint.objects.create(name="stub", base_url=served.url)
+        tab(page, "Judges")
+        look(desk, "13-no-judges")
+        press(page, "New judge")
+        page.get_by_label("Name", exact=True).fill("longer")
+        page.get_by_label("How it judges").select_option("longer")
+        press(page, "Save the judge")
+        press(page, "Start a run")
+        look(desk, "14-start-heuristic")
+        press(page, "Start the run")
+        page.get_by_text("complete", exact=True).first.wait_for()
+
+        tab(page, "Judges")
+        press(page, "New judge")
+        page.get_by_label("Name", exact=True).fill("llm")
+        page.get_by_label("Endpoint").select_option(label="stub")
+        page.get_by_label("Model", exact=True).fill("longer")
+        page.get_by_label("Presented order").select_option("both")
+        look(desk, "15-judge-form")
+        press(page, "Save the judge")
+        look(desk, "16-judge")
+        press(page, "See its prompt")
+        assert "Is coffee good for you?" in (page.text_content(".messages") or "")
+        look(desk, "17-prompt")
+        press(page, "Back to the judge")
+        press(page, "Start a run")
+        look(desk, "18-start-run")
+        press(page, "Start the run")
+        page.locator("#run-status .status", has_text="complete").wait_for()
+        look(desk, "19-run")
+        assert served.log
+    assert set(Run.objects.values_list("state", flat=True)) == {"complete"}
+
+    # Watching, leaving out, putting back.
+    tab(page, "Workbench")
+    page.get_by_role("region", name="Participants").get_by_text("completed").wait_for()
+    look(desk, "20-workbench-judged")
+    tab(page, "Raters")
+    look(desk, "21-raters")
+    page.locator("#result_list tbody th a").first.click()
+    look(desk, "22-rater")
+    press(page, "Exclude")
+    look(desk, "23-exclude")
+    page.get_by_label("Reason").fill("Pressed keys at random.")
+    press(page, "Exclude")
+    page.get_by_text("Excluded").first.wait_for()
+    page.locator("#result_list tbody th a").first.click()
+    press(page, "Restore")
+    page.get_by_label("Reason").fill("A second look found nothing.")
+    press(page, "Restore")
+    tab(page, "Judgments")
+    look(desk, "24-judgments")
+    page.locator("#result_list tbody th a").first.click()
+    look(desk, "25-judgment")
+    tab(page, "Participants")
+    look(desk, "26-participants")
+    tab(page, "Members")
+    look(desk, "27-members")
+
+    # Other words for who comes next, a rest, and the end.
+    tab(page, "Workbench")
+    press(page, "Revise texts")
+    page.get_by_label("Thanks", exact=True).fill("Thank you very much.")
+    page.get_by_label("Reason").fill("Warmer.")
+    press(page, "Show what would change")
+    look(desk, "28-revise", full=False)
+    press(page, "Make it revision 2")
+    press(page, "Pause")
+    look(desk, "29-pause")
+    page.get_by_label("Reason").fill("Lunch.")
+    press(page, "Pause")
+    look(desk, "30-workbench-paused")
+
+    # The report and an export.
+    tab(page, "Report")
+    assert "Comparing answers" in page.title()
+    page.go_back()
+    tab(page, "Exports")
+    look(desk, "31-exports")
+    page.get_by_role("button", name="CSV").click()
+    page.wait_for_load_state()
+    look(desk, "32-export-done")
+    with page.expect_download() as started:
+        page.get_by_role("link", name="Download").click()
+    assert started.value.suggested_filename.startswith("answers-")
+    assert started.value.suggested_filename.endswith(".csv")
+    lines = Path(started.value.path()).read_text().splitlines()
+    assert len({line.split(",")[9] for line in lines[1:]}) == 4  # two people, two judges
+
+    tab(page, "History")
+    look(desk, "33-history")
+    said = page.text_content("#change-history") or ""
+    for act in (
+        "Launched with 4 items.",
+        "Excluded",
+        "Pressed keys at random.",
+        "Paused. Reason: Lunch.",
+        "Exported",
+    ):
+        assert act in said
+    assert LogEntry.objects.filter(user=researcher).count() > 10
+    desk.go("/admin/")
+    look(desk, "34-studies")
+    assert Job.objects.filter(state="done").count() == 2
+    # The file that was refused says so on purpose.
+    assert orjson.loads((tmp_path / "answers.jsonl").read_bytes().splitlines()[0])["assay"] == 1
+
+
+def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path: Path) -> None:
+    """Begun from the protocol, its questions edited, then its items uploaded; in the dark, too."""
+    page = desk.page
+    page.emulate_media(color_scheme="dark")
+    sign_in(desk)
+    press(page, "New study")
+    look(desk, "40-new-study-dark")
+    page.get_by_label("Title").fill("My first study")
+    page.get_by_label("Arms").select_option("context")
+    press(page, "Begin the study")
+    look(desk, "41-design-dark")
+    study = Study.objects.get()
+    assert study.slug == "my-first-study"
+    page.locator("#id_questions-1-prompt").fill("Which one would you rather get?")
+    page.get_by_label("Label of the tie").fill("Equally good")
+    press(page, "Save")
+    question = study.questions.get(key="preference")
+    assert (question.prompt, question.options) == ("Which one would you rather get?", {"tie": "Equally good"})
+    tab(page, "Workbench")
+    press(page, "Upload items")
+    look(desk, "42-upload-dark")
+    file = tmp_path / "items.jsonl"
+    arm = study.arms.get().key
+    build.write(file, *(build.context_item(number) | {"arm": arm} for number in range(1, 4)))
+    page.get_by_label("File").set_input_files(file)
+    press(page, "Upload and check")
+    page.get_by_text("3 items are in the draft now.").wait_for()
+    press(page, "To the workbench")
+    look(desk, "43-workbench-dark")
+    assert study.items.count() == 3
+    press(page, "Delete the draft")
+    look(desk, "44-delete-dark")
+    page.get_by_role("button", name="Yes").click()
+    page.wait_for_load_state()
+    assert not Study.objects.exists()
