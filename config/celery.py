@@ -1,11 +1,39 @@
 """The Celery application; settings come from Django's."""
 
+import logging
+import logging.config
 import os
+from typing import Any
 
-from celery import Celery
+from celery import Celery, signals
+
+from evaluation import logcontext
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("assay")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@signals.setup_logging.connect
+def set_up_logging(loglevel: int, **kwargs: Any) -> None:
+    """Instead of Celery's own handlers, which would neither mask nor say which task a line belongs to."""
+    from django.conf import settings
+
+    logging.config.dictConfig(settings.LOGGING)
+    # As everywhere with Celery, `--loglevel` decides for its processes.
+    logging.getLogger().setLevel(loglevel)
+
+
+# An eager task runs inside a request or a command, whose fields it keeps.
+@signals.task_prerun.connect
+def name_the_task(task_id: str, task: Any, **kwargs: Any) -> None:
+    if not task.request.is_eager:
+        logcontext.begin(task=task_id, task_name=task.name)
+
+
+@signals.task_postrun.connect
+def forget_the_task(task: Any, **kwargs: Any) -> None:
+    if not task.request.is_eager:
+        logcontext.end()

@@ -1,24 +1,158 @@
-"""Keeps participants' tokens out of the logs."""
+"""Log lines: what they look like, and that no token, key or password is ever in one.
 
+Everything is masked where a line gets its final form, so that messages, arguments, chained tracebacks and the lines
+of libraries all pass the same gate. One configuration serves Django, Celery's processes and gunicorn's.
+"""
+
+import html
 import logging
+import os
 import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
-TOKEN_IN_PATH = re.compile(r"(/p/)[A-Za-z0-9_-]{8,}")
+from pythonjsonlogger.orjson import OrjsonFormatter
+
+from evaluation import logcontext
+
+MASK = "***"
+FORMATS = ("line", "json")
+KEY_PREFIX = "ASSAY_KEY_"
+# A shorter value is a placeholder such as "none", and masking it would eat ordinary words.
+SHORTEST_SECRET = 8
+
+# Plain, in a string within a string, and on an HTML page.
+_QUOTE = r"""(?:\\?['"]|&quot;|&\#x27;|&\#39;)"""
+# (words of which one must occur, in whatever case, for the pattern to be tried; pattern; replacement)
+PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
+    # A participant's address is a capability.
+    (("/p/",), re.compile(r"(/p/)[A-Za-z0-9_-]{8,}"), rf"\1{MASK}"),
+    # postgres://user:password@host
+    (("://",), re.compile(r"(://[^\s/:@'\"]*:)[^\s/'\"]+(?=@)"), rf"\1{MASK}"),
+    # Keys of model endpoints, and this API's own tokens.
+    (("sk-",), re.compile(r"\bsk-[A-Za-z0-9_-]{6,}"), f"sk-{MASK}"),
+    (("assay_",), re.compile(r"\bassay_[A-Za-z0-9]{16,}"), f"assay_{MASK}"),
+    (
+        ("bearer", "token"),
+        re.compile(r"\b(Bearer|Token)\s+[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE),
+        rf"\1 {MASK}",
+    ),
+    # Headers as libraries print them: "Name: value", {'name': 'value'}, (b'name', b'value').
+    (
+        ("authorization", "cookie", "api-key", "api_key"),
+        re.compile(
+            r"((?:proxy-|http_)?authorization|(?:set-|http_)?cookie|(?:x-)?api[-_]key)"
+            rf"({_QUOTE}\s*[:=,]\s*b?|\s*[:=]\s*)(?:({_QUOTE}).*?\3|[^\r\n'\"]+)",
+            re.IGNORECASE,
+        ),
+        rf"\1\2{MASK}",
+    ),
+)
 
 
-def mask_tokens(text: str) -> str:
-    """The same text with every participant token replaced."""
-    return TOKEN_IN_PATH.sub(r"\1***", text)
+def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Every secret that the environment holds, in every spelling a text may have it in; longest first."""
+    found = {value.strip() for name, value in environment.items() if name.startswith(KEY_PREFIX)}
+    found.add(environment.get("SECRET_KEY", ""))
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        found |= _passwords(environment.get(name, ""))
+    spelled = {way(value) for value in found for way in _SPELLINGS}
+    return tuple(sorted((value for value in spelled if len(value) >= SHORTEST_SECRET), key=len, reverse=True))
 
 
-class MaskTokens(logging.Filter):
-    """Rewrites a record's message, arguments included, before any handler formats it."""
+def _passwords(url: str) -> set[str]:
+    try:
+        password = urlsplit(url).password or ""
+    except ValueError:  # assay.E003 and assay.E004 say so
+        return set()
+    return {password, unquote(password)}
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        message = record.getMessage()
-        masked = mask_tokens(message)
-        if masked != message:
-            record.msg, record.args = masked, ()
-        if record.exc_info and not record.exc_text:
-            record.exc_text = mask_tokens(logging.Formatter().formatException(record.exc_info))
-        return True
+
+def _in_repr(value: str) -> str:
+    return repr(value)[1:-1]
+
+
+_SPELLINGS: tuple[Callable[[str], str], ...] = (str, _in_repr, html.escape)
+_SECRETS = secret_values(os.environ)
+
+
+def mask(text: str) -> str:
+    """The same text with every token, key and password replaced."""
+    for secret in _SECRETS:
+        if secret in text:
+            text = text.replace(secret, MASK)
+    lowered = text.lower()
+    for hints, pattern, replacement in PATTERNS:
+        for hint in hints:
+            if hint in lowered:
+                text = pattern.sub(replacement, text)
+                break
+    return text
+
+
+def _masked(value: Any) -> Any:
+    """A value of a JSON line, masked wherever it holds text."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, dict):
+        return {str(name): _masked(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_masked(each) for each in value]
+    return mask(value if isinstance(value, str) else repr(value))
+
+
+class Line(logging.Formatter):
+    """`time level logger [field=value ...] message`, for people."""
+
+    def __init__(self) -> None:
+        super().__init__("{asctime} {levelname} {name} {context}{message}", style="{")
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.context = "".join(f"{name}={value} " for name, value in logcontext.fields().items())
+        return mask(super().format(record))
+
+
+class Json(OrjsonFormatter):
+    """One JSON object a line, for machines: time, level, logger, message, what is bound, the traceback."""
+
+    def add_fields(
+        self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
+    ) -> None:
+        # The libraries' own extras (a whole request, a task's arguments) stay out; `access` is our middleware's.
+        log_data["time"] = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        log_data["level"] = record.levelname
+        log_data["logger"] = record.name
+        log_data["message"] = record.message
+        log_data["process"] = record.process
+        log_data.update(logcontext.fields())
+        log_data.update(getattr(record, "access", {}))
+        log_data.update(message_dict)
+
+    def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
+        return {name: _masked(value) for name, value in log_data.items() if value is not None}
+
+
+def configuration(form: str, level: str) -> dict[str, Any]:
+    """For `logging.config.dictConfig`. Every logger with a handler of its own is named here, or it would not mask."""
+    ours = {"handlers": ["console"], "propagate": False}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"masked": {"()": "config.logs.Json" if form == "json" else "config.logs.Line"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "masked"}},
+        "root": {"handlers": ["console"], "level": level},
+        "loggers": {
+            "django": {"handlers": [], "level": "INFO"},
+            "django.server": {**ours, "level": "WARNING"},
+            # Their libraries give them handlers, or forbid them to pass lines on.
+            "gunicorn.error": {**ours},
+            "gunicorn.access": {**ours},
+            "multiprocessing": {**ours, "level": "ERROR"},
+            # An HTTP client says at INFO where every single call of a judge went.
+            "httpx2": {"level": "WARNING"},
+            "httpcore2": {"level": "WARNING"},
+            "openai": {"level": "WARNING"},
+        },
+    }

@@ -1,9 +1,12 @@
 """The one settings file, read from the environment; with no environment at all it is the embedded default."""
 
+import contextlib
 from pathlib import Path
 
 import environ
 from csp.constants import NONCE, NONE, SELF
+
+from config import logs
 
 env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -14,11 +17,12 @@ DEBUG = env.bool("DEBUG", default=False)
 # The default only serves the embedded demo on 127.0.0.1; `check --deploy` refuses it (assay.E001).
 INSECURE_SECRET_KEY = "insecure-only-for-the-embedded-demo-on-one-machine"  # noqa: S105 - public on purpose, refused in production
 SECRET_KEY = env.str("SECRET_KEY", default=INSECURE_SECRET_KEY)
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]", "testserver"])
+LOCAL_HOSTS = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOCAL_HOSTS)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "config.admin.AssayAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -26,13 +30,20 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django_htmx",
     "csp",
+    "rest_framework",
+    "knox",
+    "drf_spectacular",
     "evaluation",
     "annotator",
     "judging",
 ]
 
 MIDDLEWARE = [
+    # First what may be asked under any host name and without TLS; then the request's id and its line in the log.
+    "config.health.health_checks",
+    "config.middleware.request_log",
     "django.middleware.security.SecurityMiddleware",
+    "annotator.middleware.participants_first",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -74,7 +85,12 @@ TEMPLATES = [
 ]
 
 # --- database: SQLite unless DATABASE_URL names a PostgreSQL -------------------------------------------------
-DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'assay.sqlite3'}")}
+DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'assay.sqlite3'}"
+try:
+    DATABASES = {"default": {"ENGINE": "", **env.db_url_config(DATABASE_URL)}}
+except ValueError:
+    # Not an address: assay.E004 says so, where a traceback would print it with its password.
+    DATABASES = {"default": {"ENGINE": ""}}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE makes the read-then-write transactions of claiming exact; WAL lets readers go on meanwhile.
     DATABASES["default"]["OPTIONS"] = {
@@ -82,21 +98,48 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;",
     }
-else:
+elif DATABASES["default"]["ENGINE"].endswith("postgresql"):
     DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+        DATABASES["default"]["ENGINE"] = "config.postgresql"
     # Statements are planned once per connection, not for every request. Off behind a pooler that shares connections
     # between transactions.
     if env.bool("ASSAY_PREPARED_STATEMENTS", default=True):
         DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# --- judges ------------------------------------------------------------------------------------------------------
+# Endpoints that members who are no superusers may make, and the key that each may be sent: URL or URL=ASSAY_KEY_NAME.
+# A URL covers the paths below it.
+ASSAY_ENDPOINTS_ALLOWED = env.list("ASSAY_ENDPOINTS_ALLOWED", default=[])
+
+# --- judges' runs -----------------------------------------------------------------------------------------------
+# A worker works on a run for so many seconds, then queues it anew, so that several runs take turns.
+ASSAY_RUN_SECONDS = env.int("ASSAY_RUN_SECONDS", default=120)
+# Worker processes at one run at once; each keeps as many calls in flight as its endpoint allows.
+ASSAY_RUN_WORKERS = env.int("ASSAY_RUN_WORKERS", default=1)
+# What a worker that was killed had in hand is free again after so many seconds.
+ASSAY_RUN_LEASE_SECONDS = env.float("ASSAY_RUN_LEASE_SECONDS", default=60.0)
+# How often runs that nobody works on are looked for (by beat; and whenever a worker starts).
+ASSAY_RUN_SWEEP_SECONDS = env.float("ASSAY_RUN_SWEEP_SECONDS", default=30.0)
+# A call that meets 429, 5xx or a timeout this often has failed; a reply that can't be read is asked for this often.
+ASSAY_RUN_ATTEMPTS = env.int("ASSAY_RUN_ATTEMPTS", default=8)
+ASSAY_RUN_UNREAD = env.int("ASSAY_RUN_UNREAD", default=3)
+# The first wait after a failure without Retry-After; it doubles with every further one, up to a minute.
+ASSAY_RUN_BACKOFF_SECONDS = env.float("ASSAY_RUN_BACKOFF_SECONDS", default=1.0)
+
 # --- Celery: Redis by REDIS_URL, otherwise messages as files on a private path --------------------------------
 REDIS_URL = env.str("REDIS_URL", default="")
+# Several installations may share one Redis.
+REDIS_KEY_PREFIX = env.str("REDIS_KEY_PREFIX", default="assay:")
 CELERY_BROKER_URL = REDIS_URL or "filesystem://"
 if REDIS_URL:
-    # Several installations may share one Redis.
-    CELERY_BROKER_TRANSPORT_OPTIONS = {"global_keyprefix": env.str("REDIS_KEY_PREFIX", default="assay:")}
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "global_keyprefix": REDIS_KEY_PREFIX,
+        # A task that takes longer than this is delivered again while it runs; well above a worker's stay at a run.
+        "visibility_timeout": max(3_600, 4 * ASSAY_RUN_SECONDS),
+    }
 else:
     _messages = VAR_DIR / "broker"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -106,13 +149,79 @@ else:
         "processed_folder": str(_messages / "processed"),
         "polling_interval": 0.05,
     }
-    for _folder in ("messages", "control", "processed"):
-        (_messages / _folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+    with contextlib.suppress(OSError):  # assay.E006 says it in words
+        for _folder in ("messages", "control", "processed"):
+            (_messages / _folder).mkdir(parents=True, exist_ok=True, mode=0o700)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BEAT_SCHEDULE = {
+    "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
+    "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},
+}
 CELERY_TASK_ALWAYS_EAGER = env.bool("CELERY_TASK_ALWAYS_EAGER", default=False)
+
+# --- cache: what may be lost; shared by all processes where there is Redis --------------------------------------
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": f"{REDIS_KEY_PREFIX}cache",
+    }
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# --- the API -----------------------------------------------------------------------------------------------------
+# Requests of one user per minute.
+ASSAY_API_READS_PER_MINUTE = env.int("ASSAY_API_READS_PER_MINUTE", default=600)
+ASSAY_API_WRITES_PER_MINUTE = env.int("ASSAY_API_WRITES_PER_MINUTE", default=30)
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["evaluation.api.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["evaluation.api.throttling.PerMinute"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["evaluation.api.parsing.SmallJSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "evaluation.api.schema.Schema",
+    "DEFAULT_METADATA_CLASS": None,
+    "EXCEPTION_HANDLER": "evaluation.api.problems.problem_response",
+    "URL_FORMAT_OVERRIDE": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+KNOX_TOKEN_MODEL = "evaluation.ApiToken"  # noqa: S105 - the name of a model
+# Its own table would stand beside ours, unused, and keep users from being flushed.
+MIGRATION_MODULES = {"knox": None}
+REST_KNOX = {
+    "TOKEN_MODEL": KNOX_TOKEN_MODEL,
+    # What a leak is recognised by, in files and by scanners.
+    "TOKEN_PREFIX": "assay_",
+    "AUTH_HEADER_PREFIX": "Bearer",
+    "AUTO_REFRESH": False,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Assay",
+    "DESCRIPTION": "Human evaluation of language models: studies, items, raters, judgments and reports to read, "
+    "runs of judges to start and follow.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "LICENSE": {"name": "Apache-2.0"},
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "DISABLE_DOCSTRING_DESCRIPTIONS": False,
+    "SORT_OPERATION_PARAMETERS": False,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "StudyStatus": "evaluation.models.Status",
+        "ItemRole": "evaluation.models.Role",
+        "Outcome": "evaluation.models.Outcome",
+        "RaterKind": "evaluation.models.Rater.Kind",
+        "RaterSource": "evaluation.models.Rater.Source",
+        "MemberRole": "evaluation.models.StudyMember.Role",
+        "RunState": "judging.models.RunState",
+        "RunPurpose": "judging.models.Purpose",
+    },
+}
 
 # --- what a study may ask of this installation ----------------------------------------------------------------
 # Launches and reports above these sizes run in the worker instead of in the request.
@@ -122,6 +231,13 @@ ASSAY_REPORT_INLINE_JUDGMENTS = env.int("ASSAY_REPORT_INLINE_JUDGMENTS", default
 ASSAY_BATCH_SIZE = env.int("ASSAY_BATCH_SIZE", default=500)
 # Seconds that rendering one response may take before it falls back to plain text.
 ASSAY_RENDER_SECONDS = env.float("ASSAY_RENDER_SECONDS", default=2.0)
+# Uploads and exports: a private folder that every web and worker process shares, never served as it is.
+ASSAY_JOB_FILES = env.str("ASSAY_JOB_FILES", default=str(VAR_DIR / "jobs"))
+ASSAY_UPLOAD_MB = env.int("ASSAY_UPLOAD_MB", default=500)
+# After so many days uploads and exports are deleted.
+ASSAY_JOB_FILE_DAYS = env.int("ASSAY_JOB_FILE_DAYS", default=14)
+# Without a sign of life for so long, a job counts as lost and can be started again.
+ASSAY_JOB_LOST_SECONDS = env.int("ASSAY_JOB_LOST_SECONDS", default=120)
 # Origins that may show participant pages in a frame, besides Assay itself (a panel's own site).
 ASSAY_FRAME_ANCESTORS = env.list("ASSAY_FRAME_ANCESTORS", default=["https://app.prolific.com"])
 
@@ -188,19 +304,10 @@ if ASSAY_TLS:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
 
-# --- logs: a participant's token is a capability and never reaches a log --------------------------------------
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {"mask_tokens": {"()": "config.logs.MaskTokens"}},
-    "formatters": {"line": {"format": "{asctime} {levelname} {name} {message}", "style": "{"}},
-    "handlers": {
-        "console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["mask_tokens"]}
-    },
-    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {
-        # Without a handler of its own: Django's default one does not mask.
-        "django": {"handlers": [], "level": "INFO"},
-        "django.server": {"handlers": ["console"], "level": "WARNING", "propagate": False},
-    },
-}
+# --- logs: tokens, keys and passwords never reach one --------------------------------------------------------------
+ASSAY_LOG_FORMAT = env.str("ASSAY_LOG_FORMAT", default="line")
+# One line per request, written by our own middleware: a server's own access log is not needed.
+ASSAY_ACCESS_LOG = env.bool("ASSAY_ACCESS_LOG", default=True)
+LOGGING = logs.configuration(ASSAY_LOG_FORMAT, env.str("LOG_LEVEL", default="INFO").upper())
+# Error pages with DEBUG, and mails about errors, pass the same mask as the logs.
+DEFAULT_EXCEPTION_REPORTER = "config.errors.MaskedReporter"

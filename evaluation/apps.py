@@ -8,4 +8,10 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        from evaluation import checks  # noqa: F401 - registers the system checks
+        from evaluation import (
+            checks,  # noqa: F401 - registers the system checks
+            hooks,
+            selectors,
+        )
+
+        hooks.methods_facts.register("revisions", selectors.pooled_revisions)

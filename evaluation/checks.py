@@ -1,15 +1,208 @@
-"""System checks: a misconfigured production says so before it serves anybody."""
+"""System checks: a misconfigured production says so before it serves anybody.
 
+Errors that no installation can work with are found by every command; what only matters on the open network is found by
+`check --deploy`. docs/settings.md explains each id.
+"""
+
+import re
+import tempfile
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+Found = list[checks.CheckMessage]
+
+
+def _is_origin(text: str) -> bool:
+    """scheme://host[:port] and nothing more, by TLS unless on this machine; `*.` may stand before the host."""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname or ""
+        whole = not (parts.path or parts.query or parts.fragment or parts.username) and parts.port != 0
+    except ValueError:
+        return False
+    named = bool(re.fullmatch(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*|[0-9a-f:]+", host))
+    return named and whole and (parts.scheme == "https" or (parts.scheme == "http" and host in LOOPBACK))
+
+
+# --- by every command --------------------------------------------------------------------------------------------
+
+
+@checks.register
+def check_database_url(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    database = settings.DATABASES["default"]
+    kind = database["ENGINE"].rpartition(".")[2]
+    if kind == "sqlite3" or (kind == "postgresql" and database.get("NAME")):
+        return []
+    return [
+        checks.Error(
+            "DATABASE_URL is not the address of a PostgreSQL or SQLite database.",
+            hint="postgres://user:password@host:5432/name, the password percent-encoded; or sqlite:////path.",
+            id="assay.E004",
+        )
+    ]
+
+
+@checks.register
+def check_redis_url(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if not settings.REDIS_URL:
+        return []
+    try:
+        parts = urlsplit(settings.REDIS_URL)
+        known = parts.scheme in ("redis", "rediss") and parts.hostname and parts.port != 0
+    except ValueError:
+        known = None
+    if known:
+        return []
+    hint = "redis://[:password@]host:6379/0, or rediss:// with TLS; the password percent-encoded."
+    return [checks.Error("REDIS_URL is not the address of a Redis.", hint=hint, id="assay.E005")]
+
+
+@checks.register
+def check_var_dir(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Uploads, exports, the filesystem broker and SQLite live there."""
+    try:
+        settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=settings.VAR_DIR):
+            return []
+    except OSError as error:
+        return [
+            checks.Error(
+                f"Nothing can be written to {settings.VAR_DIR}: {error.strerror}.",
+                hint="ASSAY_VAR_DIR names the folder; it must belong to the account that runs Assay.",
+                id="assay.E006",
+            )
+        ]
+
+
+@checks.register(checks.Tags.security)
+def check_frame_ancestors(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Each goes into a header as it is; anything but an origin could add a directive to the policy."""
+    return [
+        checks.Error(
+            f"ASSAY_FRAME_ANCESTORS has {each!r}, which is not an origin.",
+            hint="Origins only, without a path and separated by commas: https://app.prolific.com,https://*.example.org",
+            id="assay.E007",
+        )
+        for each in settings.ASSAY_FRAME_ANCESTORS
+        if not _is_origin(each)
+    ]
+
+
+@checks.register
+def check_log_format(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if settings.ASSAY_LOG_FORMAT in ("line", "json"):
+        return []
+    return [
+        checks.Error(
+            f"ASSAY_LOG_FORMAT is {settings.ASSAY_LOG_FORMAT!r}.", hint="line or json.", id="assay.E008"
+        )
+    ]
+
+
+# --- by `check --deploy` -----------------------------------------------------------------------------------------
+
 
 @checks.register(checks.Tags.security, deploy=True)
-def check_secret_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:
+def check_secret_key(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
     """The built-in key is public, so sessions signed with it prove nothing."""
     if settings.SECRET_KEY != settings.INSECURE_SECRET_KEY:
         return []
-    return [checks.Error("SECRET_KEY is the built-in one. Set it in the environment.", id="assay.E001")]
+    return [
+        checks.Error(
+            "SECRET_KEY is the built-in one. Set it in the environment.",
+            hint='python -c "import secrets; print(secrets.token_urlsafe(50))" makes one.',
+            id="assay.E001",
+        )
+    ]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_allowed_hosts(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if "*" in settings.ALLOWED_HOSTS:
+        return [
+            checks.Warning(
+                "ALLOWED_HOSTS takes any name.",
+                hint="Name the hosts; health checks by IP address need no entry.",
+                id="assay.W001",
+            )
+        ]
+    if set(settings.ALLOWED_HOSTS) <= set(settings.LOCAL_HOSTS):
+        return [
+            checks.Error(
+                "ALLOWED_HOSTS names this machine only, so nobody else is answered.",
+                hint="The names under which people reach Assay, separated by commas.",
+                id="assay.E002",
+            )
+        ]
+    return []
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_debug(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if not settings.DEBUG:
+        return []
+    return [
+        checks.Error(
+            "DEBUG is on: error pages show code and data, and every query is kept in memory.",
+            hint="Leave DEBUG out of the environment.",
+            id="assay.E003",
+        )
+    ]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_tls(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if settings.ASSAY_TLS:
+        return []
+    return [
+        checks.Warning(
+            "ASSAY_TLS is off: passwords, API tokens and participants' addresses travel readable.",
+            hint="Put a proxy that ends TLS before Assay, have it set X-Forwarded-Proto, and set ASSAY_TLS=1.",
+            id="assay.W002",
+        )
+    ]
+
+
+@checks.register(deploy=True)
+def check_sqlite(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if not settings.DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+        return []
+    return [
+        checks.Warning(
+            "The database is SQLite: one writer at a time, on one machine.",
+            hint="DATABASE_URL=postgres://... for a crowd, or for web and worker on several machines.",
+            id="assay.W003",
+        )
+    ]
+
+
+@checks.register(deploy=True)
+def check_broker(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Messages as files reach this machine's worker only, and one is lost with the worker that took it."""
+    if settings.REDIS_URL or not settings.DATABASES["default"]["ENGINE"].endswith("postgresql"):
+        return []
+    return [
+        checks.Warning(
+            "PostgreSQL without REDIS_URL: messages are files, which only a worker on this machine sees.",
+            hint="REDIS_URL=redis://host:6379/0",
+            id="assay.W004",
+        )
+    ]
+
+
+@checks.register(deploy=True)
+def check_static(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    if settings.ASSAY_HASHED_STATIC:
+        return []
+    return [
+        checks.Warning(
+            "Static files carry no hash in their names, so browsers ask again for each of them, or keep old ones.",
+            hint="ASSAY_HASHED_STATIC=1, and run manage.py collectstatic when deploying.",
+            id="assay.W005",
+        )
+    ]
