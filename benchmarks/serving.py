@@ -6,17 +6,17 @@ Server CPU is that of gunicorn's processes and of PostgreSQL's together, read fr
 Usage: DATABASE_URL=postgres://... python -m benchmarks.serving
 """
 
-import http.client
 import os
 import re
+import selectors
 import signal
 import socket
 import statistics
 import subprocess
 import sys
-import threading
 import time
 import urllib.parse
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,17 +24,18 @@ ROOT = Path(__file__).resolve().parent.parent
 PORT = int(os.environ.get("BENCH_PORT", "8123"))
 ITEMS = int(os.environ.get("BENCH_ITEMS", "3000"))
 PER_PARTICIPANT = 20
-SUBMIT = re.compile(r'action="(/p/[^"]+/a/[^"]+/submit/)"')
+SUBMIT = re.compile(rb'action="(/p/[^"]+/a/[^"]+/submit/)"')
+LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+LOCATION = re.compile(rb"\r\nlocation: *([^\r]+)", re.IGNORECASE)
 TICK = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
 class Tally:
-    """What one participant's thread saw, in seconds."""
+    """What a participant saw, in seconds."""
 
     fetch: list[float] = field(default_factory=list)
     submit: list[float] = field(default_factory=list)
-    judged: int = 0
 
 
 def main() -> None:
@@ -96,6 +97,8 @@ def start_server() -> subprocess.Popen[bytes]:
             "--log-level", "warning",
         ],
         cwd=ROOT,
+        # What a connection's process has used is known as long as it lives.
+        env=os.environ | {"CONN_MAX_AGE": "3600"},
     )  # fmt: skip
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
@@ -110,14 +113,13 @@ def measure(at_once: int, server: int) -> None:
     from evaluation.models import Judgment, Study
 
     study = Study.objects.get(slug=os.environ["BENCH_SLUG"])
-    stored = Judgment.objects.filter(study=study).count()
-    run(1, server)  # warm
+    run(1)  # warm
     stored = Judgment.objects.filter(study=study).count()
     cpu, began = server_cpu(server), time.perf_counter()
-    tallies = run(at_once, server)
+    tallies = run(at_once)
     seconds = time.perf_counter() - began
     web, store = (after - before for before, after in zip(cpu, server_cpu(server), strict=True))
-    judged = sum(tally.judged for tally in tallies)
+    judged = sum(len(tally.submit) for tally in tallies)
     kept = Judgment.objects.filter(study=study).count() - stored
     fetch = [each for tally in tallies for each in tally.fetch]
     submit = [each for tally in tallies for each in tally.submit]
@@ -133,57 +135,105 @@ def ms(values: list[float], percentile: int) -> float:
     return statistics.quantiles(values, n=100)[percentile - 1] * 1000
 
 
-def run(at_once: int, server: int) -> list[Tally]:
+def run(at_once: int) -> list[Tally]:
+    """Walks as many participants at once, each one's next after them on a connection of their own."""
     rounds = max(1, 10 // at_once)
-    tallies: list[Tally] = []
-    threads = [threading.Thread(target=participate, args=(tallies, rounds)) for _ in range(at_once)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    tallies = [Tally() for _ in range(at_once)]
+    with selectors.DefaultSelector() as waiting:
+        for tally in tallies:
+            Client(waiting, participate(tally, rounds))
+        while waiting.get_map():
+            for key, _ in waiting.select(60) or sys.exit("the server does not answer"):
+                key.data.receive()
     return tallies
 
 
-def participate(tallies: list[Tally], rounds: int) -> None:
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    location: str
+    body: bytes
+    seconds: float
+
+
+# What a participant sends, one request after the other, each time being sent the answer.
+Way = Generator[bytes, Answer, None]
+
+
+class Client:
+    """One kept-alive connection. All share one thread and copy little: the server needs the two cores."""
+
+    def __init__(self, waiting: selectors.BaseSelector, way: Way) -> None:
+        self.waiting, self.way = waiting, way
+        self.socket = socket.create_connection(("127.0.0.1", PORT), timeout=60)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        waiting.register(self.socket, selectors.EVENT_READ, self)
+        self.send(next(way))
+
+    def send(self, request: bytes) -> None:
+        self.received, self.end = b"", 0
+        self.began = time.perf_counter()
+        self.socket.sendall(request)
+
+    def receive(self) -> None:
+        part = self.socket.recv(1 << 18)
+        if not part:
+            sys.exit("the server closed a connection that was in use")
+        self.received += part
+        if not self.end and (head := self.received.find(b"\r\n\r\n") + 4) > 3:
+            length = LENGTH.search(self.received, 0, head)
+            assert length, "an answer without its length"
+            self.end = head + int(length[1])
+        if self.end and len(self.received) >= self.end:
+            self.go_on(self.answer())
+
+    def answer(self) -> Answer:
+        seconds = time.perf_counter() - self.began
+        status = int(self.received[9:12])
+        location = LOCATION.search(self.received) if status == 303 else None
+        return Answer(status, location[1].decode() if location else "", self.received, seconds)
+
+    def go_on(self, answer: Answer) -> None:
+        try:
+            self.send(self.way.send(answer))
+        except StopIteration:
+            self.waiting.unregister(self.socket)
+            self.socket.close()
+
+
+def participate(tally: Tally, rounds: int) -> Way:
     for _ in range(rounds):
-        tally = Tally()
-        tallies.append(tally)
-        connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
-        walk(connection, tally)
-        connection.close()
+        yield from walk(tally)
 
 
-def walk(connection: http.client.HTTPConnection, tally: Tally) -> None:
+def walk(tally: Tally) -> Way:
     slug = os.environ["BENCH_SLUG"]
     person = {"PROLIFIC_PID": os.urandom(12).hex(), "STUDY_ID": "s", "SESSION_ID": os.urandom(12).hex()}
-    _, location, _ = send(connection, "POST", f"/s/{slug}/", {**person, "choice": "agree"})
-    assert location, "the entry did not lead on"
-    _, _, page = send(connection, "GET", location)
-    while found := SUBMIT.search(page):
-        began = time.perf_counter()
+    entered = yield request("POST", f"/s/{slug}/", {**person, "choice": "agree"})
+    assert entered.location, "the entry did not lead on"
+    page = yield request("GET", entered.location)
+    while found := SUBMIT.search(page.body):
         fields = {
             "preference": "r1",
             "justification": "It says more, and it says it in order.",
             "visible_ms": "2000",
         }
-        status, location, _ = send(connection, "POST", found[1], fields)
-        tally.submit.append(time.perf_counter() - began)
-        assert status == 303, status
-        tally.judged += 1
-        began = time.perf_counter()
-        _, _, page = send(connection, "GET", location)
-        tally.fetch.append(time.perf_counter() - began)
+        submitted = yield request("POST", found[1].decode(), fields)
+        assert submitted.status == 303, submitted.status
+        tally.submit.append(submitted.seconds)
+        page = yield request("GET", submitted.location)
+        assert page.status == 200, page.status
+        tally.fetch.append(page.seconds)
 
 
-def send(
-    connection: http.client.HTTPConnection, method: str, path: str, fields: dict[str, str] | None = None
-) -> tuple[int, str, str]:
-    body = urllib.parse.urlencode(fields) if fields else None
-    headers = {"Content-Type": "application/x-www-form-urlencoded"} if fields else {}
-    connection.request(method, path, body, headers)
-    answer = connection.getresponse()
-    text = answer.read().decode()
-    return answer.status, answer.getheader("Location") or "", text
+def request(method: str, path: str, fields: dict[str, str] | None = None) -> bytes:
+    body = urllib.parse.urlencode(fields or {})
+    form = (
+        f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
+        if fields
+        else ""
+    )
+    return f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n{form}\r\n{body}".encode()
 
 
 def server_cpu(server: int) -> tuple[float, float]:
@@ -198,6 +248,7 @@ def server_cpu(server: int) -> tuple[float, float]:
             continue
         own = stat[stat.rindex(")") + 2 :].split()
         serves = title.startswith("postgres:") and (f" {database} " in title or "writer" in title)
+        serves = serves and "autovacuum" not in title
         seconds = (int(own[11]) + int(own[12])) / TICK
         if serves:
             store += seconds

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 
 from tests import factories
+from tests.judging.table import pytest_terminal_summary  # noqa: F401 - a hook: only this file's are seen under xdist
 
 # Playwright's sync API keeps an event loop running, and the tests beside it use the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")

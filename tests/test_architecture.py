@@ -19,7 +19,7 @@ CONTRACTS = [contract["name"] for contract in LINTER["contracts"]]
 INWARD = {
     "evaluation": {"evaluation", "auth"},
     "annotator": {"annotator", "evaluation"},
-    "judging": {"judging", "evaluation"},
+    "judging": {"judging", "evaluation", "auth"},
 }
 
 
@@ -86,7 +86,14 @@ PLANTS = {
         ("annotator/selectors.py", "import annotator.services.claiming"),
         ("annotator/platforms/__init__.py", "from annotator import models"),
     ],
+    "layers inside judging": [
+        ("judging/backends/base.py", "import judging.parsing"),
+        ("judging/models/run.py", "import judging.services"),
+        ("judging/services/claiming.py", "import judging.tasks"),
+    ],
     "pure cores import no models, no Celery, no DRF": [
+        ("judging/prompting/__init__.py", "from judging import models"),
+        ("judging/parsing.py", "import django"),
         ("evaluation/design.py", "from django.db import models"),
         ("evaluation/analytics/counts.py", "import celery"),
         ("evaluation/protocols/values.py", "import rest_framework"),
@@ -94,6 +101,7 @@ PLANTS = {
     "Celery only in tasks and config": [
         ("evaluation/services/launch.py", "import celery"),
         ("annotator/services/slots.py", "from celery import shared_task"),
+        ("judging/services/running.py", "import celery"),
     ],
 }  # fmt: skip
 

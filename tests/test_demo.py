@@ -69,6 +69,7 @@ def demo(tmp_path):
     process.communicate()
 
 
+@pytest.mark.embedded
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks for processes in /proc")
 def test_the_demo_runs_and_stops(demo, tmp_path):
     text = read_until(demo.stdout, "All studies")

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from evaluation.analytics.tidy import UNKNOWN_ORDER
+from evaluation.analytics.tidy import MISSING, UNKNOWN_ORDER
 from evaluation.columns import Type, read_columns
 from evaluation.frames import LABELS, pairwise_frame
 from evaluation.models import Answer, Item, Judgment, Outcome, Rater
@@ -33,8 +35,8 @@ def record(study, rater, item, label, *, replicate=0, shown="", checks=None):
     return record_judgments(study=study, batch=[each])[0]
 
 
-def a_judge(study, name="judge"):
-    return Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, pseudonym=name)
+def a_judge(study, name="judge", **fields):
+    return Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, pseudonym=name, **fields)
 
 
 def test_items_are_as_their_stimuli_say():
@@ -50,6 +52,14 @@ def test_items_are_as_their_stimuli_say():
         assert items.queries[items.query[row]] == stimuli[key]["query"]["key"]
         assert items.arms[items.arm[row]] == stimuli[key]["arm"]
     assert items.arms == tuple(study.arms.values_list("key", flat=True))
+
+
+def test_items_are_read_while_queries_are_logged():
+    """As they are with DEBUG, where Django's cursors are others."""
+    study = judged_study(queries=3)
+    with CaptureQueriesContext(connection):
+        logged = pairwise_frame(study).items
+    assert list(logged.key) == list(pairwise_frame(study).items.key)
 
 
 def test_systems_whose_keys_hold_the_separator_are_told_apart():
@@ -105,6 +115,76 @@ def test_replicates_become_one_judgment_and_stay_apart_as_readings():
     assert by_item == {0: LABELS["r1"], 1: LABELS["tie"]}
     orders = dict(zip(group.judgments.item.tolist(), group.judgments.first.tolist(), strict=True))
     assert orders == {0: UNKNOWN_ORDER, 1: 0}
+
+
+def test_every_judge_goes_by_its_own_rule():
+    study = judged_study(queries=1, arms=factories.PAPER_ARMS[:1])
+    (item,) = main_items(study)
+    for rule in ("majority", "mean", "both_ways"):
+        rater = a_judge(study, rule, about={"reduction": rule})
+        # Two samples in both orders: the first is steady, the second flips.
+        for replicate, (label, number) in enumerate((("r1", 0.1), ("r1", 0.3), ("r1", 0.4), ("r2", 1.0))):
+            judgment = record(
+                study, rater, item, label, replicate=replicate, shown=("r1,r2", "r2,r1")[replicate % 2]
+            )
+            Answer.objects.filter(judgment=judgment).update(number=number)
+    groups = {group.key: group.judgments for group in pairwise_frame(study).groups}
+    found = {
+        key: (int(each.label[0]), round(float(each.number[0]), 9))
+        for key, each in groups.items()
+        if len(each) == 1
+    }
+    assert found == {
+        "majority": (LABELS["r1"], 0.45),
+        "mean": (LABELS["r1"], 0.45),
+        "both_ways": (LABELS["tie"], 0.35),
+    }
+    together = groups["judges"]
+    by_rater = {
+        together.raters[rater]: int(label)
+        for rater, label in zip(together.rater, together.label, strict=True)
+    }
+    assert by_rater == {key: label for key, (label, _) in found.items()}
+
+
+def test_one_order_of_a_judge_that_is_asked_both_ways_has_no_label():
+    study = judged_study(queries=2, arms=factories.PAPER_ARMS[:1])
+    rater, (first, second) = a_judge(study, about={"reduction": "both_ways"}), main_items(study)
+    record(study, rater, first, "r1", replicate=1, shown="r2,r1")
+    record(study, rater, second, "r2", shown="r1,r2")
+    record(study, rater, second, "r2", replicate=1, shown="r2,r1")
+    (group,) = pairwise_frame(study).groups
+    by_item = dict(zip(group.judgments.item.tolist(), group.judgments.label.tolist(), strict=True))
+    assert by_item == {0: MISSING, 1: LABELS["r2"]}
+    assert len(group.readings) == 3
+
+
+def test_a_run_that_is_not_in_figures_is_no_group():
+    study = judged_study(queries=2, arms=factories.PAPER_ARMS[:1])
+    judge(study, raters=2)
+    for name, in_figures in (("main", True), ("trial", False), ("anchor", False)):
+        record(study, a_judge(study, name, in_figures=in_figures), main_items(study)[0], "r1")
+    assert [group.key for group in pairwise_frame(study).groups] == ["person", "main"]
+
+
+def test_checklists_without_a_preference_stand_in_a_group_of_their_own():
+    study = judged_study(queries=2)
+    preferring, checking = a_judge(study, "preferring"), a_judge(study, "checking")
+    (first, *_) = [item for item in main_items(study) if item.arm.context_at_judging]
+    record(study, preferring, first, "r1")
+    inputs = JudgmentInput(
+        rater_id=checking.pk,
+        item_id=first.pk,
+        revision_id=study.revisions.get().pk,
+        answers=[AnswerValue("satisfied", Kind.CHECKLIST, "f1.r2", number=1.0)],
+    )
+    record_judgments(study=study, batch=[inputs])
+    groups = {group.key: group for group in pairwise_frame(study).groups}
+    assert list(groups) == ["preferring", "checking"]
+    assert groups["checking"].judgments.label.tolist() == [MISSING]
+    checks = groups["checking"].checks
+    assert (checks.judgment.tolist(), checks.follow_up.tolist(), checks.response.tolist()) == ([0], [0], [1])
+    assert groups["preferring"].checks is None
 
 
 def test_a_number_comes_with_its_label():

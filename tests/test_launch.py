@@ -11,6 +11,7 @@ from evaluation import hooks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Item, Query, Response, Status, Study
 from evaluation.services import (
+    PAPER_ARMS,
     LaunchRefused,
     WrongStatus,
     close_study,
@@ -268,3 +269,11 @@ def test_a_question_that_no_form_can_ask_is_refused(draft):
         launch_study(draft)
     draft.refresh_from_db()
     assert (draft.status, draft.launching_since) == (Status.DRAFT, None)
+
+
+def test_a_batch_of_many_items_with_responses_of_their_own(db):
+    """SQLite's expressions hold a thousand terms, and a batch has more responses than that."""
+    study = make_study("many", queries=501, arms=PAPER_ARMS[:1], training=False, checks=0)
+    launch_study(study)
+    assert stored(study).status == Status.LIVE
+    assert Item.objects.filter(study=study).exclude(stimulus_hash="").count() == 501

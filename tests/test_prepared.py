@@ -3,10 +3,14 @@
 import uuid
 
 import pytest
+from django.db import connection
 from django.db.models import Count
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from evaluation.models import Item, Study
-from evaluation.prepared import Prepared, Sample
+from annotator.services.claiming import FIRST_FREE
+from evaluation.models import Item, Study, System
+from evaluation.prepared import Prepared, PreparedInsert, PreparedUpdate, Sample
 from tests import factories
 
 
@@ -48,3 +52,56 @@ def test_a_sample_that_the_query_does_not_carry_is_refused(db):
     )
     with pytest.raises(ValueError, match="does not carry the value of: other"):
         stray.first(pk=1, other="x")
+
+
+def rename(study, key, title):
+    return Study.objects.filter(pk=study, slug__in=["test", "it's 100 %s"]).exclude(title=key), {
+        "title": title
+    }
+
+
+RENAME = PreparedUpdate(
+    rename,
+    study=Sample.of(Study, "id", 2**61),
+    key=Sample.of(Study, "title", "no such title"),
+    title=Sample.of(Study, "title", "no such title either"),
+)
+
+
+def test_an_update_changes_what_the_queryset_finds_and_counts_it(study):
+    Study.objects.filter(pk=study.pk).update(slug="it's 100 %s")
+    other = factories.make_study("other", queries=1)
+    assert RENAME.run(study=study.pk, key="x", title="a new title") == 1
+    assert RENAME.run(study=study.pk, key="a new title", title="y") == 0
+    assert RENAME.run(study=other.pk, key="x", title="y") == 0
+    assert Study.objects.get(pk=study.pk).title == "a new title"
+
+
+def test_a_constant_text_is_part_of_the_sql_so_that_partial_indexes_can_be_used(study):
+    with CaptureQueriesContext(connection) as queries:
+        FIRST_FREE["item_id"].first(study=1, arm=2, participant=3, now=timezone.now())
+    compiled = FIRST_FREE["item_id"]._for(connection).compiled
+    assert "IN ('open', 'reserved')" in compiled.sql
+    constants = [param for place, param in enumerate(compiled.params) if place not in compiled.places]
+    assert not any(isinstance(constant, str) for constant in constants)
+    assert len(queries) == 1
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_an_insert_writes_what_bulk_create_writes(study, number):
+    rows = [System(study=study, key=f"new {n}", label=f"New {n}") for n in range(number)]
+    PreparedInsert(System, with_keys=True).run(*rows)
+    assert [row.pk for row in rows] == list(
+        System.objects.filter(key__startswith="new").order_by("pk").values_list("pk", flat=True)
+    )
+    for row in rows:
+        stored = System.objects.get(pk=row.pk)
+        assert (stored.key, stored.label, stored.study) == (row.key, row.label, study)
+        assert not row._state.adding
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_an_insert_need_not_give_keys(study, number):
+    rows = [System(study=study, key=f"new {n}") for n in range(number)]
+    PreparedInsert(System).run(*rows)
+    assert System.objects.filter(key__startswith="new").count() == number

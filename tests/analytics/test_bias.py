@@ -46,8 +46,11 @@ def test_position_bias_against_a_slow_count_and_turned_round(pairs) -> None:
 def test_a_rater_who_always_takes_the_first() -> None:
     first = np.random.default_rng(0).integers(0, 2, 50)
     result = position_bias(first, first, np.arange(50), resample=spec())
-    assert (result.bias.value, result.bias.low) == (0.5, None)
-    assert result.bias.undefined == "Every bootstrap replicate gives the same value."
+    assert (result.share.value, result.share.high) == (1.0, 1.0)
+    # Resampling 50 queries that all give 1 would show no width; 50 / (50 + 1.96 ** 2) is Wilson's lower limit.
+    assert result.share.low == pytest.approx(50 / (50 + 1.959964**2), abs=1e-6)
+    assert (result.bias.value, result.bias.low) == (0.5, pytest.approx(result.share.low - 0.5))
+    assert result.share.method == "Wilson interval, as all 50 queries give 1"
 
 
 def test_columns_must_match() -> None:

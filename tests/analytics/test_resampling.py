@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
 from evaluation.analytics import resampling
 from evaluation.analytics.estimates import ParameterError
@@ -17,6 +18,7 @@ from evaluation.analytics.resampling import (
     resample_weights,
     shares_of_last,
     sum_by,
+    wilson_interval,
 )
 from tests.analytics.build import quick, spec
 
@@ -95,12 +97,51 @@ def test_no_rows_are_undefined() -> None:
     assert (estimate.value, estimate.undefined, estimate.n) == (None, "Nothing.", 0)
 
 
-def test_a_share_of_nothing_or_of_everything_has_no_interval_of_no_width() -> None:
-    for shares in (np.zeros(30), np.ones(30)):
+def test_the_mean_of_equal_values_has_no_interval_of_no_width() -> None:
+    for shares in (np.zeros(30), np.ones(30), np.full(30, 0.5)):
         estimate = mean_estimate(shares, np.arange(30), unit="items", resample=spec(), empty="Nothing.")
         assert estimate.value == shares[0]
         assert (estimate.low, estimate.high) == (None, None)
         assert estimate.undefined == "Every bootstrap replicate gives the same value."
+
+
+def test_a_share_of_nothing_or_of_everything_has_the_interval_of_wilson() -> None:
+    for shares, limits in ((np.zeros(30), (0.0, 0.1135)), (np.ones(30), (0.8865, 1.0))):
+        estimate = mean_estimate(
+            shares, np.arange(30) // 2, unit="items", resample=spec(level=0.95), empty="Nothing.", share=True
+        )
+        assert estimate.value == shares[0]
+        # 15 queries of two items: the queries are the units.
+        n = 15
+        wide = 1.959964**2 / (n + 1.959964**2)
+        assert (estimate.low, estimate.high) == pytest.approx(
+            (0.0, wide) if shares[0] == 0 else (1 - wide, 1.0), abs=1e-6
+        )
+        assert estimate.method == f"Wilson interval, as all 15 queries give {int(shares[0])}"
+        assert estimate.undefined == ""
+        single = wilson_interval(shares[0], 30)
+        assert single == pytest.approx(limits, abs=5e-5)
+
+
+def test_a_share_of_one_half_has_none() -> None:
+    estimate = mean_estimate(
+        np.full(30, 0.5), np.arange(30), unit="items", resample=spec(), empty="Nothing.", share=True
+    )
+    assert estimate.undefined == "Every bootstrap replicate gives the same value."
+
+
+def test_one_query_or_no_replicates_have_no_interval() -> None:
+    for query, replicates in ((np.zeros(5, dtype=int), 200), (np.arange(5), 0)):
+        estimate = mean_estimate(
+            np.ones(5), query, unit="items", resample=spec(replicates), empty="Nothing.", share=True
+        )
+        assert (estimate.value, estimate.low) == (1.0, None)
+
+
+@given(st.floats(0.02, 0.98), st.integers(2, 400))
+def test_wilson_is_that_of_statsmodels(share: float, n: int) -> None:
+    expected = proportion_confint(share * n, n, method="wilson")
+    assert wilson_interval(share, n) == pytest.approx(expected)
 
 
 def test_replicates_without_a_denominator_are_left_out_and_counted() -> None:

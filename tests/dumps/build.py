@@ -76,7 +76,9 @@ def content(study: Study) -> dict[str, Any]:
         "systems": list(study.systems.values_list("key", "label", "family", "kind").order_by("key")),
         "items": _items(study),
         "raters": list(
-            study.raters.values_list("pseudonym", "kind", "source", "label").order_by("pseudonym")
+            study.raters.values_list("pseudonym", "kind", "source", "label", "in_figures", "about").order_by(
+                "pseudonym"
+            )
         ),
         "judgments": _judgments(study),
         "exclusions": sorted(

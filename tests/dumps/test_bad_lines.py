@@ -172,6 +172,137 @@ def test_bad_line(name, tmp_path):
     assert nothing_left()
 
 
+TWICE = [{"system": "aspen", "text": "Leek", "key": "a"}, {"system": "birch", "text": "Pea", "key": "a"}]
+UNANSWERED = {"key": "c", "follow_ups": [{"question": "Hot?"}, {"question": "Spicy?", "answer": "No"}]}
+# Lines with several faults, and all that must be said of them.
+SEVERAL = {
+    "response twice, follow-up unanswered": (
+        item(2, arm="both", context=UNANSWERED, responses=TWICE),
+        ["responses: 'a' stands there twice", "context: follow-up question 1 has no chosen answer"],
+    ),
+    "item, gold and judgments": (
+        item(
+            2, responses=TWICE, query={"key": "q2", "text": ""}, gold={"preference": ["r9"]},
+            judgments=[judgment(answers={"preference": "r3"}), judgment("bo", revision=9)],
+        ),
+        [
+            "responses: 'a' stands there twice",
+            "query: the query has no text",
+            "gold.preference: 'r9' is not one of r1, r2, tie",
+            "judgments[0]: answers: preference: 'r3' is not one of r1, r2, tie",
+            "judgments[1]: revision 9 is not in the study's line",
+        ],
+    ),
+    "one judgment": (
+        with_judgments(
+            judgment(
+                revision=2, answers={"preference": "r3", "mood": "good"}, shown=["r1"], duration_ms=1, visible_ms=2,
+                judged_at="2024-02-03T10:00:00",
+            ),
+            number=2,
+        ),
+        [
+            "judgments[0]: revision 2 is not in the study's line",
+            "judgments[0]: answers: mood: this study has no such question in this arm",
+            "judgments[0]: answers: preference: 'r3' is not one of r1, r2, tie",
+            "judgments[0]: shown: 'r1' is not an order of r1, r2",
+            "judgments[0]: judged_at has no time zone",
+            "judgments[0]: visible_ms is greater than duration_ms",
+        ],
+    ),
+    "failed judgment": (
+        with_judgments(judgment(outcome="failed", surplus=True), number=2),
+        [
+            "judgments[0]: has answers though its outcome is failed",
+            "judgments[0]: is surplus though its outcome is failed",
+        ],
+    ),
+    "unknown arm and responses": (
+        item(2, arm="nowhere", responses=TWICE),
+        ["the study has no arm 'nowhere'; it has plain, both", "responses: 'a' stands there twice"],
+    ),
+    "strange contexts and a long key": (
+        item(
+            2,
+            responses=[
+                {"system": "aspen", "text": "a", "context": "c"},
+                {"system": "birch", "text": "b", "context": "d"},
+                {"system": "c" * 119, "text": "c", "context": {"key": "other", "follow_ups": [{"question": "?"}]}},
+            ],
+        ),
+        [
+            "responses: 'c' is not the context of this item; give it in full here",
+            "responses: 'd' is not the context of this item; give it in full here",
+            f"responses: the key '{'c' * 119}@other' is longer than 120",
+            "responses: needs exactly 2 responses, has 3",
+        ],
+    ),
+    "unstorable values, and more": (
+        with_judgments(judgment(answers={"preference": "r3"}, trace={"a": "\x00", "b": [1e300, -0.0]}), number=2),
+        [
+            "contains the character U+0000, which databases don't store",
+            "contains the number 1e+300, which not every database keeps as it is",
+            "contains the number -0.0, which not every database keeps as it is",
+            "judgments[0]: answers: preference: 'r3' is not one of r1, r2, tie",
+        ],
+    ),
+    "keys of other lines": (
+        item(
+            1, query={"key": "q1", "text": "Another text"}, gold={"preference": ["r9"]},
+            judgments=[judgment(shown=["r1"]), judgment("cy", kind="judge")],
+        ),
+        [
+            "gold.preference: 'r9' is not one of r1, r2, tie",
+            "judgments[0]: shown: 'r1' is not an order of r1, r2",
+            "rater 'cy': kind 'judge' here, 'person' before",
+            "an item with the same key stands at line 2 and differs",
+            "a query with the same key stands at line 2 and differs",
+        ],
+    ),
+    "what depends on the parts is not guessed at": (
+        item(
+            2, responses=item()["responses"][:1], gold={"preference": ["r2"]},
+            judgments=[judgment(answers={"preference": "r2"})],
+        ),
+        ["responses: needs exactly 2 responses, has 1"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_no_fault_hides_another(name, tmp_path):
+    line, expected = SEVERAL[name]
+    first = item(1, judgments=[judgment("cy")])
+    with pytest.raises(ImportRefused) as refused:
+        read_in(write(tmp_path / "dump.jsonl", header(), first, line, item(4)))
+    assert refused.value.problems == [f"line 3: {sentence}" for sentence in expected]
+    assert nothing_left()
+
+
+def test_a_good_judgment_beside_a_fault_still_speaks_for_its_rater(tmp_path):
+    """What is known of a rater from a line with faults is held against later lines, too."""
+    first = item(1, query={"key": "q1", "text": ""}, judgments=[judgment("cy")])
+    with pytest.raises(ImportRefused) as refused:
+        read_in(
+            write(tmp_path / "dump.jsonl", header(), first, item(2, judgments=[judgment("cy", kind="judge")]))
+        )
+    assert refused.value.problems == [
+        "line 2: query: the query has no text",
+        "line 3: rater 'cy': kind 'judge' here, 'person' before",
+    ]
+
+
+def test_of_very_many_faults_a_thousand_are_shown_and_all_counted(tmp_path):
+    lines = [
+        item(n, query={"key": f"q{n}", "text": ""}, judgments=[judgment(shown=["r1"], answers={"preference": "r3"})])
+        for n in range(1, 501)
+    ]  # fmt: skip
+    with pytest.raises(ImportRefused) as refused:
+        read_in(write(tmp_path / "dump.jsonl", header(), *lines))
+    assert (len(refused.value.problems), refused.value.total) == (1_000, 1_500)
+    assert refused.value.problems[-1].startswith("line 335: ")
+
+
 def test_context_that_differs(tmp_path):
     first = context_item(1)
     with pytest.raises(
@@ -208,4 +339,28 @@ def test_bad_study_line(name, tmp_path):
     with pytest.raises(ImportRefused) as refused:
         read_in(path, protocol="pairwise")
     assert expected in refused.value.problems[0]
+    assert nothing_left()
+
+
+RATER = {"rater": "ada", "in_figures": False}
+
+
+@pytest.mark.parametrize(
+    ("raters", "message"),
+    [
+        ([RATER, {"rater": "zoe"}], "line 1: raters: 'zoe' has no judgment"),
+        ([RATER, RATER], "line 1: rater 'ada' stands there twice"),
+        ([{"in_figures": True}], "line 1: raters[0]: 'rater' is a required property"),
+        ([{**RATER, "kind": "judge"}], "line 1: raters[0]: Additional properties are not allowed"),
+        (
+            [{"rater": "ada", "about": {"reduction": "median"}}],
+            "line 1: raters[0].about.reduction: 'median' is not one of",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_raters(tmp_path, raters, message):
+    path = write(tmp_path / "dump.jsonl", header(raters=raters), with_judgments(judgment()))
+    with pytest.raises(ImportRefused) as refused:
+        read_in(path)
+    assert any(problem.startswith(message) for problem in refused.value.problems)
     assert nothing_left()

@@ -44,7 +44,7 @@ def test_fields(title, fields):
     assert sorted(table(section(title))) == sorted(fields)
 
 
-@pytest.mark.parametrize("name", ["spec", "rules", "system"])
+@pytest.mark.parametrize("name", ["spec", "rules", "system", "rater"])
 def test_nested_fields_of_the_study(name):
     described = set(re.findall(r"`(\w+)`", section("The study's line")))
     assert set(load_schema("study")["$defs"][name]["properties"]) - {"format"} <= described
@@ -69,7 +69,7 @@ def test_releases_and_formats():
     assert f"[--format {'|'.join(FORMATS)}]" in DOC
 
 
-@pytest.mark.parametrize("name", ["import_study", "import_published", "export", "verify"])
+@pytest.mark.parametrize("name", ["import_study", "import_published", "export", "revise", "verify"])
 def test_command_lines(name):
     line = re.search(rf"^manage\.py {name} (.*)$", DOC, re.MULTILINE)[1]
     parser = load_command_class("evaluation", name).create_parser("manage.py", name)
@@ -93,8 +93,11 @@ def _common() -> set[str]:
 
 @pytest.mark.django_db
 def test_the_example_is_valid_and_means_what_is_said(tmp_path):
-    study_line, item_line = (orjson.loads(text) for text in re.findall(r"```json\n(.*?)```", DOC, re.DOTALL))
+    study_line, item_line, revision = (
+        orjson.loads(text) for text in re.findall(r"```json\n(.*?)```", DOC, re.DOTALL)
+    )
     assert schema_problems("study", study_line) == schema_problems("item", item_line) == []
+    assert schema_problems("revision", revision) == []
     study = read_in(write(tmp_path / "example.jsonl", study_line, item_line))
     answers = study.judgments.get().answers
     assert answers.get(question="preference").label == "r1"

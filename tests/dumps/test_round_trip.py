@@ -50,6 +50,8 @@ def judged(study):
         Rater.objects.create(study=study, kind=kind, source=source, label=f"label {n}" if n % 2 else "")
         for n, (kind, source) in enumerate(kinds)
     ]
+    raters[2].in_figures, raters[2].about = False, ABOUT
+    raters[2].save()
     batch = []
     for n, row in enumerate(study.items.select_related("arm")):
         ids = {"item_id": row.pk, "revision_id": revision.pk}
@@ -73,6 +75,13 @@ def judged(study):
     study.simulated = True
     study.save()
     return study
+
+
+# How a judge was asked, with a key that this version knows nothing of.
+ABOUT = {
+    "judge": "cedar", "version": 2, "model": "tree-7b", "reference": True, "orders": "both", "samples": 2,
+    "reduction": "both_ways", "questions": ["preference"], "purpose": "trial", "temperature": 0.5,
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -104,6 +113,20 @@ def test_judged_study(judged, read_back):
     assert len(content(copy)["judgments"]) == 4 * judged.items.count()
     assert len(content(copy)["exclusions"]) == 3
     assert not list(verify_study(copy))
+
+
+def test_what_is_known_of_a_judge(judged, read_back):
+    line = orjson.loads(export_bytes(judged).splitlines()[0])
+    (judge,) = judged.raters.filter(kind="judge")
+    assert line["raters"] == [{"rater": judge.pseudonym, "in_figures": False, "about": ABOUT}]
+    copy = read_back(judged).raters.get(pseudonym=judge.pseudonym)
+    assert (copy.in_figures, copy.about) == (False, ABOUT)
+
+
+def test_raters_without_judgments_are_not_named(judged, read_back):
+    Rater.objects.create(study=judged, kind="judge", about=ABOUT)
+    assert len(orjson.loads(export_bytes(judged).splitlines()[0])["raters"]) == 1
+    read_back(judged)
 
 
 def test_exact_times_only_where_permitted(judged, read_back):

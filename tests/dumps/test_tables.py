@@ -32,7 +32,8 @@ def soups(tmp_path):
             ),
         ],
     )
-    study = read_in(write(tmp_path / "dump.jsonl", header(), first, item(2)))
+    about = {"rater": "bo", "in_figures": False, "about": {"model": "=tree-7b"}}
+    study = read_in(write(tmp_path / "dump.jsonl", header(raters=[about]), first, item(2)))
     study.refresh_from_db()
     return study
 
@@ -44,6 +45,14 @@ def csv_rows(study):
 
 def parquet_table(study):
     return pq.read_table(io.BytesIO(export_bytes(study, "parquet")))
+
+
+def test_what_is_known_of_a_judge(soups):
+    known = {(row["rater"], row["rater_model"], row["rater_in_figures"]) for row in csv_rows(soups)}
+    assert known == {("ada", "", "true"), ("bo", "'=tree-7b", "false"), ("cy", "", "true")}
+    table = parquet_table(soups)
+    assert set(table["rater_in_figures"].to_pylist()) == {True, False}
+    assert "=tree-7b" in table["rater_model"].to_pylist()
 
 
 def test_a_row_per_answer(soups):

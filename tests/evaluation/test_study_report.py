@@ -105,7 +105,9 @@ def test_an_unjudged_study_says_so(client, owner):
 def test_a_kept_report_is_not_computed_again(client, study, owner, monkeypatch):
     client.force_login(owner)
     first = client.get(address("study-report-json", study)).content
-    monkeypatch.setattr("evaluation.reports.cache.build_report", lambda study: pytest.fail("computed again"))
+    monkeypatch.setattr(
+        "evaluation.reports.cache.build_report", lambda study, **options: pytest.fail("computed again")
+    )
     assert client.get(address("study-report-json", study)).content == first
 
 
@@ -168,7 +170,7 @@ def test_a_computation_that_failed_may_be_tried_again(
     with django_capture_on_commit_callbacks(execute=True):
         client.get(address("study-report", large))
 
-    def broken(study):
+    def broken(study, **options):
         raise RuntimeError("no memory left")
 
     monkeypatch.setattr("evaluation.reports.cache.build_report", broken)
@@ -177,3 +179,43 @@ def test_a_computation_that_failed_may_be_tried_again(
     with django_capture_on_commit_callbacks(execute=True):
         client.get(address("study-report", large))
     assert queued == [large.pk, large.pk]
+
+
+def test_ties_may_count_as_wins(client, study, owner):
+    client.force_login(owner)
+    page = client.get(address("study-report", study)).content.decode()
+    assert "a tie counting half" in page
+    assert "?ties=win" in page
+    page = client.get(f"{address('study-report', study)}?ties=win").content.decode()
+    assert "a tie counting as a win for either" in page
+    assert f"{address('study-report-json', study)}?ties=win" in page
+    found = json.loads(client.get(f"{address('study-report-json', study)}?ties=win").content)
+    assert found["parameters"]["ties"] == "win"
+    text = client.get(f"{address('study-report-markdown', study)}?ties=win").content.decode()
+    assert "a tie counting as a win for either" in text
+
+
+@pytest.mark.parametrize("name", ["study-report", "study-report-json", "study-report-markdown"])
+def test_any_other_count_of_ties_is_refused(client, study, owner, name):
+    client.force_login(owner)
+    response = client.get(f"{address(name, study)}?ties=<b>")
+    assert response.status_code == 400
+    assert response.content.decode() == "ties must be one of: half, win."
+    assert response["Content-Type"] == "text/plain"
+
+
+def test_a_large_study_waits_for_either_count_of_ties(
+    client, large, owner, queued, monkeypatch, django_capture_on_commit_callbacks
+):
+    asked = []
+    monkeypatch.setattr(tasks.compute_report, "delay", lambda pk, **options: asked.append((pk, options)))
+    client.force_login(owner)
+    with django_capture_on_commit_callbacks(execute=True):
+        response = client.get(f"{address('study-report', large)}?ties=win")
+    assert f'hx-get="{address("study-report", large)}?ties=win"' in response.content.decode()
+    assert asked == [(large.pk, {"ties": "win"})]
+    tasks.compute_report(large.pk, ties="win")
+    status = client.get(f"{address('study-report', large)}?ties=win", headers={"HX-Request": "true"})
+    assert status["HX-Refresh"] == "true"
+    # The other one has to be asked for by itself.
+    assert "being computed" in client.get(address("study-report", large)).content.decode()

@@ -43,10 +43,27 @@ def _lines(judges: int, simulated: int) -> Iterator[dict[str, Any]]:
         "assay": 1,
         "spec": {"protocol": "pairwise", "title": "Contextualized evaluations, rebuilt", "arms": _arms()},
         "rules": {"redundancy": 3},
+        "raters": [{"rater": f"judge-{n}", "about": _about(n)} for n in range(1, judges + 1)],
     }
     rng = np.random.default_rng(3)
     for row in rows():
         yield _item(row, [*_people(row), *_machines(row, rng, judges, simulated)])
+
+
+def _about(number: int) -> dict[str, Any]:
+    """The first judge is asked both ways and sees the reference, the second gives probabilities."""
+    ways = {1: ("both", "both_ways"), 2: ("random", "mean")}.get(number, ("random", "majority"))
+    return {
+        "judge": f"judge-{number}",
+        "version": 1,
+        "model": f"model-{number}",
+        "reference": number == 1,
+        "orders": ways[0],
+        "samples": 1,
+        "reduction": ways[1],
+        "questions": ["preference"],
+        "purpose": "main",
+    }
 
 
 def _arms() -> list[dict[str, Any]]:
@@ -133,6 +150,32 @@ def _machines(row: Row, rng: np.random.Generator, judges: int, simulated: int) -
             }
             if kind == "judge" and rng.random() < 0.01:
                 found.append({**judgment, "outcome": "unparsed"})
+            elif kind == "judge" and number == 1:
+                found += _both_ways(judgment, labels, int(at), rng)
+            elif kind == "judge" and number == 2:
+                found.append({**judgment, "answers": {"preference": _probability(labels[at], rng)}})
             else:
                 found.append({**judgment, "answers": {"preference": labels[at]}})
     return found
+
+
+def _probability(label: str, rng: np.random.Generator) -> dict[str, Any]:
+    """That the second response is better; there are no ties."""
+    number = {"r1": 0.2, "r2": 0.8, "tie": 0.5}[label] + rng.uniform(-0.2, 0.2)
+    return {"label": "r1" if number < 0.5 else "r2", "number": round(number, 3)}
+
+
+def _both_ways(
+    judgment: dict[str, Any], labels: tuple[str, ...], at: int, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """The two orders of one sample; in one case out of eight it takes whatever is shown first."""
+    lazy = rng.random() < 0.125
+    return [
+        {
+            **judgment,
+            "replicate": replicate,
+            "shown": shown,
+            "answers": {"preference": shown[0] if lazy else labels[at]},
+        }
+        for replicate, shown in enumerate((["r1", "r2"], ["r2", "r1"]))
+    ]

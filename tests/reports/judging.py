@@ -75,3 +75,56 @@ def fail(study: Study, rater: Rater, outcome: Outcome = Outcome.UNPARSED, replic
 
 def main_items(study: Study) -> list[Item]:
     return list(study.items.filter(role=Role.MAIN).order_by("pk"))
+
+
+def new_judge(study: Study, name: str = "cedar", *, in_figures: bool = True, **about: Any) -> Rater:
+    """A judge as a run makes one; `about` says how it was asked."""
+    facts = {
+        "judge": name,
+        "version": 1,
+        "model": f"{name}-7b",
+        "reference": False,
+        "orders": "random",
+        "samples": 1,
+        "reduction": "majority",
+        "questions": ["preference"],
+        "purpose": "main",
+    }
+    return Rater.objects.create(
+        study=study,
+        kind=Rater.Kind.JUDGE,
+        pseudonym=f"judge-{name}",
+        label=name,
+        in_figures=in_figures,
+        about=facts | about,
+    )
+
+
+def answer(
+    study: Study,
+    rater: Rater,
+    item: Item,
+    label: str = "",
+    *,
+    number: float | None = None,
+    checks: dict[str, int] | None = None,
+    outcome: Outcome = Outcome.OK,
+    replicate: int = 0,
+    shown: str = "",
+) -> None:
+    """One judgment: a preference, a checklist or both, or what else became of it."""
+    answers = [AnswerValue("preference", Kind.PREFERENCE, label=label, number=number)] if label else []
+    answers += [
+        AnswerValue("satisfied", Kind.CHECKLIST, part, number=float(value))
+        for part, value in (checks or {}).items()
+    ]
+    judgment = JudgmentInput(
+        rater_id=rater.pk,
+        item_id=item.pk,
+        revision_id=study.revisions.get().pk,
+        replicate=replicate,
+        outcome=outcome,
+        answers=answers,
+        shown=shown,
+    )
+    record_judgments(study=study, batch=[judgment])

@@ -47,6 +47,13 @@ def test_an_existing_file_is_replaced_as_a_whole(study, tmp_path):
     assert path.read_text().startswith("# Contrast")
 
 
+def test_ties_as_wins(study):
+    assert json.loads(written(format="json"))["parameters"]["ties"] == "half"
+    assert json.loads(written(format="json", ties="win"))["parameters"]["ties"] == "win"
+    with pytest.raises(CommandError, match="invalid choice: 'third'"):
+        call_command("report", "contrast", "--ties", "third")
+
+
 def test_refusals_are_sentences(study, tmp_path):
     with pytest.raises(CommandError, match="no study 'nowhere'"):
         call_command("report", "nowhere")

@@ -6,8 +6,12 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import Answer, Study
+from evaluation.protocols import AnswerValue, Kind
 from evaluation.reports.build import build_report
+from evaluation.reports.page import report_page
+from evaluation.services import JudgmentInput, record_judgments
 from tests.published import published_data
+from tests.reports.judging import new_judge
 
 
 @pytest.fixture
@@ -78,3 +82,45 @@ def test_strengths_are_there_and_orders_are_not(report):
     assert group["bias"]["position"]["share"]["value"] is None
     (left_out,) = group["bias"]["position"]["share"]["left_out"]
     assert left_out == {"reason": "judgments whose order is not known", "n": 2_997}
+
+
+def judge_by_length(study, name, wanted):
+    """A judge that prefers the response whose number of characters compares as wanted: 1 the longer, -1 the shorter."""
+    rater, revision = new_judge(study, name), study.revisions.get()
+    batch = []
+    for item in study.items.order_by("pk"):
+        one, two = (len(response["text"]) for response in item.stimulus["responses"])
+        label = "tie" if one == two else "r1" if (one - two) * wanted > 0 else "r2"
+        answers = [AnswerValue("preference", Kind.PREFERENCE, label=label)]
+        batch.append(
+            JudgmentInput(rater_id=rater.pk, item_id=item.pk, revision_id=revision.pk, answers=answers)
+        )
+    record_judgments(study=study, batch=batch)
+
+
+def test_judges_by_length_beside_people(study):
+    judge_by_length(study, "longer", 1)
+    judge_by_length(study, "shorter", -1)
+    report = build_report(study, replicates=200)
+    groups = {group["label"]: group for group in report["groups"]}
+    outer = {
+        name: round(groups[name]["against_people"]["outer"]["value"], 4) for name in ("longer", "shorter")
+    }
+    assert outer == {"longer": 0.6009, "shorter": 0.3043}
+    for name in outer:
+        beside = groups[name]["against_people"]
+        assert round(beside["inner"]["value"], 4) == 0.9199
+        assert beside["outer"]["n"] == beside["confusion"]["n"] == 999
+        assert beside["outer"]["low"] < beside["outer"]["value"] < beside["outer"]["high"]
+    # Whoever takes the longer response has all the length bias there is.
+    assert groups["longer"]["bias"]["length"]["bias"]["value"] == 1.0
+    assert groups["shorter"]["bias"]["length"]["bias"]["value"] == -1.0
+    (section,) = [each for each in report_page(report).sections if each.key == "judges"]
+    first = section.blocks[0].tables[0]
+    assert [
+        (row[0].text, row[1].text, row[2].text) for row in first.rows if row[0].text != "Judges together"
+    ] == [
+        ("People", "", "92.0"),
+        ("longer", "60.1", "92.0"),
+        ("shorter", "30.4", "92.0"),
+    ]

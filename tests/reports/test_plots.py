@@ -90,3 +90,18 @@ def test_hints_name_the_two_directions_and_are_cut_where_too_long():
     left, right = plot(row, reference=0.5, hints=("Birch", "A" * 60)).drawings[0].hints
     assert left.text == "← Birch"
     assert right.text == "A" * 21 + "… →"
+
+
+def test_named_marks_have_their_name_beside_them_in_both_layouts():
+    names = ("People", "A judge with a very long name indeed")
+    row = Row("No context", tuple(Mark("judge", name, 0.4, 0.3, 0.5) for name in names))
+    for drawing in plot(row, row, named=True, within=(0.0, 1.0)).drawings:
+        lines = drawing.lines
+        assert lines[0].dots[0].name == "People"
+        assert lines[0].dots[1].name.endswith("…")
+        # The row's own label is above its names, and each name is on the height of its mark.
+        assert float(lines[0].label_y) < float(lines[0].dots[0].name_y) - 10
+        assert all(abs(float(dot.name_y) - float(dot.y)) < 6 for line in lines for dot in line.dots)
+        assert float(lines[0].dots[1].name_y) < float(lines[1].label_y)
+        assert all(float(dot.x1) > 100 for dot in lines[0].dots)
+    assert all(dot.name == "" for dot in plot(row).drawings[0].lines[0].dots)
