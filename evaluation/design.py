@@ -4,8 +4,11 @@ Pure functions of a seed. People's slots and judges' calls use the same ones.
 """
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
+from math import gcd
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +22,62 @@ def generator(seed: int, *purpose: object) -> np.random.Generator:
     return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 
 
-def starting_orders(
-    strata: Sequence[Hashable], seed: int, already: dict[Hashable, int] | None = None
-) -> IntArray:
-    """Which response of a pair each item's slot 0 shows first: 0 for r1, 1 for r2.
+@cache
+def presentation_rows(n: int) -> tuple[tuple[int, ...], ...]:
+    """The orders in which n responses are shown: the rows of a Williams square, 2n of them for odd n > 1.
 
-    Within each stratum (arm, set of systems) the items are shuffled by the seed and the start alternates;
-    `already` counts the items that a stratum had before these were added, so that the alternation goes on.
+    Every response stands in every place equally often, and every one follows every other equally often (Williams
+    1949). For two these are the two orders.
+    """
+    first = [0]
+    low, high = 1, n - 1
+    while len(first) < n:
+        first.append(high if len(first) % 2 else low)
+        low, high = (low, high - 1) if len(first) % 2 == 0 else (low + 1, high)
+    rows = [tuple((each + shift) % n for each in first) for shift in range(n)]
+    if n % 2 and n > 1:
+        # First places go round here as they do above, so that any rows in turn have them evenly.
+        rows += sorted(tuple(reversed(row)) for row in rows)
+    return tuple(rows)
+
+
+def n_orders(n: int) -> int:
+    """How many different orders n responses are shown in; 1 where there is nothing to order."""
+    return max(1, len(presentation_rows(n)))
+
+
+def presented_order(n: int, row: int) -> str:
+    """The parts of n responses in the order of that row: "r2,r1"; empty for none."""
+    if n == 0:
+        return ""
+    rows = presentation_rows(n)
+    return ",".join(f"r{response + 1}" for response in rows[row % len(rows)])
+
+
+def slot_order(n: int, start: int, k: int, members: int) -> str:
+    """The presented order of slot k of an item that starts with row `start` in a stratum of so many members.
+
+    Slot 0 of the members goes round all rows; each further slot goes on where the one before left off, and one row
+    further where it came out even, so that first places per stratum differ by at most one and an item's slots differ.
+    """
+    rows = n_orders(n)
+    if rows <= 2:
+        return presented_order(n, start + k)
+    left = members % rows
+    return presented_order(n, start + k * left + k // (rows // gcd(rows, left)))
+
+
+def starting_orders(
+    strata: Sequence[Hashable],
+    seed: int,
+    already: Mapping[Any, int] | None = None,
+    rows: Mapping[Any, int] | None = None,
+) -> IntArray:
+    """Which row of the presentation orders each item's slot 0 shows; of a pair, 0 for r1 first and 1 for r2 first.
+
+    Within each stratum (arm, set of systems) the items are shuffled by the seed and go round the rows (two unless
+    `rows` says otherwise); `already` counts the items that a stratum had before these were added, so that the round
+    goes on.
     """
     starts = np.zeros(len(strata), dtype=np.int64)
     members: dict[Hashable, list[int]] = {}
@@ -34,18 +86,14 @@ def starting_orders(
     for stratum, indices in members.items():
         offset = (already or {}).get(stratum, 0)
         shuffled = generator(seed, "orders", stratum, offset).permutation(indices)
-        starts[shuffled] = (np.arange(len(indices)) + offset) % 2
+        starts[shuffled] = (np.arange(len(indices)) + offset) % (rows or {}).get(stratum, 2)
     return starts
 
 
-def pair_order(start: int, k: int) -> str:
-    """The presented order of slot k: orders alternate, so per item they differ by at most one."""
-    return "r1,r2" if (start + k) % 2 == 0 else "r2,r1"
-
-
 def next_order(start: int, orders: Sequence[str]) -> str:
-    """The presented order of one more slot beside these: the rarer one, or the item's first where they are even."""
-    first, second = pair_order(start, 0), pair_order(start, 1)
+    """The presented order of one more slot of a pair beside these: the rarer one, or the item's first where they are
+    even."""
+    first, second = presented_order(2, start), presented_order(2, start + 1)
     return first if orders.count(first) <= orders.count(second) else second
 
 

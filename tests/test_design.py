@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ STRATA = st.lists(st.sampled_from(["a", "b", "c"]), max_size=60)
 def test_orders_are_balanced_in_every_item_and_stratum(strata, redundancy, seed):
     per_stratum = Counter()
     for stratum, start in zip(strata, design.starting_orders(strata, seed), strict=True):
-        orders = [design.pair_order(int(start), k) for k in range(redundancy)]
+        orders = [design.presented_order(2, int(start) + k) for k in range(redundancy)]
         ahead = orders.count("r1,r2") - orders.count("r2,r1")
         assert abs(ahead) <= 1
         per_stratum[stratum] += ahead
@@ -42,8 +43,8 @@ def test_alternation_goes_on_for_items_added_later(first, later, seed):
 
 @given(start=st.integers(0, 1), redundancy=st.integers(1, 9))
 def test_next_order_is_the_one_that_dealing_would_give(start, redundancy):
-    orders = [design.pair_order(start, k) for k in range(redundancy)]
-    assert design.next_order(start, orders) == design.pair_order(start, redundancy)
+    orders = [design.presented_order(2, start + k) for k in range(redundancy)]
+    assert design.next_order(start, orders) == design.presented_order(2, start + redundancy)
 
 
 def test_orders_are_reproduced_by_the_seed_and_depend_on_it():
@@ -132,6 +133,57 @@ def test_checks_come_neither_first_nor_last(seed, participant, items, checks):
 def test_checks_come_at_another_place_for_another_participant():
     places = {tuple(design.check_positions(1, participant, 30, 2)) for participant in range(40)}
     assert len(places) > 20
+
+
+# --- more than two responses ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", range(1, 21))
+def test_rows_are_orders_in_which_everything_is_even(n):
+    """Each response in each place equally often, and each behind each other one equally often."""
+    rows = design.presentation_rows(n)
+    assert all(sorted(row) == list(range(n)) for row in rows)
+    assert len(set(rows)) == len(rows) == design.n_orders(n)
+    places = Counter((place, each) for row in rows for place, each in enumerate(row))
+    assert set(places.values()) == {len(rows) // n}
+    behind = Counter(pair for row in rows for pair in pairwise(row))
+    assert len(behind) == n * (n - 1)
+    assert set(behind.values()) <= {len(rows) // n}
+
+
+@pytest.mark.parametrize("n", range(1, 21))
+def test_first_places_go_round_the_rows(n):
+    """So any rows in turn have them evenly."""
+    firsts = [row[0] for row in design.presentation_rows(n)]
+    assert firsts == [place % n for place in range(len(firsts))]
+
+
+@given(n=st.integers(2, 8), members=st.integers(1, 40), redundancy=st.integers(1, 10), seed=SEEDS)
+@settings(max_examples=300)
+def test_first_places_are_even_in_a_stratum_of_any_size(n, members, redundancy, seed):
+    starts = design.starting_orders(["a"] * members, seed, rows={"a": design.n_orders(n)})
+    firsts = Counter({f"r{number}": 0 for number in range(1, n + 1)})
+    for start in starts.tolist():
+        orders = [design.slot_order(n, start, k, members) for k in range(redundancy)]
+        assert all(
+            sorted(order.split(",")) == [f"r{number}" for number in range(1, n + 1)] for order in orders
+        )
+        different = orders[: design.n_orders(n)]
+        assert len(set(different)) == len(different), "an item's orders differ as long as there are others"
+        firsts.update(order.split(",")[0] for order in orders)
+    assert max(firsts.values()) - min(firsts.values()) <= 1
+
+
+@given(start=st.integers(0, 9), k=st.integers(0, 9), members=st.integers(1, 40))
+def test_where_there_is_nothing_to_order_there_is_one_order(start, k, members):
+    assert design.slot_order(0, start, k, members) == ""
+    assert design.slot_order(1, start, k, members) == "r1"
+    assert [design.n_orders(n) for n in (0, 1, 2, 3, 4, 5)] == [1, 1, 2, 6, 4, 10]
+
+
+@given(members=st.integers(1, 40), start=st.integers(0, 1), k=st.integers(0, 9))
+def test_a_pair_alternates_whatever_its_stratum(members, start, k):
+    assert design.slot_order(2, start, k, members) == design.presented_order(2, start + k)
 
 
 # --- the same, dealt by a launch ------------------------------------------------------------------------------

@@ -90,11 +90,11 @@ def _reserve_next(participant: Participant, role: str, now: datetime) -> bool:
 
 def reserve_slotless(participant: Participant, item: Item, now: datetime) -> Assignment:
     """An encounter that fills no place; which response comes first is drawn by seed, participant and item."""
-    start = int(
-        design.generator(participant.revision.spec["seed"], "slotless", participant.pk, item.key).integers(2)
-    )
+    n = item.n_responses
+    seed = participant.revision.spec["seed"]
+    start = int(design.generator(seed, "slotless", participant.pk, item.key).integers(design.n_orders(n)))
     return Assignment.objects.create(
-        participant=participant, item=item, order=design.pair_order(start, 0), reserved_at=now
+        participant=participant, item=item, order=design.presented_order(n, start), reserved_at=now
     )
 
 

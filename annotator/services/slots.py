@@ -1,25 +1,27 @@
 """Places for counting judgments: dealing them at launch, adding, retiring and replacing them."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotator.models import Slot, SlotState
 from annotator.services.claiming import expire
 from evaluation import design
 from evaluation.models import Arm, Exclusion, Item, OncePer, Role, Study
+from evaluation.models.item import count_responses
 from evaluation.selectors import excluded
 from evaluation.services.launch import sign_of_life
 
 BATCH = 2_000
-# An item about to get places: its id, its query's id, its start order, and the key that a participant meets once.
-Member = tuple[int, int, int, str]
+# An item about to get places: its id, its query's id, its start order, the number of its responses, the size of its
+# stratum, and the key that a participant meets once.
+Member = tuple[int, int, int, int, int, str]
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,11 @@ class DealtSlot:
 
     @property
     def is_second(self) -> bool:
-        return self.order != design.pair_order(self.start, 0)
+        return self.order != design.presented_order(self.n_responses, self.start)
+
+    @property
+    def n_responses(self) -> int:
+        return len(self.order.split(",")) if self.order else 0
 
 
 def deal_slots(study: Study) -> None:
@@ -67,22 +73,32 @@ def deal_missing_slots(study: Study) -> None:
 def _append(study: Study, items: QuerySet[Item], ks: Iterable[int]) -> None:
     """Adds places k for each item, rank by rank within its arm."""
     by_arm: dict[int, list[Member]] = defaultdict(list)
-    rows = items.order_by().values_list("key", "query__key", "pk", "query_id", "start_order", "arm_id")
+    strata = _strata(study)
+    rows = items.order_by().values_list(
+        "key", "query__key", "pk", "query_id", "start_order", "arm_id", "systems_key", "lengths"
+    )
     # Sorted here and not by the database, whose collation would decide who gets which rank.
-    for key, query_key, pk, query, start, arm in sorted(rows.iterator()):
+    for key, query_key, pk, query, start, arm, systems, lengths in sorted(rows.iterator()):
         assert start is not None, "orders are assigned before slots are dealt"
         group = query_key if study.once_per == OncePer.QUERY else key
-        by_arm[arm].append((pk, query, start, group))
+        by_arm[arm].append((pk, query, start, count_responses(lengths), strata[(arm, systems)], group))
     places = list(ks)
     for dealt in study.arms.filter(pk__in=by_arm):
         _append_in_arm(study, dealt, by_arm[dealt.pk], places)
+
+
+def _strata(study: Study) -> Counter[tuple[int, str]]:
+    """How many main items share an arm and a set of systems: the balance of their orders depends on it."""
+    frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(start_order=None)
+    counted = frozen.order_by().values_list("arm_id", "systems_key").annotate(n=Count("pk"))
+    return Counter({(arm, systems): n for arm, systems, n in counted})
 
 
 def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int]) -> None:
     *numbers, groups = zip(*members, strict=True)
     columns = [np.array(column, dtype=np.int64) for column in numbers]
     columns.append(np.unique(np.array(groups), return_inverse=True)[1])
-    item, query, start, group = (np.repeat(column, len(ks)) for column in columns)
+    item, query, start, responses, stratum, group = (np.repeat(column, len(ks)) for column in columns)
     k = np.tile(np.array(ks, dtype=np.int64), len(members))
     first = (Slot.objects.filter(study=study, arm=arm).aggregate(top=Max("rank"))["top"] or 0) + 1
     ranks = design.slot_ranks(group, item, k, study.seed, arm.key, first) + first
@@ -96,11 +112,18 @@ def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int])
                     item_id=int(item_id),
                     query_id=int(query_id),
                     k=int(each_k),
-                    order=design.pair_order(int(each_start), int(each_k)),
+                    order=design.slot_order(int(n), int(each_start), int(each_k), int(among)),
                     rank=int(rank),
                 )
-                for item_id, query_id, each_start, each_k, rank in zip(
-                    item[part], query[part], start[part], k[part], ranks[part], strict=True
+                for item_id, query_id, n, each_start, each_k, among, rank in zip(
+                    item[part],
+                    query[part],
+                    responses[part],
+                    start[part],
+                    k[part],
+                    stratum[part],
+                    ranks[part],
+                    strict=True,
                 )
             )
         sign_of_life(study)
@@ -159,23 +182,31 @@ def _raise(study: Study) -> None:
 def _lacking(slots: list[DealtSlot], redundancy: int) -> tuple[list[int], list[int]]:
     """Which of an item's retired places come back, and the k of each new one; always the order there is less of.
 
-    A k tells its order (see `design.pair_order`), so one may be left out.
+    The k of a pair tells its order, so one may be left out; of more responses the orders go round.
     """
     orders = [slot.order for slot in slots if slot.state != SlotState.RETIRED]
     retired = {slot.pk: slot.order for slot in slots if slot.state == SlotState.RETIRED}
     start, top = slots[0].start, slots[-1].k
     again, new = [], []
     while len(orders) < redundancy:
-        wanted = design.next_order(start, orders)
+        wanted = _wanted_order(slots[0].n_responses, start, orders, list(retired.values()))
         orders.append(wanted)
         fitting = next((pk for pk, order in retired.items() if order == wanted), None)
         if fitting is not None:
             del retired[fitting]
             again.append(fitting)
         else:
-            top += 1 if design.pair_order(start, top + 1) == wanted else 2
+            skips = slots[0].n_responses == 2 and design.presented_order(2, start + top + 1) != wanted
+            top += 2 if skips else 1
             new.append(top)
     return again, new
+
+
+def _wanted_order(n: int, start: int, orders: list[str], retired: list[str]) -> str:
+    """Which order one more place should have; of more than two responses, the rarest of those that come back."""
+    if n == 2:
+        return design.next_order(start, orders)
+    return min(retired, key=orders.count) if retired else ""
 
 
 def _lower(study: Study) -> None:

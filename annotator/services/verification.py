@@ -1,11 +1,12 @@
 """What must always hold of slots and assignments."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from django.db.models import Count, F, Q
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
+from evaluation import design
 from evaluation.models import Study
 
 
@@ -50,21 +51,45 @@ def _check_places(study: Study) -> Iterator[str]:
 
 
 def _check_balance(study: Study) -> Iterator[str]:
-    """Both orders equally often, where no place was retired: per item and per stratum they differ by at most one."""
+    """Per item each order, and per stratum each first place, as often as any other but for one; not where places were
+    retired. Items of more than two responses that came later go round by themselves: one more for each lot of them."""
     slots = Slot.objects.filter(study=study, replaces=None)
-    items: dict[str, int] = defaultdict(int)
-    strata: dict[tuple[int, str], int] = defaultdict(int)
-    rows = slots.values_list("item__key", "arm_id", "item__systems_key", "order")
-    for key, arm, systems, order in rows.iterator():
-        step = 1 if order.startswith("r1") else -1
-        items[key] += step
-        strata[arm, systems] += step
-    retired = slots.filter(state=SlotState.RETIRED).values_list("item__key", "arm_id", "item__systems_key")
-    for key, arm, systems in retired.iterator():
-        items[key] = strata[arm, systems] = 0
-    for key, difference in items.items():
-        if abs(difference) > 1:
-            yield f"Item {key}: its presentation orders differ by {abs(difference)}."
-    for (_, systems), difference in strata.items():
-        if abs(difference) > 1:
-            yield f"Pair {systems}: its presentation orders differ by {abs(difference)}."
+    retired = set(slots.filter(state=SlotState.RETIRED).values_list("item__key", flat=True))
+    items: dict[str, Counter[str]] = defaultdict(Counter)
+    strata: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
+    lots: dict[tuple[int, str], set[int | None]] = defaultdict(set)
+    untouched: dict[tuple[int, str], bool] = {}
+    rows = slots.values_list("item__key", "arm_id", "item__systems_key", "order", "item__dump")
+    for key, arm, systems, order, lot in rows.iterator():
+        items[key][order] += 1
+        strata[arm, systems][order] += 1
+        lots[arm, systems].add(lot)
+        untouched[arm, systems] = untouched.get((arm, systems), True) and key not in retired
+    for key, orders in items.items():
+        if key not in retired and (difference := _difference(orders, _n_orders(orders))) > 1:
+            yield f"Item {key}: its presentation orders differ by {difference}."
+    for (arm, systems), orders in strata.items():
+        if not untouched[arm, systems]:
+            continue
+        n = _n_responses(orders)
+        firsts: Counter[str] = Counter()
+        for order, times in orders.items():
+            firsts[order.partition(",")[0]] += times
+        bound = 1 if n <= 2 else len(lots[arm, systems])
+        if (difference := _difference(firsts, n)) > bound:
+            what = "Pair" if n == 2 else "Systems"
+            yield f"{what} {systems}: its presentation orders differ by {difference}."
+
+
+def _n_responses(orders: Counter[str]) -> int:
+    return max(len(order.split(",")) if order else 0 for order in orders)
+
+
+def _n_orders(orders: Counter[str]) -> int:
+    return design.n_orders(_n_responses(orders))
+
+
+def _difference(counted: Counter[str], different: int) -> int:
+    """Between the most and the least frequent of so many, of which some may not be there at all."""
+    least = min(counted.values()) if len(counted) >= different else 0
+    return max(counted.values()) - least

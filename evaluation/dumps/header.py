@@ -12,7 +12,6 @@ from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
-from evaluation.protocols.values import CLEANERS
 from evaluation.services.compiling import FORMAT
 from evaluation.services.importing import SPEC_FIELDS, RaterFacts, StudyInput
 
@@ -108,7 +107,11 @@ def _rules(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check(study: StudyInput) -> None:
-    problems = [sentence for spec in study.specs for sentence in (*_duplicates(spec), *_unknown_kinds(spec))]
+    problems = [
+        sentence
+        for spec in study.specs
+        for sentence in (*_duplicates(spec), *map(str, PROTOCOLS[spec["protocol"]].spec_problems(spec)))
+    ]
     problems += _twice("system", [system["key"] for system in study.systems])
     row = study.unsaved()
     try:
@@ -130,11 +133,3 @@ def _duplicates(spec: Mapping[str, Any]) -> list[str]:
 
 def _twice(what: str, keys: list[str]) -> list[str]:
     return [f"{what} {key!r} stands there twice" for key, times in Counter(keys).items() if times > 1]
-
-
-def _unknown_kinds(spec: Mapping[str, Any]) -> list[str]:
-    return [
-        f"question {question['key']!r}: answers of kind {question['kind']!r} can't be read yet"
-        for question in spec["questions"]
-        if question["kind"] not in CLEANERS
-    ]

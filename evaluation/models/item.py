@@ -99,6 +99,11 @@ class Role(models.TextChoices):
     ATTENTION = "attention", "attention check"
 
 
+def count_responses(lengths: str) -> int:
+    """How many responses an item's `lengths` are of."""
+    return lengths.count(",") + 1 if lengths else 0
+
+
 class Item(models.Model):
     """What one rater judges at once, in one arm. Its stimulus is its frozen form."""
 
@@ -118,7 +123,7 @@ class Item(models.Model):
     systems_key = models.CharField(max_length=500, blank=True, editable=False)
     # Characters of each response, in canonical order: figures need no stimulus opened for them.
     lengths = models.CharField(max_length=200, blank=True, editable=False)
-    # Which presented order its first slot has; fixed once, when slots or judges first need it.
+    # Which of the presentation orders its first slot has; fixed once, when slots or judges first need it.
     start_order = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
@@ -138,6 +143,11 @@ class Item(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+    @property
+    def n_responses(self) -> int:
+        """Of the frozen item, without opening its stimulus."""
+        return count_responses(self.lengths)
 
 
 class ItemResponse(models.Model):

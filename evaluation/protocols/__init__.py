@@ -1,17 +1,25 @@
 """The protocols by key. Adding one: a module here, its instance in this table, at most one template."""
 
+from evaluation.protocols.answer_pairs import AnswerPairs
+from evaluation.protocols.aspects import Aspects
 from evaluation.protocols.base import (
     AnswersInvalid,
     AnswerValue,
     Comparison,
     GoldResult,
     Kind,
+    Over,
     Problem,
     Question,
     Shown,
 )
+from evaluation.protocols.context_validation import ContextValidation
+from evaluation.protocols.justification_coding import JustificationCoding
 from evaluation.protocols.pairwise import Pairwise
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.question_quality import QuestionQuality
+from evaluation.protocols.ranking import Ranking
+from evaluation.protocols.relevance import Relevance
 
 __all__ = [
     "PROTOCOLS",
@@ -20,6 +28,7 @@ __all__ = [
     "Comparison",
     "GoldResult",
     "Kind",
+    "Over",
     "Problem",
     "Protocol",
     "Question",
@@ -27,7 +36,19 @@ __all__ = [
     "get_protocol",
 ]
 
-PROTOCOLS: dict[str, Protocol] = {protocol.key: protocol for protocol in (Pairwise(),)}
+PROTOCOLS: dict[str, Protocol] = {
+    protocol.key: protocol
+    for protocol in (
+        Pairwise(),
+        Aspects(),
+        Ranking(),
+        ContextValidation(),
+        Relevance(),
+        AnswerPairs(),
+        QuestionQuality(),
+        JustificationCoding(),
+    )
+}
 
 
 def get_protocol(key: str) -> Protocol:

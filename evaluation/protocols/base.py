@@ -37,9 +37,44 @@ class Shown(StrEnum):
     WITHOUT_CONTEXT = "without_context"
 
 
+class Over(StrEnum):
+    """What a question is asked about: once of the whole item, or once of each of its parts."""
+
+    ITEM = "item"
+    RESPONSE = "response"
+    FOLLOW_UP = "follow_up"
+    FOLLOW_UP_RESPONSE = "follow_up.response"
+    # The values of an attribute (a follow-up question with its answer set); where one was chosen, that one alone.
+    VALUE = "value"
+    # The question's own choices, of which several may hold.
+    CHOICE = "choice"
+
+
+# What a question is asked about where it does not say.
+OVER = {Kind.CHECKLIST: Over.FOLLOW_UP_RESPONSE, Kind.RANKING: Over.RESPONSE}
+# What a kind of question can be asked about; the others are about the whole item.
+CAN_BE_OVER: Mapping[Kind, frozenset[Over]] = {
+    Kind.SCALE: frozenset({Over.ITEM, Over.RESPONSE, Over.FOLLOW_UP, Over.VALUE}),
+    Kind.CHECKLIST: frozenset(set(Over)),
+    Kind.RANKING: frozenset({Over.RESPONSE}),
+}
+ONLY_ITEM = frozenset({Over.ITEM})
+# The part of a question's options that is no label: what a revision can't change.
+FORM = "form"
+# Before a stored value: the key of the text that says what it means.
+ABOUT = "help:"
+
+
 @dataclass(frozen=True)
 class Question:
-    """One field of a protocol's form, as it stands in a compiled spec."""
+    """One field of a protocol's form, as it stands in a compiled spec.
+
+    `options` holds labels by stored value ("tie", "1", "-1", a choice's value), under "help:<value>" what a value
+    means, and under "form" how the question is answered: `over`; of a scale `low`, `high`, `step` (1) and `ideal`;
+    of a choice, or a checklist over its choices, `choices` (values in their order) and `groups` (of the choices that
+    have one, for reports); of a ranking or preference `ties`;
+    `flag`: a checklist over the whole item that is one box to tick; of a preference `points` (5 or 7): graded.
+    """
 
     key: str
     kind: Kind
@@ -47,8 +82,55 @@ class Question:
     help: str = ""
     required: bool = True
     shown: Shown = Shown.ALWAYS
-    # Labels of the fixed options by their stored value (preference: r1, r2, tie; only `tie` is worded here).
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def form(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.options.get(FORM) or {}
+        return found
+
+    @property
+    def over(self) -> Over:
+        return Over(self.form.get("over") or OVER.get(self.kind, Over.ITEM))
+
+    @property
+    def points(self) -> tuple[float, ...]:
+        """The values of a scale that a form offers, from low to high."""
+        low, high, step = self.form["low"], self.form["high"], self.form.get("step", 1)
+        return tuple(low + number * step for number in range(round((high - low) / step) + 1))
+
+    @property
+    def ideal(self) -> float | None:
+        ideal: float | None = self.form.get("ideal")
+        return ideal
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of a choice, in the order of the form."""
+        return tuple(self.form.get("choices", ()))
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """What a report counts a choice under, by choice; empty where it counts each by itself."""
+        found: Mapping[str, str] = self.form.get("groups") or {}
+        return found
+
+    @property
+    def ties(self) -> bool:
+        """Whether equals are allowed: in a preference unless it says otherwise, in a ranking only if it says so."""
+        return bool(self.form.get("ties", self.kind == Kind.PREFERENCE))
+
+    @property
+    def is_flag(self) -> bool:
+        return bool(self.form.get("flag"))
+
+    def label(self, value: object) -> str:
+        """The wording of a stored value; empty where it has none. 2.0 and 2 are the same value."""
+        return str(self.options.get(stored(value)) or "")
+
+    def about(self, value: object) -> str:
+        """What a stored value means, where it is said."""
+        return str(self.options.get(ABOUT + stored(value)) or "")
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -72,6 +154,11 @@ class Question:
             shown=Shown(data["shown"]),
             options=data["options"],
         )
+
+
+def stored(value: object) -> str:
+    """A value as options name it: whole numbers without their fraction."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 @dataclass(frozen=True)
@@ -108,6 +195,10 @@ MESSAGES = {
     "not_a_choice": "{value!r} is not one of {choices}",
     "not_a_number": "{value!r} is not a number",
     "out_of_range": "{value} is not between {low} and {high}",
+    "off_step": "{value} is not one of the points from {low} to {high}",
+    "not_a_rank": "{value!r} is not a rank from 1 to {highest}",
+    "ranks_tied": "two have the same rank, which this question does not allow",
+    "unconfirmed": "the order is as it was given and was not confirmed",
     "not_text": "this must be text",
     "too_long": "this is longer than {limit} characters",
     "not_a_mapping": "this must be an object of parts and their values",
@@ -119,6 +210,25 @@ MESSAGES = {
     "unknown_arm": "the study has no arm {arm!r}",
     "gold_empty": "says neither which response is better nor what is satisfied",
     "query_empty": "the query has no text",
+    "responses_between": "needs {low} to {high} responses, has {found}",
+    "response_empty": "{part} is empty",
+    "clarifying_question_missing": "has no clarifying question",
+    "information_need_missing": "the query has no information need",
+    "answers_missing": "follow-up question {number} has no set of answers",
+    "answer_not_in_set": "the chosen answer of follow-up question {number} is not in its set",
+    "follow_ups_missing": "has no follow-up questions",
+    "form_no_object": "form must be an object",
+    "form_unknown": "form has {name!r}, which no question has",
+    "form_over": "a {kind} can't be asked over {over!r}; it can over: {choices}",
+    "scale_limits": "a scale needs low and high, low below high, and a step that leads from one to the other",
+    "scale_points": "a scale has at most {limit} points",
+    "scale_ideal": "the ideal {ideal} is not between {low} and {high}",
+    "choices_missing": "needs choices, a list of values",
+    "choices_number": "needs 2 to {limit} choices, has {found}",
+    "choices_twice": "a choice stands there twice",
+    "choice_value": "{value!r} can't be a choice: letters, digits, - and _, at most 32",
+    "choice_groups": "groups must be an object from choices to the names of their groups",
+    "gold_unanswerable": "{question} can't be compared with a gold value",
 }
 
 

@@ -20,10 +20,9 @@ from evaluation.protocols.base import (
     arm_of,
     sees_context,
 )
+from evaluation.protocols.items import MAX_FOLLOW_UPS, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.values import checklist_parts, response_parts
-
-MAX_FOLLOW_UPS = 10
 
 TEXTS = {
     "consent": (
@@ -86,15 +85,7 @@ class Pairwise(Protocol):
         return dict(TEXTS)
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
-        problems = []
-        responses = stimulus["responses"]
-        if not stimulus["query"]["text"].strip():
-            problems.append(Problem("query_empty", "query"))
-        if len(responses) != 2:
-            problems.append(Problem("responses", "responses", {"wanted": 2, "found": len(responses)}))
-        elif responses[0]["system"] == responses[1]["system"]:
-            problems.append(Problem("same_system", "responses", {"system": responses[0]["system"]}))
-        return problems + self._check_context(spec, stimulus)
+        return [*need_query(stimulus), *pair_problems(stimulus), *self._check_context(spec, stimulus)]
 
     def _check_context(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         try:
@@ -162,6 +153,15 @@ class Pairwise(Protocol):
         return GoldResult(
             tuple(comparisons), all(each.correct for each in decisive), str(gold.get("note", ""))
         )
+
+
+def pair_problems(stimulus: Stimulus) -> list[Problem]:
+    """Two responses, each by a system of its own."""
+    problems = need_responses(stimulus, 2, 2)
+    systems = [response["system"] for response in stimulus["responses"]]
+    if not problems and systems[0] == systems[1]:
+        problems.append(Problem("same_system", "responses", {"system": systems[0]}))
+    return problems
 
 
 def _as_list(value: object) -> list[str]:

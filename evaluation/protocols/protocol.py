@@ -8,6 +8,8 @@ from evaluation.protocols.base import (
     AnswerValue,
     Data,
     GoldResult,
+    Kind,
+    Over,
     Problem,
     Question,
     Shown,
@@ -16,6 +18,8 @@ from evaluation.protocols.base import (
     Stimulus,
     sees_context,
 )
+from evaluation.protocols.gold import compare_all, find_gold_problems
+from evaluation.protocols.questions import find_question_problems
 from evaluation.protocols.values import clean_value
 
 
@@ -26,8 +30,12 @@ class Protocol:
     label: ClassVar[str]
     # Arranges the question partials; a protocol without its own uses the plain one.
     template: ClassVar[str] = "evaluation/protocols/_plain.html"
+    # Whether who judges is told what the person who asked was looking for.
+    shows_information_need: ClassVar[bool] = False
     # Which parts of the report apply.
     analyses: ClassVar[frozenset[str]] = frozenset()
+    # Whether who judges is shown the query's documents.
+    shows_documents: ClassVar[bool] = False
 
     def default_questions(self) -> tuple[Question, ...]:
         raise NotImplementedError(self.key)
@@ -41,18 +49,23 @@ class Protocol:
         raise NotImplementedError(self.key)
 
     def compare_gold(self, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
-        raise NotImplementedError(self.key)
+        """Every value that the gold names must be given; {question: value, list of values, or either per part}."""
+        return compare_all(gold, answers)
 
     def gold_problems(self, spec: Spec, stimulus: Stimulus, gold: Data) -> list[Problem]:
         """What is wrong with an item's gold."""
-        raise NotImplementedError(self.key)
+        return find_gold_problems(self.questions(spec, stimulus), stimulus, gold)
+
+    def spec_problems(self, spec: Spec) -> list[Problem]:
+        """What is wrong with a study's questions, before any item is looked at."""
+        questions = (Question.from_json(data) for data in spec["questions"])
+        return [problem for question in questions for problem in find_question_problems(question)]
 
     def questions(self, spec: Spec, stimulus: Stimulus) -> list[Question]:
         """The questions that this stimulus's arm asks, in the order of the form."""
         with_context = sees_context(spec, stimulus)
-        wanted = {Shown.ALWAYS, Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT}
-        questions = (Question.from_json(data) for data in spec["questions"])
-        return [question for question in questions if question.shown in wanted]
+        wanted = (Shown.ALWAYS, Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT)
+        return [Question.from_json(data) for data in spec["questions"] if data["shown"] in wanted]
 
     def guideline(self, spec: Spec, *, with_context: bool) -> str:
         """The text that people read and judges are prompted with."""
@@ -74,10 +87,9 @@ class Protocol:
         for key, question in questions.items():
             value = data.get(key)
             if value is None:
-                if question.required and source == "form":
-                    value = {} if question.kind == "checklist" else ""
-                else:
+                if source != "form" or not (question.required or _is_ticked(question)):
                     continue
+                value = "" if question.over == Over.ITEM and not _is_ticked(question) else {}
             found, wrong = clean_value(question, stimulus, value, source)
             answers += found
             problems += _as_missing(wrong, value)
@@ -86,6 +98,11 @@ class Protocol:
         if problems:
             raise AnswersInvalid(problems)
         return answers
+
+
+def _is_ticked(question: Question) -> bool:
+    """Whether it is boxes, of which a form sends only those that were ticked."""
+    return question.kind == Kind.CHECKLIST and (question.is_flag or question.over == Over.CHOICE)
 
 
 def _as_missing(problems: list[Problem], value: Any) -> list[Problem]:

@@ -3,10 +3,19 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evaluation.protocols.base import MAX_TEXT, AnswerValue, Kind, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import (
+    MAX_TEXT,
+    AnswerValue,
+    Kind,
+    Over,
+    Problem,
+    Question,
+    Source,
+    Stimulus,
+)
 
 # A checklist's cell as forms, JSON and JSON written by others spell it.
-CHECKS = {"0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "False": 0.0, "True": 1.0}
+CHECKS = {"on": 1.0, "0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "False": 0.0, "True": 1.0}
 
 
 def response_parts(stimulus: Stimulus) -> list[str]:
@@ -25,37 +34,168 @@ def checklist_parts(stimulus: Stimulus) -> list[str]:
     ]
 
 
+def value_parts(stimulus: Stimulus) -> list[str]:
+    """The values of every follow-up question's answer set; where one is chosen, that one alone."""
+    context = stimulus["context"]
+    parts = []
+    for follow_up in context["follow_ups"] if context else []:
+        chosen = follow_up["answer"]
+        parts += [
+            f"{follow_up['part']}.v{number}"
+            for number, answer in enumerate(follow_up["answers"], 1)
+            if not chosen or answer == chosen
+        ]
+    return parts
+
+
+def parts_of(question: Question, stimulus: Stimulus) -> list[str]:
+    """The keys of what the question is asked about, in the order of the stimulus; [''] for the whole item."""
+    match question.over:
+        case Over.RESPONSE:
+            return response_parts(stimulus)
+        case Over.FOLLOW_UP:
+            return follow_up_parts(stimulus)
+        case Over.FOLLOW_UP_RESPONSE:
+            return checklist_parts(stimulus)
+        case Over.VALUE:
+            return value_parts(stimulus)
+        case Over.CHOICE:
+            return list(question.choices)
+        case Over.ITEM:
+            return [""]
+
+
 def clean_preference(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
-    """A label r1, r2, ... or tie; from imports and judges also {"label", "number"} with P(r2 is better)."""
+    """A label r1, r2, ... or tie, where ties are allowed; from imports and judges also {"label", "number"} with
+    P(r2 is better)."""
     number = None
     if isinstance(value, Mapping) and source != "form":
         number, value = value.get("number"), value.get("label")
         if number is not None:
             number = _number(question.key, number, 0.0, 1.0)
-    choices = [*response_parts(stimulus), "tie"]
+    choices = [*response_parts(stimulus), *(["tie"] if question.ties else [])]
     if value not in choices:
         raise _Bad(Problem("not_a_choice", question.key, {"value": value, "choices": ", ".join(choices)}))
     return [AnswerValue(question.key, question.kind, label=value, number=number)]
 
 
+def clean_choice(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    """One of the question's choices."""
+    if value not in question.choices:
+        choices = ", ".join(question.choices)
+        raise _Bad(Problem("not_a_choice", question.key, {"value": value, "choices": choices}))
+    return [AnswerValue(question.key, question.kind, label=value)]
+
+
 def clean_checklist(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
-    """0 or 1 per cell; from a form every cell must be answered."""
+    """0 or 1 per part; from a form every part must be answered. A box that is not ticked is a no."""
+    boxes = question.is_flag or question.over == Over.CHOICE
+
+    def clean_check(where: str, each: Any) -> float:
+        if str(each) not in CHECKS:
+            raise _Bad(Problem("not_a_choice", where, {"value": each, "choices": "0, 1"}))
+        return CHECKS[str(each)]
+
+    return _numbers_by_part(question, stimulus, value, source, clean_check, 0.0 if boxes else None)
+
+
+def clean_scale(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    """A number per part, within the scale. The step binds forms only: judges and imports may give fractions."""
+    points = question.points
+
+    def clean_rating(where: str, each: Any) -> float:
+        if isinstance(each, str):
+            each = _read_number(where, each)
+        number = _number(where, each, points[0], points[-1])
+        if source == "form" and number not in points:
+            params = {"value": each, "low": points[0], "high": points[-1]}
+            raise _Bad(Problem("off_step", where, params))
+        return number
+
+    return _numbers_by_part(question, stimulus, value, source, clean_rating)
+
+
+# What a ranking's form sends beside the ranks: the order that it began with, and that it was confirmed unmoved.
+RANKING_START, RANKING_CONFIRMED = "start", "confirmed"
+
+
+def clean_ranking(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    """A rank per response, 1 for the best; all of them, each rank once unless ties are allowed.
+
+    Equals share a rank, and the next rank is one more or skips as many as there are equals: both are read. They are
+    kept as the mean of the places that they share. A form whose order is as it began must be confirmed.
+    """
     if not isinstance(value, Mapping):
         raise _Bad(Problem("not_a_mapping", question.key))
-    parts = checklist_parts(stimulus)
+    parts = response_parts(stimulus)
+    given = {part: each for part, each in value.items() if part not in (RANKING_START, RANKING_CONFIRMED)}
+
+    def clean_rank(where: str, each: Any) -> float:
+        number = _read_number(where, each) if isinstance(each, str) else each
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 1 <= number <= len(parts):
+            raise _Bad(Problem("not_a_rank", where, {"value": each, "highest": len(parts)}))
+        return float(number)
+
+    answers = _numbers_by_part(question, stimulus, given, source, clean_rank)
+    if source == "form" and not answers and not question.required:
+        return []
+    if len(answers) != len(parts):
+        raise _Bad(Problem("missing", question.key))
+    ranks = _shared_places([answer.number or 0.0 for answer in answers])
+    if len(set(ranks)) != len(ranks) and not question.ties:
+        raise _Bad(Problem("ranks_tied", question.key))
+    if source == "form" and not value.get(RANKING_CONFIRMED):
+        begun = [part for part in str(value.get(RANKING_START) or "").split(",") if part]
+        now = [part for _, part in sorted(zip(ranks, parts, strict=True), key=lambda pair: pair[0])]
+        if begun in ([], now) and len(set(ranks)) == len(ranks):
+            if not question.required:
+                return []
+            raise _Bad(Problem("unconfirmed", question.key))
+    return [
+        AnswerValue(question.key, question.kind, part, number=rank)
+        for part, rank in zip(parts, ranks, strict=True)
+    ]
+
+
+def _shared_places(ranks: list[float]) -> list[float]:
+    """Ranks as the places 1 to n; equals share the mean of theirs."""
+    return [
+        sum(other < rank for other in ranks) + (sum(other == rank for other in ranks) + 1) / 2
+        for rank in ranks
+    ]
+
+
+def _numbers_by_part(
+    question: Question,
+    stimulus: Stimulus,
+    value: Any,
+    source: Source,
+    clean: Callable[[str, Any], float],
+    absent: float | None = None,
+) -> list[AnswerValue]:
+    """A number per part. `absent` is what a form means that leaves a part out; None: it must not."""
+    parts = parts_of(question, stimulus)
+    if parts == [""] and not isinstance(value, Mapping):
+        value = {"": value}
+    if not isinstance(value, Mapping):
+        raise _Bad(Problem("not_a_mapping", question.key))
     problems = [Problem("unknown_part", question.key, {"part": part}) for part in value if part not in parts]
     answers = []
     for part in parts:
-        where = f"{question.key}.{part}"
-        if value.get(part) in (None, ""):
-            if source == "form" and question.required:
-                problems.append(Problem("missing", where))
-            continue
-        if str(value[part]) not in CHECKS:
-            problems.append(Problem("not_a_choice", where, {"value": value[part], "choices": "0, 1"}))
-            continue
-        number = CHECKS[str(value[part])]
-        answers.append(AnswerValue(question.key, question.kind, part, number=number))
+        where = f"{question.key}.{part}" if part else question.key
+        each = value.get(part)
+        if each in (None, ""):
+            if source != "form":
+                continue
+            if absent is None:
+                if question.required:
+                    problems.append(Problem("missing", where))
+                continue
+            each = absent
+        try:
+            answers.append(AnswerValue(question.key, question.kind, part, number=clean(where, each)))
+        except _Bad as bad:
+            problems += bad.problems
     if problems:
         raise _Bad(*problems)
     return answers
@@ -70,6 +210,14 @@ def clean_text(question: Question, stimulus: Stimulus, value: Any, source: Sourc
     if len(text) > MAX_TEXT:
         raise _Bad(Problem("too_long", question.key, {"limit": MAX_TEXT}))
     return [AnswerValue(question.key, question.kind, text=text)] if text else []
+
+
+def _read_number(where: str, text: str) -> float:
+    """A number as a form sends it."""
+    try:
+        return float(text)
+    except ValueError:
+        raise _Bad(Problem("not_a_number", where, {"value": text[:80]})) from None
 
 
 def _number(where: str, value: Any, low: float, high: float) -> float:
@@ -87,10 +235,12 @@ class _Bad(Exception):
 
 
 Cleaner = Callable[[Question, Stimulus, Any, Source], list[AnswerValue]]
-# A further kind of question is one function more.
 CLEANERS: dict[Kind, Cleaner] = {
     Kind.PREFERENCE: clean_preference,
     Kind.CHECKLIST: clean_checklist,
+    Kind.SCALE: clean_scale,
+    Kind.CHOICE: clean_choice,
+    Kind.RANKING: clean_ranking,
     Kind.TEXT: clean_text,
 }
 

@@ -1,6 +1,8 @@
 """Freezing a study's spec and items, in short batches, and the order each item's first slot shows."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -9,6 +11,7 @@ from django.db.models import Prefetch, QuerySet
 from evaluation import design
 from evaluation.canonical import canonical_hash, study_hash
 from evaluation.models import Item, ItemResponse, Revision, Role, Study
+from evaluation.models.item import count_responses
 from evaluation.protocols import Problem
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
@@ -93,16 +96,17 @@ def _batches(study: Study) -> Iterator[Sequence[Item]]:
 def assign_orders(study: Study) -> None:
     """Gives every frozen item without one the presentation order that its first slot shows (see `design`)."""
     frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(stimulus_hash="")
-    already: dict[object, int] = {}
-    for arm, systems in frozen.exclude(start_order=None).values_list("arm__key", "systems_key").iterator():
-        already[(arm, systems)] = already.get((arm, systems), 0) + 1
+    already: Counter[Any] = Counter(
+        frozen.exclude(start_order=None).order_by().values_list("arm__key", "systems_key")
+    )
     # Sorted here and not by the database, whose collation would decide which item gets which order.
     unordered = frozen.filter(start_order=None).order_by()
-    new = sorted(unordered.values_list("key", "pk", "arm__key", "systems_key"))
-    strata = [(arm, systems) for _, _, arm, systems in new]
-    starts = design.starting_orders(strata, study.seed, already)
-    for start in (0, 1):
-        chosen = [pk for (_, pk, _, _), each in zip(new, starts, strict=True) if each == start]
+    new = sorted(unordered.values_list("key", "pk", "arm__key", "systems_key", "lengths"))
+    strata = [(arm, systems) for _, _, arm, systems, _ in new]
+    rows = {(arm, systems): design.n_orders(count_responses(lengths)) for _, _, arm, systems, lengths in new}
+    starts = design.starting_orders(strata, study.seed, already, rows)
+    for start in sorted(set(starts.tolist())):
+        chosen = [row[1] for row, each in zip(new, starts, strict=True) if each == start]
         for at in range(0, len(chosen), settings.ASSAY_BATCH_SIZE):
             Item.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE]).update(start_order=start)
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from evaluation import hooks
 from evaluation.models import Import, Item, Revision, Role, Status, Study
-from evaluation.protocols.values import CLEANERS
+from evaluation.services.compiling import compile_spec
 from evaluation.services.freezing import assign_orders, compute_study_hash, freeze_items, freeze_spec
 
 # A launch that has not shown a sign of life for this long is taken over by the next one.
@@ -36,10 +36,7 @@ def launch_problems(study: Study) -> list[str]:
         problems.append("The study has no arm.")
     if not study.questions.exists():
         problems.append("The study has no questions.")
-    problems += [
-        f"Question {question.key}: no form can ask a question of the kind {question.kind} yet."
-        for question in study.questions.exclude(kind__in=CLEANERS)
-    ]
+    problems += [f"{problem}." for problem in study.protocol_object.spec_problems(compile_spec(study))]
     if not study.items.filter(role=Role.MAIN).exists():
         problems.append("The study has no items.")
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():

@@ -1,0 +1,106 @@
+"""Gold: the values that an item's answers should have, where somebody has said so.
+
+{question: value} or {question: {part: value}}; a list of values accepts each of them. "note" is the explanation that
+training shows.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.protocols.base import (
+    AnswerValue,
+    Comparison,
+    Data,
+    GoldResult,
+    Kind,
+    Over,
+    Problem,
+    Question,
+    Stimulus,
+    stored,
+)
+from evaluation.protocols.values import clean_value, parts_of
+
+NOTE = "note"
+
+
+def accepted_values(gold: Data) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The accepted values as options name them, by question and part."""
+    found = {}
+    for key, wanted in gold.items():
+        if key == NOTE:
+            continue
+        by_part = wanted if isinstance(wanted, Mapping) else {"": wanted}
+        for part, value in by_part.items():
+            found[(key, part)] = tuple(stored(each) for each in _as_list(value))
+    return found
+
+
+def compare_all(gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
+    """Each gold value beside what was given; passed where all are right."""
+    given = {(answer.question, answer.part): answer for answer in answers}
+    comparisons = tuple(
+        Comparison(question, part, accepted, given_value(given.get((question, part))))
+        for (question, part), accepted in accepted_values(gold).items()
+    )
+    return GoldResult(comparisons, all(each.correct for each in comparisons), str(gold.get(NOTE, "")))
+
+
+def given_value(answer: AnswerValue | None) -> str | None:
+    if answer is None:
+        return None
+    return stored(answer.number) if answer.label is None and answer.number is not None else answer.label
+
+
+def find_gold_problems(questions: Sequence[Question], stimulus: Stimulus, gold: Data) -> list[Problem]:
+    """What keeps a gold from being compared with answers to these questions."""
+    by_key = {question.key: question for question in questions}
+    problems = [
+        Problem("unknown_question", f"gold.{key}") for key in gold if key not in by_key and key != NOTE
+    ]
+    known = {key: wanted for key, wanted in gold.items() if key in by_key}
+    for key, wanted in known.items():
+        problems += _question_problems(by_key[key], stimulus, wanted)
+    if not known and not problems:
+        problems.append(Problem("gold_empty", "gold"))
+    return problems
+
+
+def _question_problems(question: Question, stimulus: Stimulus, wanted: Any) -> list[Problem]:
+    where = f"gold.{question.key}"
+    if question.kind == Kind.TEXT:
+        return [Problem("gold_unanswerable", where, {"question": question.prompt})]
+    if question.over == Over.ITEM:
+        return [
+            Problem(problem.code, where, problem.params)
+            for value in _as_list(wanted)
+            for problem in clean_value(question, stimulus, value, "import")[1]
+        ]
+    if not isinstance(wanted, Mapping):
+        return [Problem("not_a_mapping", where)]
+    parts = parts_of(question, stimulus)
+    problems = [Problem("unknown_part", where, {"part": part}) for part in wanted if part not in parts]
+    if question.kind == Kind.RANKING:
+        return problems or _ranking_problems(question, stimulus, wanted)
+    for part, value in wanted.items():
+        for each in _as_list(value) if part in parts else []:
+            problems += [
+                Problem(problem.code, f"{where}.{part}", problem.params)
+                for problem in clean_value(question, stimulus, {part: each}, "import")[1]
+            ]
+    return problems
+
+
+def _ranking_problems(question: Question, stimulus: Stimulus, wanted: Mapping[str, Any]) -> list[Problem]:
+    """Ranks that are wanted of some responses only are fine, if they are ranks."""
+    highest = len(parts_of(question, stimulus))
+    return [
+        Problem("not_a_rank", f"gold.{question.key}.{part}", {"value": value, "highest": highest})
+        for part, each in wanted.items()
+        for value in _as_list(each)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= highest
+    ]
+
+
+def _as_list(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]

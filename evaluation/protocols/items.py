@@ -1,0 +1,43 @@
+"""What items need, in pieces that protocols put together."""
+
+from evaluation.protocols.base import Problem, Spec, Stimulus, arm_of
+
+MAX_FOLLOW_UPS = 10
+
+
+def need_query(stimulus: Stimulus) -> list[Problem]:
+    return [] if stimulus["query"]["text"].strip() else [Problem("query_empty", "query")]
+
+
+def need_responses(stimulus: Stimulus, low: int, high: int) -> list[Problem]:
+    """So many responses."""
+    responses = stimulus["responses"]
+    if not low <= len(responses) <= high:
+        if low == high:
+            return [Problem("responses", "responses", {"wanted": low, "found": len(responses)})]
+        params = {"low": low, "high": high, "found": len(responses)}
+        return [Problem("responses_between", "responses", params)]
+    return []
+
+
+def need_known_arm(spec: Spec, stimulus: Stimulus) -> list[Problem]:
+    try:
+        arm_of(spec, stimulus["arm"])
+    except KeyError:
+        return [Problem("unknown_arm", "arm", {"arm": stimulus["arm"]})]
+    return []
+
+
+def need_answer_sets(stimulus: Stimulus, limit: int = MAX_FOLLOW_UPS) -> list[Problem]:
+    """Follow-up questions, each with the set of its possible answers."""
+    follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
+    if not follow_ups:
+        return [Problem("follow_ups_missing", "context")]
+    problems = [
+        Problem("answers_missing", "context", {"number": number})
+        for number, follow_up in enumerate(follow_ups, 1)
+        if not follow_up["answers"]
+    ]
+    if len(follow_ups) > limit:
+        problems.append(Problem("too_many_follow_ups", "context", {"found": len(follow_ups), "limit": limit}))
+    return problems

@@ -1,0 +1,64 @@
+"""Question quality: clarifying questions rated from 1 to 10 on seven aspects (AGENT-CQ, CrowdLLM's metrics)."""
+
+from evaluation.protocols import texts
+from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.items import need_known_arm, need_query, need_responses
+from evaluation.protocols.protocol import Protocol
+
+MAX_QUESTIONS = 5
+
+TEXTS = {
+    "consent": texts.consent(
+        "You will read what people typed into a search system and a question that the system could ask back, and rate "
+        "that question."
+    ),
+    "instructions": (
+        "For each search you see a question that the system could ask back before it answers.\n\n"
+        "1. Imagine you typed the search.\n"
+        "2. Rate the question on each aspect, from 1 to 10.\n\n"
+        "Use the whole scale: 1 is as bad as you can imagine, 10 could not be better."
+    ),
+    "guideline": (
+        "Rate the question as the person who searched would: would it help to be asked this, and is it easy to answer? "
+        "Take each aspect by itself; a question may be clear and useless, or useful and clumsy."
+    ),
+    "thanks": texts.THANKS,
+}
+
+
+def quality(key: str, prompt: str, help: str) -> Question:
+    form = {"over": "response", "low": 1, "high": 10}
+    return Question(
+        key, Kind.SCALE, prompt, help=help, options={"1": "Very poor", "10": "Excellent", "form": form}
+    )
+
+
+class QuestionQuality(Protocol):
+    key = "question_quality"
+    label = "Question quality"
+    template = "evaluation/protocols/question_quality.html"
+    analyses = frozenset({"answers"})
+
+    def default_questions(self) -> tuple[Question, ...]:
+        return (
+            quality("clarification", "Clarification", "Would the answer make clear what the person wants?"),
+            quality("on_topic", "On topic", "Is it about the search?"),
+            quality("specificity", "Specificity", "Does it ask for something definite?"),
+            quality("usefulness", "Usefulness", "Would the results get better with the answer?"),
+            quality("clarity", "Clarity", "Is it easy to understand?"),
+            quality(
+                "complexity", "Complexity", "Is it as simple to answer as it can be? 10 is the simplest."
+            ),
+            quality("overall", "Overall", "All in all, how good is the question?"),
+            Question("comments", Kind.TEXT, "Anything else?", required=False),
+        )
+
+    def default_texts(self) -> dict[str, str]:
+        return dict(TEXTS)
+
+    def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
+        return [
+            *need_known_arm(spec, stimulus),
+            *need_query(stimulus),
+            *need_responses(stimulus, 1, MAX_QUESTIONS),
+        ]

@@ -1,0 +1,72 @@
+"""Relevance by attribute value: how well one response suits people of whom something is known.
+
+ContextEval section 6: a default response rated for every value of a contextual attribute, which shows whom it has in
+mind; section 7: a response adapted to one value, rated for that one. An attribute is a follow-up question of the
+item's context, its values are the answer set; where an answer is chosen, the item is of the second shape.
+"""
+
+from evaluation.protocols import texts
+from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.items import need_answer_sets, need_known_arm, need_query, need_responses
+from evaluation.protocols.protocol import Protocol
+
+TEXTS = {
+    "consent": texts.consent(
+        "You will read questions that people asked, with a response to each, and say how well the response would suit "
+        "different people who might have asked."
+    ),
+    "instructions": (
+        "For each question you see one response, and below it something that may be true of the person who asked.\n\n"
+        "1. Read the question and the response to the end.\n"
+        "2. For each line, imagine that the person who asked is like that.\n"
+        "3. Say how well the response would suit that person, from 1 to 5.\n\n"
+        "The same response may suit one person well and another badly; it may also suit all of them alike."
+    ),
+    "guideline": (
+        "A response suits a person if it is correct and useful for them in particular: at their level, about what "
+        "they can do where they are, and within their means and wishes. Do not rate how good the response is in "
+        "general."
+    ),
+    "thanks": texts.THANKS,
+}
+LABELS = {"1": "Not at all", "2": "A little", "3": "Somewhat", "4": "Well", "5": "Very well"}
+
+
+class Relevance(Protocol):
+    key = "relevance"
+    label = "Relevance by attribute value"
+    template = "evaluation/protocols/relevance.html"
+    analyses = frozenset({"answers", "spread"})
+
+    def default_questions(self) -> tuple[Question, ...]:
+        return (
+            Question(
+                "relevance",
+                Kind.SCALE,
+                "How well would the response suit this person?",
+                options={**LABELS, "form": {"over": "value", "low": 1, "high": 5}},
+            ),
+            Question("comments", Kind.TEXT, "Anything else?", required=False),
+        )
+
+    def default_texts(self) -> dict[str, str]:
+        return dict(TEXTS)
+
+    def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
+        return [
+            *need_known_arm(spec, stimulus),
+            *need_query(stimulus),
+            *need_responses(stimulus, 1, 1),
+            *need_answer_sets(stimulus),
+            *_chosen_problems(stimulus),
+        ]
+
+
+def _chosen_problems(stimulus: Stimulus) -> list[Problem]:
+    """An answer that is chosen must be one of the set, or nothing is left to rate."""
+    follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
+    return [
+        Problem("answer_not_in_set", "context", {"number": number})
+        for number, follow_up in enumerate(follow_ups, 1)
+        if follow_up["answer"] and follow_up["answers"] and follow_up["answer"] not in follow_up["answers"]
+    ]

@@ -1,0 +1,12 @@
+"""Texts that protocols share; each adds what is its own."""
+
+RIGHTS = (
+    "Taking part is voluntary. You can stop at any time with **Withdraw**, which is on every page. We keep your "
+    "judgments, what you write and how long you took, under a random code; we do not store your IP address."
+)
+THANKS = "Thank you. Your judgments have been recorded."
+
+
+def consent(what: str) -> str:
+    """The consent of a study in which people do that."""
+    return f"You are invited to take part in a study on language models. {what}\n\n{RIGHTS}"
