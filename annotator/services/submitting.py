@@ -27,6 +27,7 @@ from annotator.services.progress import advance, counts, enter_step, failed_chec
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
 from evaluation.prepared import Prepared, PreparedUpdate, Sample
 from evaluation.protocols import AnswerValue
+from evaluation.protocols.moves import Trace, known_moves
 from evaluation.services import JudgmentInput, record_judgments
 
 MAX_DRAFT = 100_000
@@ -60,11 +61,17 @@ def _with_everything() -> Any:
 
 
 def submit(
-    token: str, assignment_id: uuid.UUID, data: Mapping[str, Any], *, visible_ms: int | None = None
+    token: str,
+    assignment_id: uuid.UUID,
+    data: Mapping[str, Any],
+    *,
+    visible_ms: int | None = None,
+    trace: Trace | None = None,
 ) -> Assignment:
     """Records the judgment, fills the place and gives the participant what comes next.
 
     A second submit changes nothing. A late one is taken if the place is still free, and otherwise kept as surplus.
+    `trace` is how the answers came about, as the browser says; what can't have been is left out.
     Raises AnswersInvalid (nothing changed) or NotYours.
     """
     now = timezone.now()
@@ -77,7 +84,9 @@ def submit(
             protocol = assignment.participant.study.protocol_object
             answers = protocol.clean(spec, assignment.item.stimulus, data, source="form")
             was_late = assignment.state == AssignmentState.EXPIRED
-            _record(assignment, answers, now, visible_ms)
+            questions = protocol.questions(spec, assignment.item.stimulus) if trace else []
+            moves = known_moves(questions, assignment.item.stimulus, trace or {})
+            _record(assignment, answers, now, visible_ms, moves)
             _go_on(assignment, now, was_late=was_late or assignment.surplus)
             return cast(Assignment, assignment)
     except _AlreadyDone:
@@ -129,7 +138,7 @@ def _lock(token: str, assignment_id: uuid.UUID) -> Any:
 
 
 def _record(
-    assignment: Assignment, answers: list[AnswerValue], now: datetime, visible_ms: int | None
+    assignment: Assignment, answers: list[AnswerValue], now: datetime, visible_ms: int | None, trace: Trace
 ) -> None:
     surplus = not _fill_slot(assignment)
     gold = assignment.item.gold
@@ -152,6 +161,7 @@ def _record(
                 # The browser's clock is not ours: time in view can't be longer than time at all.
                 visible_ms=None if visible_ms is None else min(visible_ms, duration),
                 judged_at=now,
+                trace=trace,
             )
         ],
         known_new=True,

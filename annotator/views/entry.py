@@ -8,10 +8,18 @@ from django.utils.translation import gettext, ngettext
 from annotator.models import Participant, ParticipantOutcome
 from annotator.platforms import Visit, read_visit, visit_params
 from annotator.selectors import find_participant, has_places, knows_session
-from annotator.services.entry import ConsentChanged, StudyFull, StudyNotOpen, consent_version, enter
+from annotator.services.admission import is_admitted
+from annotator.services.entry import (
+    ConsentChanged,
+    NotAdmitted,
+    StudyFull,
+    StudyNotOpen,
+    consent_version,
+    enter,
+)
 from annotator.views.access import clean_text, home, participant_view, render
 from annotator.views.screens import contact, done_context, rendered
-from annotator.views.texts import NOT_OPEN
+from annotator.views.texts import NOT_ADMITTED, NOT_OPEN, Words
 from evaluation.models import Status, Study
 
 
@@ -40,7 +48,9 @@ def _welcome_back(participant: Participant, visit: Visit) -> HttpResponse:
 
 def _show(study: Study, visit: Visit, *, notice: str = "", status: int = 200) -> HttpResponse:
     if study.status != Status.LIVE:
-        return _not_open(study)
+        return _closed(study, NOT_OPEN[study.status])
+    if not is_admitted(study, visit):
+        return _closed(study, NOT_ADMITTED)
     if not has_places(study):
         return _leave(study, visit, ParticipantOutcome.FULL)
     context = _around(study) | {"about": _about(study), "visit": visit_params(visit), "notice": notice}
@@ -59,13 +69,13 @@ def _decide(study: Study, visit: Visit, choice: str, agreed_to: str | None) -> H
         return _show(study, visit, notice=notice, status=422)
     except StudyFull:
         return _leave(study, visit, ParticipantOutcome.FULL)
-    except StudyNotOpen:
+    except (StudyNotOpen, NotAdmitted):
         study.refresh_from_db()
         return _show(study, visit)
 
 
-def _not_open(study: Study) -> HttpResponse:
-    title, text = NOT_OPEN[study.status]
+def _closed(study: Study, words: tuple[Words, Words]) -> HttpResponse:
+    title, text = words
     return render("annotator/entry_closed.html", _around(study) | {"closed": {"title": title, "text": text}})
 
 

@@ -19,10 +19,11 @@ from annotator.services.leaving import MAX_COMMENTS
 from annotator.views.access import render
 from annotator.views.texts import NOTICES, OUTCOMES, STEP_LABELS
 from evaluation import design
-from evaluation.forms import VISIBLE_MS, build_feedback, build_screen, read_fields
+from evaluation.forms import VISIBLE_MS, build_feedback, build_screen, read_fields, read_trace
 from evaluation.models import Role, Status
 from evaluation.protocols import AnswerValue, Kind, Problem
 from evaluation.protocols.base import Data
+from evaluation.protocols.moves import Trace
 from evaluation.rendering import render_markdown
 
 # How long before its end a lease is announced; a short lease, in its last fifth.
@@ -50,6 +51,7 @@ def item_screen(
     data: Data | None = None,
     visible_ms: str = "",
     problems: tuple[Problem, ...] = (),
+    trace: Trace | None = None,
 ) -> HttpResponse:
     """The item with what was filled in: the draft, or what a refused form held."""
     draft = assignment.draft
@@ -60,6 +62,7 @@ def item_screen(
         assignment.order,
         data=read_fields(draft) if data is None else data,
         problems=problems,
+        trace=read_trace(draft) if data is None else trace,
     )
     role = assignment.item.role
     context = _around(participant, notice, role=role) | {

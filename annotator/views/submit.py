@@ -9,16 +9,16 @@ from annotator.services.submitting import get_assignment
 from annotator.services.submitting import submit as submit_service
 from annotator.views.access import home, participant_view
 from annotator.views.screens import item_screen
-from evaluation.forms import read_fields, read_visible_ms
+from evaluation.forms import read_fields, read_trace, read_visible_ms
 from evaluation.protocols import AnswersInvalid
 
 
 @participant_view("POST")
 def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     fields = request.POST.dict()
-    data, visible_ms = read_fields(fields), read_visible_ms(fields)
+    data, visible_ms, trace = read_fields(fields), read_visible_ms(fields), read_trace(fields)
     try:
-        assignment = submit_service(token, assignment_id, data, visible_ms=visible_ms)
+        assignment = submit_service(token, assignment_id, data, visible_ms=visible_ms, trace=trace)
     except AnswersInvalid as invalid:
         return item_screen(
             get_participant(token),
@@ -26,5 +26,6 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
             data=data,
             visible_ms=str(visible_ms or 0),
             problems=tuple(invalid.problems),
+            trace=trace,
         )
     return home(token, "already" if assignment.was_done else "late" if assignment.surplus else "")

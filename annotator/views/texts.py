@@ -78,3 +78,11 @@ NOT_OPEN: dict[str, tuple[Words, Words]] = {
         gettext_lazy("It takes nobody in any more. Thank you for your interest."),
     ),
 }
+# Title and text for who is on a list that keeps them out, or not on the one that lets people in.
+NOT_ADMITTED: tuple[Words, Words] = (
+    gettext_lazy("This study is for other people"),
+    gettext_lazy(
+        "Because of a study that you took part in before, or did not, you can't take part in this one. Please return "
+        "it where you found it; nothing about you has been stored."
+    ),
+)

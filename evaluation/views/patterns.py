@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation.forms import Field, Screen, build_feedback, build_screen
-from evaluation.protocols import AnswerValue, Kind, Problem, get_protocol
+from evaluation.protocols import AnswerValue, Kind, Problem, Question, get_protocol
 from evaluation.rendering import render_markdown
 
 LONG = (
@@ -51,7 +51,12 @@ def patterns(request: HttpRequest) -> HttpResponse:
     context = {
         "full": _screen("full", asked_back="For whom?", references=["Yes, within limits.\n\nAsk a doctor."]),
         "others": _screen("others", texts=TEXTS[2:], first=3),
+        "rated": _rated(""),
+        "rated_wrong": _rated("-wrong", wrong=True),
         "states": [(name, _fields(name)) for name in ("empty", "filled", "wrong")],
+        "ranked": [_ranked("found"), _ranked("equals", ties=True), _ranked("wrong", wrong=True)],
+        "checked": [*_checked("-empty"), *_checked("-wrong", wrong=True)],
+        "cards": _cards(),
         "wrong": _screen("summary", wrong=True),
         "feedback": build_feedback(pairwise, _spec(""), _stimulus(), "r2,r1", result),
     }
@@ -82,6 +87,124 @@ def _screen(state: str, *, filled: bool = False, wrong: bool = False, **stimulus
     )
 
 
+def _ranked(state: str, *, ties: bool = False, wrong: bool = False) -> Field:
+    key = f"ranking-{state}"
+    question = Question(key, Kind.RANKING, "Put them in order.", options={"form": {"ties": ties}})
+    problems = [Problem("unconfirmed", key)] if wrong else []
+    data = {key: {"r1": "1", "r2": "2", "r3": "2", "r4": "4"}} if ties else {}
+    screen = build_screen(
+        get_protocol("ranking"),
+        _spec("") | {"questions": [question.as_json()]},
+        _stimulus(texts=("For **how many** people?", LONG[:99], *TEXTS[2:])),
+        "",
+        data=data,
+        problems=problems,
+    )
+    return screen["fields"][0]
+
+
+def _checked(suffix: str, *, wrong: bool = False) -> list[Field]:
+    """Boxes, tags and choices, and a yes or no per line."""
+    long: dict[str, Any] = {
+        "a": "As a friend would say it",
+        "help:a": "Warm and plain.",
+        "b": "As a book would say it",
+    }
+    two = {"choices": ["a", "b"]}
+    questions = [
+        Question(
+            f"flag{suffix}", Kind.CHECKLIST, "None will do.", options={"form": {"over": "item", "flag": True}}
+        ),
+        Question(
+            f"tags{suffix}",
+            Kind.CHECKLIST,
+            "What is it about?",
+            options=long | {"form": two | {"over": "choice"}},
+        ),
+        Question(f"which{suffix}", Kind.CHOICE, "Which?", options={"a": "First", "b": "Last", "form": two}),
+        Question(f"how{suffix}", Kind.CHOICE, "How is it said?", options=long | {"form": two}),
+        Question(
+            f"each{suffix}", Kind.CHECKLIST, "Is it worth asking?", options={"form": {"over": "follow_up"}}
+        ),
+    ]
+    where = [f"flag{suffix}", f"tags{suffix}", f"which{suffix}", f"how{suffix}", f"each{suffix}.f2"]
+    return build_screen(
+        get_protocol("pairwise"),
+        _spec("") | {"questions": [question.as_json() for question in questions]},
+        _with_answers(),
+        "",
+        data={f"tags{suffix}": {"b": "1"}},
+        problems=[Problem("missing", each) for each in where] if wrong else [],
+    )["fields"]
+
+
+def _cards() -> Screen:
+    protocol = get_protocol("context_validation")
+    questions = [question.as_json() for question in protocol.default_questions()]
+    spec = _spec("") | {"questions": questions}
+    return build_screen(
+        protocol, spec, _with_answers(texts=()), "", problems=[Problem("missing", "complete.f2")]
+    )
+
+
+def _with_answers(**parts: Any) -> dict[str, Any]:
+    stimulus = _stimulus(**parts)
+    for each in stimulus["context"]["follow_ups"]:
+        each["answers"] = [each["answer"], "Quite another", LONG[:90]]
+    return stimulus
+
+
+def _rated(suffix: str, *, wrong: bool = False) -> Screen:
+    """Scales of every arrangement: of a response, of the whole item, of follow-up questions; with documents."""
+    first = 5 + wrong
+    # What is wrong is shown of a few only: the page is long as it is.
+    asked = [each for each in _scales() if not wrong or each.key in ("acceptability", "certain", "clear")]
+    questions = [each.as_json() | {"key": f"{each.key}{suffix}"} for each in asked]
+    data = {f"factuality{suffix}": {f"r{first}": "2"}, f"likely{suffix}": "10"}
+    problems = [
+        Problem("missing", f"acceptability{suffix}.r{first}"),
+        Problem("missing", f"certain{suffix}"),
+        Problem("missing", f"clear{suffix}.f2"),
+    ]
+    document = {"title": "Coffee and health", "url": "https://coffee.example/health", "snippet": LONG}
+    stimulus = _stimulus(texts=TEXTS[:1], first=first)
+    stimulus["query"] = stimulus["query"] | {"documents": [document]}
+    spec = _spec("") | {"questions": questions}
+    return build_screen(
+        get_protocol("aspects"), spec, stimulus, "", data=data, problems=problems if wrong else []
+    )
+
+
+def _scales() -> list[Question]:
+    aspects = [
+        question for question in get_protocol("aspects").default_questions() if question.kind == Kind.SCALE
+    ]
+    ends: dict[str, Any] = {"0": "Not at all", "10": "Certainly"}
+    words = {
+        "0": "I would not rely on it for anything",
+        "1": "I would rely on it",
+        "help:1": "As on a friend.",
+    }
+    own = [
+        Question(
+            "likely", Kind.SCALE, "Would you ask again?", options=ends | {"form": {"low": 0, "high": 10}}
+        ),
+        Question(
+            "certain",
+            Kind.SCALE,
+            "How far is it to be trusted?",
+            options=words | {"form": {"low": 0, "high": 1}},
+        ),
+        Question(
+            "clear",
+            Kind.SCALE,
+            "How clear is each of these?",
+            options={"form": {"over": "follow_up", "low": 1, "high": 7}},
+        ),
+    ]
+    return aspects + own
+
+
 def _spec(suffix: str) -> dict[str, Any]:
     questions = [question.as_json() for question in get_protocol("pairwise").default_questions()]
     return {
@@ -101,7 +224,12 @@ def _stimulus(
 ) -> dict[str, Any]:
     return {
         "arm": "with",
-        "query": {"text": "Is coffee good for you?", "references": references or []},
+        "query": {
+            "text": "Is coffee good for you?",
+            "references": references or [],
+            "documents": [],
+            "information_need": "",
+        },
         "clarifying_question": asked_back,
         "context": {
             "follow_ups": [

@@ -1,0 +1,36 @@
+"""From a frozen item to what templates draw, and from a posted form to what protocols clean.
+
+A screen is plain dictionaries and strings: the item's page is the hot path, and templates read them fastest. What
+is repeated in every cell of a checklist (names, labels) is escaped here once and marked safe.
+Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers and labels follow the presented order.
+"""
+
+from evaluation.forms.feedback import build_feedback
+from evaluation.forms.names import response_names
+from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
+from evaluation.forms.reading import (
+    NOT_ANSWERS,
+    PROBLEM_NOTE,
+    VISIBLE_MS,
+    read_fields,
+    read_trace,
+    read_visible_ms,
+)
+from evaluation.forms.screen import build_screen
+from evaluation.forms.shapes import Field, Screen
+
+__all__ = [
+    "NOT_ANSWERS",
+    "PROBLEM_NOTE",
+    "PROBLEM_TEXTS",
+    "VISIBLE_MS",
+    "Field",
+    "Screen",
+    "build_feedback",
+    "build_screen",
+    "problem_text",
+    "read_fields",
+    "read_trace",
+    "read_visible_ms",
+    "response_names",
+]

@@ -1,0 +1,106 @@
+"""Gold beside what was given, in the words of the screen."""
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+from django.utils.translation import gettext
+
+from evaluation.forms.names import response_names
+from evaluation.forms.ranking import response_label
+from evaluation.forms.scales import number_text
+from evaluation.protocols import Comparison, GoldResult, Kind, Over, Protocol, Question
+from evaluation.protocols.base import Spec, Stimulus
+
+
+class FeedbackLine(TypedDict):
+    prompt: str
+    answer: str
+    who: str
+    given: str
+    accepted: str
+    correct: bool
+
+
+class Feedback(TypedDict):
+    passed: bool
+    note: str
+    lines: list[FeedbackLine]
+
+
+def build_feedback(
+    protocol: Protocol, spec: Spec, stimulus: Stimulus, order: str, result: GoldResult
+) -> Feedback:
+    """Each gold value beside the given one, in the words of the screen."""
+    questions = {question.key: question for question in protocol.questions(spec, stimulus)}
+    names = response_names(stimulus, order)
+    lines = [
+        _line(questions[each.question], each, stimulus, names)
+        for each in result.comparisons
+        if each.question in questions
+    ]
+    return {"passed": result.passed, "note": result.note, "lines": lines}
+
+
+def _line(question: Question, each: Comparison, stimulus: Stimulus, names: Mapping[str, str]) -> FeedbackLine:
+    prompt, answer, who = _asked(question, each.part, stimulus, names)
+    accepted = (_said(question, value, names) for value in each.accepted)
+    return {
+        "prompt": prompt,
+        "answer": answer,
+        "who": who,
+        "given": gettext("no answer") if each.given is None else _said(question, each.given, names),
+        "accepted": gettext(" or ").join(accepted),
+        "correct": each.correct,
+    }
+
+
+def _asked(
+    question: Question, part: str, stimulus: Stimulus, names: Mapping[str, str]
+) -> tuple[str, str, str]:
+    """What was asked about this part: the sentence, what stands out of it, and what stands below it."""
+    first, _, second = part.partition(".")
+    follow_up = _follow_up(stimulus, first)
+    match question.over:
+        case Over.FOLLOW_UP_RESPONSE if follow_up:
+            who = gettext("Taken into account by %(response)s") % {"response": names.get(second, second)}
+            return follow_up["question"], follow_up["answer"], who
+        case Over.VALUE if follow_up:
+            values = dict(enumerate(follow_up["answers"], 1))
+            number = second.removeprefix("v")
+            return follow_up["question"], values.get(int(number), part), question.prompt
+        case Over.FOLLOW_UP if follow_up:
+            return question.prompt, "", follow_up["question"]
+        case Over.CHOICE:
+            return question.prompt, "", question.label(part) or part
+        case Over.RESPONSE if question.kind == Kind.RANKING:
+            # What is ranked stands in the list by its text, not by a number.
+            return question.prompt, "", _label(part, stimulus)
+        case Over.RESPONSE:
+            return question.prompt, "", names.get(part, part)
+        case _:
+            return question.prompt, "", ""
+
+
+def _said(question: Question, value: str, names: Mapping[str, str]) -> str:
+    """A stored value as the form words it."""
+    match question.kind:
+        case Kind.PREFERENCE:
+            return names.get(value) or question.label(value) or gettext("Tie")
+        case Kind.CHECKLIST:
+            return question.label(value) or {"1": gettext("Yes"), "0": gettext("No")}.get(value, value)
+        case Kind.SCALE:
+            return " ".join(word for word in (number_text(float(value)), question.label(value)) if word)
+        case Kind.RANKING:
+            return gettext("Place %(rank)s") % {"rank": number_text(float(value))}
+        case _:
+            return question.label(value) or value
+
+
+def _label(part: str, stimulus: Stimulus) -> str:
+    html = {response["part"]: response["html"] for response in stimulus["responses"]}
+    return response_label(html[part]) if part in html else part
+
+
+def _follow_up(stimulus: Stimulus, part: str) -> Mapping[str, Any] | None:
+    follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
+    return next((each for each in follow_ups if each["part"] == part), None)

@@ -1,0 +1,65 @@
+"""A question as its partial draws it, by its kind."""
+
+from typing import Any
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from evaluation.forms.building import Builder, Page, build_option
+from evaluation.forms.checks import build_checklist
+from evaluation.forms.choices import build_choice
+from evaluation.forms.problems import text_for
+from evaluation.forms.ranking import build_ranking
+from evaluation.forms.scales import build_scale
+from evaluation.forms.shapes import Field
+from evaluation.protocols import Kind, Question
+
+
+def build_field(question: Question, page: Page, value: Any) -> Field:
+    field: Field = {
+        "key": question.key,
+        "id": SafeString(f"q-{escape(question.key)}"),
+        "template": f"evaluation/_{question.kind}.html",
+        "prompt": question.prompt,
+        "help": question.help,
+        "required": question.required,
+        "error": text_for(page.errors.get(question.key, ""), question.kind),
+        "options": [],
+        "heads": [],
+        "rows": [],
+        "groups": [],
+        "points": None,
+        "value": "",
+    }
+    BUILDERS[question.kind](field, question, page, value)
+    return field
+
+
+def _preference(field: Field, question: Question, page: Page, value: Any) -> None:
+    """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
+    # Only the first nine have a key of their own.
+    choices = [(card["part"], card["name"], str(n) if n < 10 else "") for n, card in enumerate(page.cards, 1)]
+    if question.ties:
+        tie = ("tie", escape(question.options.get("tie") or gettext("Tie")), "T")
+        choices.insert(1 if len(choices) == 2 else len(choices), tie)
+    name = escape(question.key)
+    field["options"] = [
+        build_option(name, part, label, "" if n else field["id"], key, checked=value == part)
+        for n, (part, label, key) in enumerate(choices)
+    ]
+
+
+def _text(field: Field, question: Question, page: Page, value: Any) -> None:
+    field["value"] = value if isinstance(value, str) else ""
+
+
+# A further kind of question is a function here and a partial templates/evaluation/_<kind>.html.
+BUILDERS: dict[Kind, Builder] = {
+    Kind.PREFERENCE: _preference,
+    Kind.CHECKLIST: build_checklist,
+    Kind.CHOICE: build_choice,
+    Kind.SCALE: build_scale,
+    Kind.TEXT: _text,
+    Kind.RANKING: build_ranking,
+}

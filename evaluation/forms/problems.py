@@ -1,0 +1,42 @@
+"""What a participant is told of a form that was filled in wrong."""
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from evaluation.protocols import Kind, Problem
+
+# What a participant is told; the codes are those of `evaluation.protocols.base.MESSAGES`.
+PROBLEM_TEXTS: dict[str, str | Promise] = {
+    "missing": gettext_lazy("This is still open."),
+    "nothing": gettext_lazy("Please answer at least one question."),
+    "not_a_choice": gettext_lazy("Please choose one of the options shown."),
+    "unconfirmed": gettext_lazy(
+        "The order is as you found it. Change it, or confirm that it is right as it stands."
+    ),
+    "ranks_tied": gettext_lazy("Two have the same rank. Please give each a rank of its own."),
+    "not_a_rank": gettext_lazy("Please choose a rank from 1 to %(highest)s."),
+    "too_long": gettext_lazy("This is too long; please keep it under %(limit)s characters."),
+    "not_text": gettext_lazy("Please write text here."),
+    "unknown_question": gettext_lazy(
+        "The form held something that this page does not ask. Please answer again."
+    ),
+    "unknown_part": gettext_lazy("The form held something that this page does not ask. Please answer again."),
+}
+MISSING_TEXTS: dict[Kind, str | Promise] = {
+    Kind.PREFERENCE: gettext_lazy("Please choose one."),
+    Kind.CHECKLIST: gettext_lazy("Please choose one."),
+    Kind.CHOICE: gettext_lazy("Please choose one."),
+    Kind.SCALE: gettext_lazy("Please choose one."),
+    Kind.RANKING: gettext_lazy("Please give each one a rank."),
+    Kind.TEXT: gettext_lazy("Please write a few words."),
+}
+
+
+def problem_text(problem: Problem) -> str:
+    """The problem in the participant's language."""
+    text = PROBLEM_TEXTS.get(problem.code, gettext_lazy("This answer can't be taken."))
+    return str(text) % dict(problem.params)
+
+
+def text_for(error: str, kind: Kind) -> str:
+    return str(MISSING_TEXTS.get(kind, PROBLEM_TEXTS["missing"])) if error == "missing" else error

@@ -1,0 +1,176 @@
+"""What templates are given: plain dictionaries."""
+
+from typing import Any, NotRequired, TypedDict
+
+
+class Option(TypedDict):
+    """A radio button or a box; `attributes` is all that its tag holds, ready and escaped.
+
+    `about` says what a choice means.
+    """
+
+    attributes: str
+    label: str
+    id: str
+    key: str
+    checked: bool
+    about: NotRequired[str]
+
+
+class Cell(TypedDict):
+    """One part of a checklist, as one follow-up and one response: a choice between the checklist's options."""
+
+    name: str
+    who: str
+    who_id: str
+    options: list[Option]
+    error: str
+
+
+class Row(TypedDict):
+    id: str
+    number: str
+    question: str
+    answer: str
+    cells: list[Cell]
+
+
+class Entry(TypedDict):
+    """One response in a ranking; `name` and `places` are of the select with which scripts are not needed."""
+
+    part: str
+    name: str
+    id: str
+    label: str
+    html: str
+    rank: str
+    tied: bool
+    places: list[str]
+
+
+class Ranked(TypedDict):
+    """What a ranking has besides: its entries from first to last, and its hidden fields."""
+
+    entries: list[Entry]
+    name: str
+    start: str
+    confirmed: bool
+    moves: str
+    ties: bool
+
+
+class Point(Option):
+    """One point of a scale; its label is what it is called, if it is called anything."""
+
+    number: str
+
+
+class Group(TypedDict):
+    """One part that a scale is about, and the points to choose from.
+
+    `who` is what the part is called; `head` what it belongs to, as an attribute to its value.
+    """
+
+    name: str
+    part: str
+    who: str
+    who_id: str
+    head: str
+    head_id: str
+    options: list[Point]
+    error: str
+
+
+class Meaning(TypedDict):
+    number: str
+    label: str
+    text: str
+
+
+class Points(TypedDict):
+    """How a scale's points are drawn, in all its groups: the classes, the points that have words, what they mean."""
+
+    by_response: bool
+    classes: str
+    worded: bool
+    ends: list[Meaning]
+    meanings: list[Meaning]
+
+
+class Field(TypedDict):
+    """A question as its partial draws it; `options`, `rows`, `groups`, `points`, `value` as its kind needs them."""
+
+    key: str
+    id: str
+    template: str
+    prompt: str
+    help: str
+    required: bool
+    error: str
+    options: list[Option]
+    heads: list["Card"]
+    rows: list[Row]
+    groups: list[Group]
+    points: Points | None
+    value: str
+    ranked: NotRequired[Ranked]
+    # Drawn with others in the cards of `Screen["follow_ups"]`.
+    in_cards: NotRequired[bool]
+
+
+class Scale(TypedDict):
+    """A question's scale for one response."""
+
+    field: Field
+    group: Group
+
+
+class Card(TypedDict):
+    """A response as it is shown; `tally` names the checklist whose total stands in its head, if there is one.
+
+    `scales` are those of the questions that are asked once of every response.
+    """
+
+    part: str
+    name: str
+    html: str
+    tally: str
+    met: str
+    scales: list[Scale]
+
+
+class Document(TypedDict):
+    """A reference document; `url` is empty unless it leads to a web page."""
+
+    title: str
+    url: str
+    site: str
+    text: str
+
+
+class Line(TypedDict):
+    href: str
+    text: str
+
+
+class FollowUp(TypedDict):
+    """A follow-up question with its answers, and the checks that are asked of it."""
+
+    part: str
+    number: int
+    question: str
+    answers: list[str]
+    checks: list[tuple[Field, Cell]]
+
+
+class Screen(TypedDict):
+    template: str
+    query: dict[str, Any]
+    context: list[dict[str, str]]
+    documents: list[Document]
+    cards: list[Card]
+    fields: list[Field]
+    follow_ups: list[FollowUp]
+    has_scales: bool
+    has_keys: bool
+    summary: list[Line]

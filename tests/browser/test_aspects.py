@@ -1,0 +1,252 @@
+"""The screen of ratings by aspect: four answers, their scales, the documents, the best pick."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from annotator.models import Participant
+from annotator.services.entry import enter
+from evaluation.models import Judgment
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
+from tests.browser.test_item import wait_for_saved
+from tests.browser.test_screens import DOOR, PANEL, SHOTS, look, shoot
+from tests.browser.walking import press_on, segment, tab_to
+from tests.protocol_factories import ITEMS_ONLY, make_aspects_study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+LONG = "Why is it that " + "water, which everybody knows to be wet and heavy, " * 12 + "can float as a cloud?"
+
+
+def open_item(visitor: Visitor, **fields: object) -> Page:
+    participant = enter(make_aspects_study(**fields), PANEL)
+    visitor.go(f"/p/{participant.token}/")
+    return visitor.page
+
+
+def fill_by_mouse(page: Page, best: str = "r2") -> None:
+    rate_by_mouse(page)
+    segment(page, "best", best)
+    page.get_by_label("None is appropriate").check()
+    page.get_by_label("Why is it the best?").fill("It says why, and in order.")
+
+
+def fill_by_keyboard(page: Page) -> dict[str, str]:
+    wanted = rate_by_keyboard(page)
+    tab_to(page, "[name=best]")
+    page.keyboard.press("3")
+    tab_to(page, "[name=justification]")
+    page.keyboard.type("The others guess.")
+    return wanted
+
+
+def test_looks_right(visitor: Visitor) -> None:
+    page = open_item(visitor)
+    look(visitor, "aspects")
+    page.emulate_media(color_scheme="light")
+    for viewport in (WIDE, PHONE):
+        page.set_viewport_size(viewport)
+        page.reload()
+        # Beside the answers where there is room, else folded away above them.
+        assert page.locator("#documents li").first.is_visible() == (viewport == WIDE)
+        shoot(page, f"aspects-{viewport['width']}-light")
+        rate_by_mouse(page, 1)
+        segment(page, "best", "r1")
+        page.locator(".rated").nth(1).locator(".about summary").nth(1).click()
+        page.screenshot(path=SHOTS / f"aspects_at_work-{viewport['width']}.png")
+    visitor.assert_calm()
+
+
+def test_looks_right_with_errors_and_without_documents(visitor: Visitor) -> None:
+    page = open_item(visitor, documents=[])
+    assert page.locator("#documents").count() == 0
+    submit(page)
+    alert = page.get_by_role("alert")
+    assert "Factuality: 4 choices are still open." in alert.text_content()
+    assert alert.evaluate("node => node === document.activeElement")
+    page.get_by_role("link", name="Factuality").click()
+    first = scales(page)[1][0]
+    assert page.evaluate("document.activeElement.name || location.hash") in (first, f"#q-{first}")
+    look(visitor, "aspects_with_errors")
+    visitor.assert_calm()
+
+
+def test_two_items_by_mouse(visitor: Visitor) -> None:
+    page = open_item(visitor)
+    for left in (2, 1):
+        assert page.locator(".scale").count() == 16
+        assert page.text_content(".missing") == "Still to answer: 18"
+        rate_by_mouse(page)
+        assert page.text_content(".missing") == "Still to answer: 2"
+        fill_by_mouse(page)
+        assert page.text_content(".missing") == "Everything is answered"
+        assert Judgment.objects.count() == 2 - left
+        submit(page)
+    assert page.text_content("#code") == "C1TUA9KX"
+    for judgment in Judgment.objects.all():
+        answers = {(each.question, each.part): each for each in judgment.answers.all()}
+        assert [answers["factuality", f"r{n}"].number for n in range(1, 5)] == [3] * 4
+        assert [answers["formality", f"r{n}"].number for n in range(1, 5)] == [1] * 4
+        assert answers["best", ""].label == "r2"
+        assert answers["none_appropriate", ""].number == 1
+    visitor.assert_calm()
+
+
+def test_an_item_by_keyboard_alone_on_a_phone_s_screen(new_visitor: Callable[..., Visitor]) -> None:
+    visitor = new_visitor(viewport=PHONE)
+    make_aspects_study(items_per_participant=1)
+    visitor.go(DOOR.replace("coffee", "aspects"))
+    page = visitor.page
+    press_on(page, "button[value=agree]")
+    wanted = fill_by_keyboard(page)
+    assert chosen(page) == wanted
+    assert set(wanted.values()) == {"2", "0"}
+    assert page.locator("[name=best]:checked").input_value() != ""
+    with page.expect_navigation():
+        page.keyboard.press("Control+Enter")
+    assert page.text_content("#code") == "C1TUA9KX"
+    answers = Judgment.objects.get().answers
+    assert answers.get(question="none_appropriate").number == 0
+    visitor.assert_calm()
+
+
+def test_arrows_and_the_key_for_below_zero(visitor: Visitor) -> None:
+    page = open_item(visitor)
+    name = next(name for name, _ in scales(page) if name.startswith("formality"))
+    page.locator(f'[name="{name}"]').first.focus()
+    for key, value in (("-", "-1"), ("0", "0"), ("ArrowRight", "1"), ("ArrowLeft", "0"), ("7", "0")):
+        page.keyboard.press(key)
+        assert chosen(page) == {name: value}
+    assert page.locator("[name=best]:checked").count() == 0
+    page.get_by_label("Number keys choose").uncheck()
+    page.locator(f'[name="{name}"]:checked').focus()
+    page.keyboard.press("1")
+    assert chosen(page) == {name: "0"}
+    visitor.assert_calm()
+
+
+def test_drafts_survive_a_reload(visitor: Visitor) -> None:
+    page = open_item(visitor)
+    rate_by_mouse(page, 0)
+    page.get_by_label("None is appropriate").check()
+    wait_for_saved(page)
+    before = chosen(page)
+    page.reload()
+    assert chosen(page) == before
+    assert len(before) == 16
+    assert page.get_by_label("None is appropriate").is_checked()
+    assert page.text_content(".missing") == "Still to answer: 2"
+    visitor.assert_calm()
+
+
+def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
+    make_aspects_study(items_per_participant=1)
+    visitor = new_visitor(java_script_enabled=False)
+    page = visitor.page
+    visitor.go(DOOR.replace("coffee", "aspects"))
+    page.get_by_role("button", name="I agree").click()
+    assert not page.get_by_role("searchbox").is_visible()
+    page.locator("#documents > summary").click()
+    assert page.locator("#documents li").count() == 10
+    segment(page, scales(page)[0][0], "2")
+    page.get_by_role("button", name="Submit and go on").click()
+    assert "Acceptability: 3 choices are still open." in page.text_content("[role=alert]")
+    assert chosen(page) == {scales(page)[0][0]: "2"}
+    fill_by_mouse(page)
+    page.get_by_role("button", name="Submit and go on").click()
+    assert page.text_content("#code") == "C1TUA9KX"
+
+
+def test_documents_are_searched_in_the_page(visitor: Visitor) -> None:
+    page = open_item(visitor)
+    box = page.locator("#documents")
+    assert box.get_attribute("open") == ""
+    search = box.get_by_role("searchbox", name="Search in the documents")
+    asked = len(visitor.requests)
+    search.fill("horizon LIGHT takes")
+    assert box.get_by_role("status").text_content() == "5 matches in 5 of 10 documents"
+    assert box.locator("li:visible").count() == 5
+    assert box.locator("mark").first.text_content() == "horizon light takes"
+    assert box.locator("mark").first.is_visible()
+    search.fill("no. 3")
+    assert box.get_by_role("status").text_content() == "2 matches in 2 of 10 documents"
+    search.fill("Fourth (power")
+    assert box.get_by_role("status").text_content() == "No match"
+    search.press("Enter")
+    search.press("Escape")
+    assert box.locator("li:visible").count() == 10
+    assert box.locator("mark").count() == 0
+    page.wait_for_timeout(900)
+    assert visitor.requests[asked:] == []  # neither sent nor kept as a draft
+    link = box.locator("li a").first
+    assert link.get_attribute("rel") == "noopener noreferrer"
+    assert link.get_attribute("target") == "_blank"
+    visitor.assert_calm()
+
+
+def test_documents_are_one_step_away_on_a_phone(new_visitor: Callable[..., Visitor]) -> None:
+    visitor = new_visitor(viewport=PHONE)
+    page = open_item(visitor)
+    page.locator(".rated").nth(2).scroll_into_view_if_needed()
+    page.get_by_role("link", name="Documents").click()
+    assert page.locator("#documents li").first.is_visible()
+    stays, box = (page.locator(each).bounding_box() for each in (".stays", "#documents"))
+    assert stays["y"] + stays["height"] <= box["y"] < 400
+    visitor.assert_calm()
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["1280", "390"])
+def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) -> None:
+    visitor.page.set_viewport_size(viewport)
+    page = open_item(visitor)
+    question, last = page.locator(".query > p"), page.locator("[name=comments]")
+    for place in (page.locator(".rated").nth(3), last):
+        place.scroll_into_view_if_needed()
+        box = question.bounding_box()
+        assert 0 < box["y"] < 150
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+@pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
+@pytest.mark.parametrize("question", ["", LONG], ids=["short", "long"])
+def test_focus_is_never_behind_what_sticks(visitor: Visitor, key: str, question: str) -> None:
+    visitor.page.set_viewport_size(PHONE)
+    page = open_item(visitor, **({"sky": question} if question else {}))
+    hidden = """() => { const at = document.activeElement, box = at.getBoundingClientRect();
+        if (at === document.body || at.closest('.foot, .bar, .help, .skip, .stays') || at.id === 'main') return null;
+        const across = Math.min(box.width / 2, 20), down = Math.min(box.height - 2, 20);
+        const hit = document.elementFromPoint(box.x + across, box.y + down);
+        const seen = hit && (at.contains(hit) || hit.contains(at) || hit.closest('label')?.contains(at));
+        return seen ? null : at.outerHTML }"""
+    page.locator("[name=justification]" if key == "Shift+Tab" else "#documents > summary").first.focus()
+    for _ in range(36):
+        page.keyboard.press(key)
+        assert page.evaluate(hidden) is None
+
+
+def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
+    steps = ITEMS_ONLY | {"instructions": True, "training": True}
+    make_aspects_study(steps=steps, items_per_participant=1)
+    visitor.go(DOOR.replace("coffee", "aspects"))
+    page = visitor.page
+    page.get_by_role("button", name="I agree").click()
+    assert "How to judge" in page.text_content("main")
+    page.get_by_role("button", name="Go on").click()
+    fill_by_mouse(page, best="r2")
+    submit(page)
+    rows = page.locator(".compare tbody tr").all_inner_texts()
+    table = "\n".join(rows)
+    assert "Factuality" in table
+    assert "3 True throughout" in table
+    assert "0 Mostly false or 1 Partly false" in table
+    assert "\N{MINUS SIGN}1 Too little" in table
+    assert any("None is appropriate" in row and "Yes" in row and "No" in row for row in rows)
+    look(visitor, "aspects_feedback")
+    page.get_by_role("button", name="Go on").click()
+    fill_by_mouse(page)
+    submit(page)
+    assert page.text_content("#code") == "C1TUA9KX"
+    assert Participant.objects.get().outcome == "completed"
+    visitor.assert_calm()
