@@ -25,6 +25,8 @@ SLUG = "bench-judging"
 ITEMS = int(os.environ.get("BENCH_JUDGING_ITEMS", "20000"))
 # Calls in flight per process, processes, calls.
 LOADS = ((1, 1, 60), (16, 1, 1_200), (64, 1, 4_000), (256, 1, 8_000), (64, 4, 12_000))
+# Judgments after which a worker's memory is looked at first.
+EARLY = 2_000
 SYSTEMS = ("aspen", "birch")
 ABLE = {"json_schema": True, "seed": True, "token_limit": "max_tokens"}
 
@@ -50,6 +52,7 @@ def main() -> None:
         for number, (in_flight, processes, calls) in enumerate(LOADS):
             measure(f"m{number}", in_flight, processes, min(calls, ITEMS))
         measure("long", 64, 1, ITEMS)
+        measure_memory(256, ITEMS)
     finally:
         child("delete")
         endpoint.terminate()
@@ -66,6 +69,18 @@ def measure(model: str, in_flight: int, processes: int, calls: int) -> None:
         f"{cells:<10} {calls:>7,} {rate(bare):>12,.1f} {rate(bare) / ideal:>6.0%} {cpu(bare):>7.2f} "
         f"{rate(stored):>12,.1f} {rate(stored) / ideal:>6.0%} {cpu(stored):>7.2f} "
         f"{max(each['peak'] for each in stored):>8.0f}",
+        flush=True,
+    )
+
+
+def measure_memory(in_flight: int, calls: int) -> None:
+    """One worker's memory over a run, in a process that does nothing else."""
+    [run] = child("start", "memory", str(in_flight), str(calls))
+    [found] = at_once(1, "remember", str(run))
+    print(
+        f"memory of a worker, {in_flight} in flight: {found['start']:.0f} MB at its start, "
+        f"{found['early']:.0f} after {EARLY:,} judgments, {found['end']:.0f} after {found['calls']:,}; "
+        f"peak {found['peak']:.0f}",
         flush=True,
     )
 
@@ -116,7 +131,9 @@ def be_a_child(step: str, *arguments: str) -> Any:
 
     print("ready", flush=True)
     sys.stdin.readline()
-    steps = {"prepare": prepare, "delete": delete, "start": start, "work": work, "bare": bare}
+    steps = {
+        "prepare": prepare, "delete": delete, "start": start, "work": work, "bare": bare, "remember": remember,
+    }  # fmt: skip
     return steps[step](*arguments)
 
 
@@ -190,6 +207,27 @@ def work(run: str) -> dict[str, float]:
     began, cpu_before = time.time(), time.process_time()
     worked = work_on(int(run), beside=True)
     return measured(began, cpu_before, worked.final)
+
+
+def remember(run: str) -> dict[str, float]:
+    """Works on a run and looks at this process's memory meanwhile."""
+    from judging.services.running import Tick, work_on
+
+    seen = {"start": resident()}
+
+    def look(tick: Tick) -> None:
+        if tick.final >= EARLY:
+            seen.setdefault("early", resident())
+
+    began, cpu_before = time.time(), time.process_time()
+    worked = work_on(int(run), beside=True, on_tick=look)
+    return {**measured(began, cpu_before, worked.final), "end": resident(), **seen}
+
+
+def resident() -> float:
+    """Megabytes of this process in memory now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
 
 
 def bare(in_flight: str, calls: str) -> dict[str, float]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from evaluation.protocols import AnswersInvalid, Protocol, Question
+from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
 from judging.backends.base import BLANKS, Reply
 from judging.prompting import Cell, Settings, View, asked, cells_of, line_name, view_of, wants_labels
@@ -32,9 +32,10 @@ RATIONALE = "Rationale:"
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reply says, against canonical responses: `data` as `protocol.clean(..., source="judge")` takes it."""
+    """What a reply says, against canonical responses: `data`, and the answers that the protocol makes of it."""
 
-    data: Mapping[str, Any]
+    data: dict[str, Any]
+    answers: Sequence[AnswerValue]
     rationale: str = ""
 
 
@@ -59,16 +60,16 @@ def read_reply(
     """The answers in a reply, or Unread."""
     _check_ending(reply)
     questions = asked(protocol, spec, stimulus, settings, step)
-    view = view_of(spec, stimulus, order)
+    view = view_of(stimulus, order)
     if wants_labels(questions, settings):
-        reading = _read_label(questions[0], view, settings, reply)
+        data, rationale = _read_label(questions[0], view, settings, reply)
     else:
-        reading = _read_text(questions, view, settings, reply)
+        data, rationale = _read_text(questions, view, settings, reply)
     try:
-        protocol.clean(spec, stimulus, reading.data, source="judge")
+        answers = protocol.clean(spec, stimulus, data, source="judge")
     except AnswersInvalid as invalid:
         raise Unread("unparsed", str(invalid)) from None
-    return reading
+    return Reading(data, answers, rationale)
 
 
 def _check_ending(reply: Reply) -> None:
@@ -87,7 +88,9 @@ def _unparsed(reason: str) -> NoReturn:
 Values = dict[tuple[str, ...], str]
 
 
-def _read_text(questions: Sequence[Question], view: View, settings: Settings, reply: Reply) -> Reading:
+def _read_text(
+    questions: Sequence[Question], view: View, settings: Settings, reply: Reply
+) -> tuple[dict[str, Any], str]:
     """Answers in words. A reply that was cut short is truncated even if a verdict stands in it: what is missing might
     have taken it back, and lines that come first would always survive."""
     if reply.finish_reason in CUT_SHORT:
@@ -106,7 +109,7 @@ def _read_text(questions: Sequence[Question], view: View, settings: Settings, re
         values, rationale = _from_lines(text, list(_names(questions, view)), settings)
     if values.keys() != cells.keys():
         _unparsed(_difference(values, cells))
-    return Reading(_data(values, cells), rationale)
+    return _data(values, cells), rationale
 
 
 def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
@@ -130,10 +133,12 @@ def _data(values: Values, cells: Mapping[tuple[str, ...], tuple[Question, Cell]]
 def _value(name: str, cell: Cell, said: str) -> Any:
     if cell.choices is None:
         return said
-    choice = said.strip().casefold()
-    for known, value in cell.choices.items():
-        if choice == known.casefold():
-            return value
+    choice = said.strip()
+    if choice in cell.choices:
+        return cell.choices[choice]
+    alike = [value for known, value in cell.choices.items() if known.casefold() == choice.casefold()]
+    if len(alike) == 1:  # a study's own choices may differ in case alone
+        return alike[0]
     return _unparsed(f"{name}: {said[:80]!r} is none of {', '.join(cell.choices)}.")
 
 
@@ -148,7 +153,6 @@ def _from_json(text: str, settings: Settings) -> tuple[Values, str]:
             fenced[1] if fenced else text,
             object_pairs_hook=_object,
             parse_constant=_no_number,
-            parse_float=_no_number,
         )
         answers = dict(_leaves(data.pop("answers"), ()))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -172,13 +176,13 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The texts in nested objects, and whole numbers as the texts that were asked for."""
+    """The texts in nested objects, and numbers as the texts that were asked for."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield from _leaves(each, (*path, name))
     elif isinstance(value, str):
         yield path, _storable(value)
-    elif isinstance(value, int) and not isinstance(value, bool):
+    elif isinstance(value, int | float) and not isinstance(value, bool):
         yield path, str(value)
     else:
         raise TypeError("an answer is a text")
@@ -230,7 +234,9 @@ def _storable(text: str) -> str:
 # --- log-probabilities ----------------------------------------------------------------------------------------------
 
 
-def _read_label(question: Question, view: View, settings: Settings, reply: Reply) -> Reading:
+def _read_label(
+    question: Question, view: View, settings: Settings, reply: Reply
+) -> tuple[dict[str, Any], str]:
     """A preference with the probability that r2 is better.
 
     Where the label is asked for alone, its place is the first token and what follows does not matter. With a rationale
@@ -244,7 +250,7 @@ def _read_label(question: Question, view: View, settings: Settings, reply: Reply
         _unparsed("No log-probabilities came with the reply.")
     place = reply.logprobs[-1 if settings.rationale == "before" else 0]
     masses = _masses(place, choices)
-    return Reading({question.key: _continuous(masses)}, rationale)
+    return {question.key: _continuous(masses)}, rationale
 
 
 def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> str:
@@ -280,6 +286,6 @@ def _continuous(masses: Mapping[str, float]) -> dict[str, Any]:
     most = max(masses.values())
     likeliest = [label for label, mass in masses.items() if mass == most]
     label = likeliest[0] if len(likeliest) == 1 else "tie"
-    if masses.keys() != {"r1", "r2", "tie"}:  # of three responses or more, none is the other
+    if masses.keys() | {"tie"} != {"r1", "r2", "tie"}:  # of three responses or more, none is the other
         return {"label": label}
-    return {"label": label, "number": min(masses["r2"] + masses["tie"] / 2, 1.0)}
+    return {"label": label, "number": min(masses["r2"] + masses.get("tie", 0.0) / 2, 1.0)}

@@ -14,7 +14,8 @@ What it does can be said in the model's name, `RULE[:BEHAVIOUR...]`, so that sev
 `serve(behaviours="500@0.2")` says the same of every call, and `script=["500", "429=1"]` of the next ones, in turn.
 
 It answers in whatever form is asked for: a JSON schema (in the request or as a line of the prompt), lines such as
-`preference: <1, 2 or tie>`, or one label with log-probabilities.
+`preference: <1, 2 or tie>`, or one label with log-probabilities. Where it is to choose between the first, the second
+and perhaps a tie it says what it prefers, places among n are an order of them, and what else is to choose is drawn.
 """
 
 from __future__ import annotations
@@ -282,14 +283,36 @@ def _content(seed: int, verdict: str, body: dict[str, Any], prompt: str) -> str:
     if response_format.get("type") == "json_object":
         schema = re.search(r'^\{.*"type": ?"object".*\}$', prompt, re.MULTILINE)
         return json.dumps(_fill(seed, verdict, json.loads(schema.group()) if schema else {}, prompt))
-    skeleton = [_line(seed, verdict, match, prompt) for match in SKELETON_LINE.finditer(prompt)]
+    lines = [
+        (match["key"], re.split(r", | or ", match["choices"])) for match in SKELETON_LINE.finditer(prompt)
+    ]
+    together: dict[str, dict[str, list[str]]] = {}
+    for key, choices in lines:
+        together.setdefault((key or "").rpartition(".")[0], {})[key] = choices
+    places = {}
+    for name, cells in together.items():
+        if name and _are_places(cells):
+            places |= _order(seed, cells, prompt, name)
+    skeleton = [_line(seed, verdict, key, choices, prompt, places) for key, choices in lines]
     return "\n".join(skeleton) or CHATTER
 
 
-def _line(seed: int, verdict: str, match: re.Match[str], prompt: str) -> str:
-    choices = re.split(r", | or ", match["choices"])
-    value = _choose(seed, verdict, choices, prompt, match["key"]) if _is_choice(choices) else SENTENCE
-    return f"{match['key']}: {value}" if match["key"] else value
+def _line(
+    seed: int, verdict: str, key: str | None, choices: list[str], prompt: str, places: dict[str, str]
+) -> str:
+    value = _choose(seed, verdict, choices, prompt, key) if _is_choice(choices) else SENTENCE
+    return f"{key}: {places.get(key, value)}" if key else value
+
+
+def _are_places(cells: dict[str, list[Any]]) -> bool:
+    """Whether each of several is given one of so many numbers, as places in an order are."""
+    numbers = [str(number) for number in range(1, len(cells) + 1)]
+    return len(cells) > 1 and all(choices == numbers for choices in cells.values())
+
+
+def _order(seed: int, cells: dict[str, list[Any]], *what: object) -> dict[str, str]:
+    drawn = sorted(cells, key=lambda name: _unit(seed, *what, name))
+    return {name: str(place) for place, name in enumerate(drawn, 1)}
 
 
 def _is_choice(choices: list[str]) -> bool:
@@ -297,18 +320,21 @@ def _is_choice(choices: list[str]) -> bool:
 
 
 def _choose(seed: int, verdict: str, choices: list[Any], *what: object) -> Any:
-    if "1" in choices and "2" in choices:
+    if choices[:2] == ["1", "2"] and choices[2:] in ([], ["tie"], ["T"]):
         return verdict if verdict in choices else choices[-1]
     return choices[int(_unit(seed, *what) * len(choices))]
 
 
 def _fill(seed: int, verdict: str, schema: dict[str, Any], *path: object) -> Any:
-    """Any value that fits a schema, and the verdict wherever 1 and 2 are to choose from."""
+    """Any value that fits a schema, and the verdict wherever it is asked for."""
     if "enum" in schema:
         return _choose(seed, verdict, schema["enum"], *path)
     kind = schema.get("type", "object")
     if kind == "object":
         properties = schema.get("properties", {})
+        cells = {name: each.get("enum", []) for name, each in properties.items()}
+        if _are_places(cells):
+            return _order(seed, cells, *path)
         return {name: _fill(seed, verdict, each, *path, name) for name, each in properties.items()}
     if kind == "array":
         return [_fill(seed, verdict, schema["items"], *path, n) for n in range(schema.get("minItems", 0))]

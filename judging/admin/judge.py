@@ -79,7 +79,7 @@ class JudgeForm(forms.ModelForm):
             "name": "Letters, digits and hyphens. An edit of a judge that has run is a new version of it.",
             "backend": "A heuristic needs no endpoint and costs nothing.",
             "endpoint": "Only for chat completions.",
-            "verdict": "Probabilities of the labels give a continuous preference where the endpoint returns them.",
+            "verdict": "For preferences: the labels' probabilities make it continuous where the endpoint gives them.",
             "rationale": "Stored with the judgment.",
             "one_call_per_question": "Each question in a request of its own.",
             "orders": "Both ways asks twice; a judge that flips is recorded as a tie and counted as inconsistent.",
@@ -172,7 +172,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
     item, problem = _item(request, study), ""
     context: dict[str, Any] = {"title": f"Prompt of {judge}", "judge": judge, "item": item}
     if judge.backend != BackendKind.CHAT:
-        problem = "A heuristic reads the responses' lengths or a random number; it is sent no prompt."
+        problem = "A heuristic reads the responses' lengths or random numbers; it is sent no prompt."
     elif item is None:
         problem = "The study has no such item."
     else:
@@ -196,7 +196,8 @@ def _item(request: HttpRequest, study: Study) -> Item | None:
 def _prompt(request: HttpRequest, judge: Judge, item: Item) -> dict[str, Any]:
     study = judge.study
     n = item.item_responses.count()
-    orders = ["r1,r2", "r2,r1"] if n == 2 else [",".join(f"r{k}" for k in range(1, n + 1))]
+    canonical = [f"r{number}" for number in range(1, n + 1)]
+    orders = [",".join(parts) for parts in ((canonical, canonical[::-1]) if n > 1 else (canonical,))]
     order = request.GET.get("order", "")
     order = order if order in orders else orders[0]
     first = preview_request(judge, item, order=order, step=_step(request, judge, item))

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from judging.backends.base import Backend
-from judging.backends.heuristics import HEURISTICS, heuristic_data
+from judging.backends.heuristics import HEURISTICS, answers_question, heuristic_data
 
-__all__ = ["BACKENDS", "HEURISTICS", "EndpointLike", "heuristic_data", "open_backend"]
+__all__ = ["BACKENDS", "HEURISTICS", "EndpointLike", "answers_question", "heuristic_data", "open_backend"]
 
 
 class EndpointLike(Protocol):

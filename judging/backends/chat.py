@@ -28,6 +28,13 @@ FAILS = {400, 405, 409, 410, 411, 412, 413, 414, 415, 418, 422, 431, 451}
 # No server may hold a call back for longer.
 MAX_AFTER = 3_600.0
 MAX_REASON = 300
+# What the client would tell the server of this machine with every request: nobody asked, and building it takes time.
+UNTOLD = {
+    f"x-stainless-{name}": openai.Omit()
+    for name in (
+        "lang", "package-version", "os", "arch", "runtime", "runtime-version", "async", "retry-count", "read-timeout",
+    )
+}  # fmt: skip
 
 
 class ChatBackend:
@@ -39,6 +46,7 @@ class ChatBackend:
         self._timeout = timeout
         self._in_flight = in_flight
         self._client: openai.AsyncOpenAI | None = None
+        self._url = ""
 
     async def __aenter__(self) -> "ChatBackend":
         # aiohttp's transport: at 256 calls in flight 978 calls a second with 0.6 ms of CPU each, against 558 and
@@ -52,6 +60,8 @@ class ChatBackend:
             timeout=self._timeout,
             http_client=transport,
         )
+        # Joined once and not per call, which takes longer than reading the reply.
+        self._url = f"{self._client.base_url}chat/completions"
         return self
 
     async def __aexit__(self, *exc: object) -> None:
@@ -65,7 +75,10 @@ class ChatBackend:
             # The transport's timeout is per read; a server that trickles must not hold a call for ever.
             async with asyncio.timeout(self._timeout):
                 response = await self._client.post(
-                    "/chat/completions", body=body_of(request), cast_to=httpx2.Response
+                    self._url,
+                    content=orjson.dumps(body_of(request)),
+                    options={"headers": UNTOLD},
+                    cast_to=httpx2.Response,
                 )
         except openai.APIStatusError as error:
             raise self._said(error.response) from None

@@ -1,51 +1,160 @@
-"""Judges that need no model: random, shorter, longer (HREF section 2.2). Pure, and answered without an event loop."""
+"""Judges that need no model: random, shorter, longer (HREF section 2.2). Pure, and answered without an event loop.
 
-from collections.abc import Callable, Sequence
+`random` answers every question but texts, each part by a draw of its own. `longer` and `shorter` answer what lengths
+say something about: preferences, rankings, and scales over the responses.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from evaluation.design import generator
-from evaluation.protocols import Kind, get_protocol
+from evaluation.protocols import Kind, Over, Question, get_protocol
 from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.values import parts_of, response_parts
 from judging.backends.base import StopRun
 
-# The lengths of the responses in characters, the study's seed, and what the draw is for; gives an index or None: tie.
-Rule = Callable[[Sequence[int], int, tuple[object, ...]], int | None]
+
+@dataclass(frozen=True)
+class Draws:
+    """Where chance comes from: the study's seed, and what is judged how often."""
+
+    seed: int
+    item_key: str
+    replicate: int
+
+    def of(self, question: Question, part: str = "") -> np.random.Generator:
+        """The same for the same question and part of the same item and replicate, and independent of any other."""
+        return generator(self.seed, "random judge", self.item_key, self.replicate, question.key, part)
 
 
-def pick_random(lengths: Sequence[int], seed: int, what: tuple[object, ...]) -> int | None:
-    """Uniform over the responses, never a tie; the same for the same seed, item and replicate."""
-    return int(generator(seed, "random judge", *what).integers(len(lengths)))
+# A question's value as `protocol.clean` takes it; None: the heuristic has nothing to say to it.
+Rule = Callable[[Question, Stimulus, Draws], Any]
 
 
-def pick_longer(lengths: Sequence[int], seed: int, what: tuple[object, ...]) -> int | None:
-    return _only(lengths, max(lengths))
+# --- random: uniform over what a form offers ------------------------------------------------------------------------
 
 
-def pick_shorter(lengths: Sequence[int], seed: int, what: tuple[object, ...]) -> int | None:
-    return _only(lengths, min(lengths))
+def draw(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+    """A draw for the question, or one for each of its parts; None where there is nothing to choose from."""
+    parts = parts_of(question, stimulus)
+    if question.kind == Kind.RANKING:
+        places = draws.of(question).permutation(len(parts)) + 1
+        return {part: int(place) for part, place in zip(parts, places, strict=True)} or None
+    choices = _choices(question, stimulus)
+    drawn = {part: choices[int(draws.of(question, part).integers(len(choices)))] for part in parts if choices}
+    return drawn.get("") if parts == [""] else drawn or None
 
 
-def _only(lengths: Sequence[int], wanted: int) -> int | None:
-    """The one response of that length; None where several have it."""
-    return lengths.index(wanted) if lengths.count(wanted) == 1 else None
+def _choices(question: Question, stimulus: Stimulus) -> Sequence[Any]:
+    """What is drawn from; never a tie."""
+    match question.kind:
+        case Kind.PREFERENCE:
+            return response_parts(stimulus)
+        case Kind.SCALE:
+            return question.points
+        case Kind.CHECKLIST:
+            return (0, 1)
+        case Kind.CHOICE:
+            return question.choices
+    return ()
 
 
-HEURISTICS: dict[str, Rule] = {"random": pick_random, "shorter": pick_shorter, "longer": pick_longer}
+# --- longer and shorter ---------------------------------------------------------------------------------------------
+
+
+def prefer_longer(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+    return _by_length(question, stimulus, draws, 1)
+
+
+def prefer_shorter(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+    return _by_length(question, stimulus, draws, -1)
+
+
+def _by_length(question: Question, stimulus: Stimulus, draws: Draws, sign: int) -> Any:
+    """By the characters of the texts that are judged, markup included; the more (times the sign), the better."""
+    merits: dict[str, float] = {
+        response["part"]: sign * len(response["text"]) for response in stimulus["responses"]
+    }
+    if not merits:
+        return None
+    if not question.ties and question.kind in (Kind.PREFERENCE, Kind.RANKING):
+        merits = _broken(merits, draws.of(question))
+    if question.kind == Kind.PREFERENCE:
+        best = [part for part, merit in merits.items() if merit == max(merits.values())]
+        return best[0] if len(best) == 1 else "tie"
+    places = _places(merits)
+    if question.kind == Kind.RANKING:
+        return places
+    if question.kind == Kind.SCALE and question.over == Over.RESPONSE:
+        return {part: _on_scale(question, place, len(places)) for part, place in places.items()}
+    return None
+
+
+def _broken(merits: Mapping[str, float], chance: np.random.Generator) -> dict[str, float]:
+    """Equals put in an order by chance, where the question has no place for them."""
+    order = chance.permutation(len(merits))
+    return {
+        part: merit + int(at) / len(merits) for (part, merit), at in zip(merits.items(), order, strict=True)
+    }
+
+
+def _places(merits: Mapping[str, float]) -> dict[str, float]:
+    """1 for the most; equals share the mean of their places."""
+    values = list(merits.values())
+    return {
+        part: sum(other > merit for other in values) + (values.count(merit) + 1) / 2
+        for part, merit in merits.items()
+    }
+
+
+def _on_scale(question: Question, place: float, n: int) -> float:
+    """The high end for the first place, the low end for the last, linear in between; the middle for one alone."""
+    low, high = question.points[0], question.points[-1]
+    return min(high, low + (high - low) * ((n - place) / (n - 1) if n > 1 else 0.5))
+
+
+# --- the judges -----------------------------------------------------------------------------------------------------
+
+HEURISTICS: dict[str, Rule] = {"random": draw, "shorter": prefer_shorter, "longer": prefer_longer}
+
+
+def answers_question(kind: str, question: Question) -> bool:
+    """Whether this heuristic has something to say to such a question."""
+    if kind == "random":
+        return question.kind != Kind.TEXT
+    rated = question.kind == Kind.SCALE and question.over == Over.RESPONSE
+    return rated or question.kind in (Kind.PREFERENCE, Kind.RANKING)
 
 
 def heuristic_data(
-    kind: str, spec: Spec, stimulus: Stimulus, *, seed: int, item_key: str, replicate: int
+    kind: str,
+    spec: Spec,
+    stimulus: Stimulus,
+    *,
+    seed: int,
+    item_key: str,
+    replicate: int,
+    questions: Collection[str] = (),
 ) -> dict[str, Any]:
-    """{question: label} for every preference that the stimulus's arm asks, against canonical responses.
+    """{question: value} for everything that the stimulus's arm asks and the heuristic can answer, against canonical
+    responses; `questions` are the keys that it is limited to, none of them means all.
 
-    Lengths are characters of the text that was judged, markup included. StopRun where the protocol asks for no
-    preference: then no item of the study can be judged this way.
+    StopRun where it has nothing to say at all: then no item of this arm can be judged this way.
     """
     protocol = get_protocol(spec["protocol"])
-    keys = [each.key for each in protocol.questions(spec, stimulus) if each.kind == Kind.PREFERENCE]
-    if not keys:
-        raise StopRun(f"The judge {kind!r} answers preferences alone, and {protocol.label} asks for none.")
-    lengths = [len(response["text"]) for response in stimulus["responses"]]
-    chosen = HEURISTICS[kind](lengths, seed, (item_key, replicate))
-    label = "tie" if chosen is None else stimulus["responses"][chosen]["part"]
-    return dict.fromkeys(keys, label)
+    draws = Draws(seed, item_key, replicate)
+    asked = [each for each in protocol.questions(spec, stimulus) if not questions or each.key in questions]
+    given = {
+        question.key: HEURISTICS[kind](question, stimulus, draws)
+        for question in asked
+        if answers_question(kind, question)
+    }
+    data = {key: value for key, value in given.items() if value is not None}
+    if not data:
+        raise StopRun(
+            f"The judge {kind!r} has nothing to say to what {protocol.label} asks of item {item_key}."
+        )
+    return data

@@ -3,13 +3,14 @@
 Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
 """
 
-from judging.prompting.cells import KINDS, Asking, Cell, View, cells_of, view_of
+from judging.prompting.cells import KINDS, Asking, Cell, cells_of
 from judging.prompting.problems import settings_problems
 from judging.prompting.questions import asked, steps, wants_labels
 from judging.prompting.replies import line_name
 from judging.prompting.request import build_request, cache_key
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
 from judging.prompting.template import NEEDED, PLACEHOLDERS, template_problems
+from judging.prompting.view import View, view_of
 
 __all__ = [
     "KINDS",

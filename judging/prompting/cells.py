@@ -8,19 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.protocols import Kind, Question
-from evaluation.protocols.base import Spec, Stimulus, sees_context
+from judging.prompting import wording
 from judging.prompting.settings import CannotAsk
+from judging.prompting.view import View, places
 
 # A letter alone is one token in every tokeniser, as digits are.
 TIE_LABEL = "T"
-
-
-@dataclass(frozen=True)
-class View:
-    """What the judge sees, by position: canonical parts of the responses in the order shown, and of the follow-ups."""
-
-    order: tuple[str, ...]
-    follow_ups: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -42,71 +35,64 @@ class Asking:
 
 
 def preference_cells(question: Question, view: View, tie: str = "tie") -> list[Cell]:
+    """One of the responses, or a tie where the question allows one."""
     choices = {str(number): part for number, part in enumerate(view.order, 1)}
-    return [Cell((), "", choices | {tie: "tie"})]
-
-
-def preference_how(question: Question, view: View, tie: str = "tie") -> str:
-    numbers = [f"{number} for Response {number}" for number in range(1, len(view.order) + 1)]
-    return f"Answer {', '.join(numbers)}, or {tie} for “{question.options.get('tie') or 'Tie'}”."
+    if question.ties:
+        choices[tie] = "tie"
+    return [Cell((), "", choices)]
 
 
 def checklist_cells(question: Question, view: View) -> list[Cell]:
-    return [
-        Cell((f"follow_up_{row}", f"response_{column}"), f"{follow_up}.{part}", {"yes": 1, "no": 0})
-        for row, follow_up in enumerate(view.follow_ups, 1)
-        for column, part in enumerate(view.order, 1)
-    ]
+    return _everywhere(question, view, {"yes": 1, "no": 0})
 
 
-def checklist_how(question: Question, view: View) -> str:
-    yes, no = question.options.get("1") or "Yes", question.options.get("0") or "No"
-    return f"For each follow-up question and each response, answer yes for “{yes}” or no for “{no}”."
+def scale_cells(question: Question, view: View) -> list[Cell]:
+    """The points alone: what a form offers is what a judge may say."""
+    return _everywhere(question, view, {wording.point_text(point): point for point in question.points})
+
+
+def ranking_cells(question: Question, view: View) -> list[Cell]:
+    """A place per response; whether two may share one is for the protocol to say."""
+    return _everywhere(question, view, {str(place): place for place in range(1, len(view.order) + 1)})
+
+
+def choice_cells(question: Question, view: View) -> list[Cell]:
+    return _everywhere(question, view, {choice: choice for choice in question.choices})
 
 
 def text_cells(question: Question, view: View) -> list[Cell]:
-    return [Cell((), "", None)]
+    return _everywhere(question, view, None)
 
 
-def text_how(question: Question, view: View) -> str:
-    return "Answer in one line of text."
+def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | None) -> list[Cell]:
+    """The same choices for everything that the question is about."""
+    return [Cell(path, part, choices) for path, part in places(question, view)]
 
 
 # A further kind of question is one entry more.
 KINDS: dict[Kind, Asking] = {
-    Kind.PREFERENCE: Asking(preference_cells, preference_how),
-    Kind.CHECKLIST: Asking(checklist_cells, checklist_how),
-    Kind.TEXT: Asking(text_cells, text_how),
+    Kind.PREFERENCE: Asking(preference_cells, wording.preference_how),
+    Kind.SCALE: Asking(scale_cells, wording.scale_how),
+    Kind.CHECKLIST: Asking(checklist_cells, wording.checklist_how),
+    Kind.RANKING: Asking(ranking_cells, wording.ranking_how),
+    Kind.CHOICE: Asking(choice_cells, wording.choice_how),
+    Kind.TEXT: Asking(text_cells, wording.text_how),
 }
-
-
-def view_of(spec: Spec, stimulus: Stimulus, order: str) -> View:
-    """The view in that presented order; ValueError unless it has every response once."""
-    parts = tuple(order.split(","))
-    if sorted(parts) != sorted(response["part"] for response in stimulus["responses"]):
-        raise ValueError(f"{order!r} is no order of this item's responses")
-    follow_ups = stimulus["context"]["follow_ups"] if sees_context(spec, stimulus) else []
-    return View(parts, tuple(follow_up["part"] for follow_up in follow_ups))
 
 
 def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list[Cell]:
     """The cells of a question's answer; as labels, each choice is one token in every tokeniser."""
-    if as_labels:
-        return preference_cells(question, view, TIE_LABEL)
-    return asking_of(question).cells(question, view)
+    if not as_labels:
+        return KINDS[question.kind].cells(question, view)
+    if len(view.order) > 9:
+        raise CannotAsk(
+            "Log-probabilities are read of single tokens, and of ten responses or more some take two."
+        )
+    return preference_cells(question, view, TIE_LABEL)
 
 
 def how_to_answer(question: Question, view: View, *, as_labels: bool = False) -> str:
     """A sentence on what to say to a question."""
     if as_labels:
-        return preference_how(question, view, TIE_LABEL)
-    return asking_of(question).how(question, view)
-
-
-def asking_of(question: Question) -> Asking:
-    if question.kind not in KINDS:
-        known = ", ".join(sorted(KINDS))
-        raise CannotAsk(
-            f"Judges can't be asked {question.kind} questions yet ({question.key}); they can: {known}."
-        )
-    return KINDS[question.kind]
+        return wording.preference_how(question, view, TIE_LABEL)
+    return KINDS[question.kind].how(question, view)

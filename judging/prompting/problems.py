@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evaluation.protocols import Kind, Protocol, Question, Shown
+from evaluation.protocols import Kind, Over, Protocol, Question, Shown
 from evaluation.protocols.base import Spec
-from judging.prompting.cells import asking_of
 from judging.prompting.questions import is_wanted, wants_labels
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
-from judging.prompting.template import PLACEHOLDER, template_problems
+from judging.prompting.template import PLACEHOLDER, needed_of, template_problems
 
 
 def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
@@ -22,7 +21,7 @@ def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> lis
     own = sorted(OWN_PARAMETERS & settings.extra.keys())
     problems += [f"{name} can't be among the further parameters." for name in own]
     if settings.template:
-        problems += _template_misses(spec, settings)
+        problems += _template_misses(protocol, spec, settings)
     return list(dict.fromkeys(problems))
 
 
@@ -31,8 +30,10 @@ def _question_problems(wanted: Sequence[Question], settings: Settings) -> list[s
     if not wanted:
         return ["The judge is asked no question: name some of the protocol's."]
     if settings.verdict == "logprobs" and all(each.kind != Kind.PREFERENCE for each in wanted):
-        return ["Log-probabilities are read for preferences, and the judge is asked none."]
-    problems = [_refusal(asking_of, question) for question in wanted]
+        return [
+            "Log-probabilities are read for preferences, and the judge is asked none: take the verdict from the text."
+        ]
+    problems = []
     for shown in (Shown.WITH_CONTEXT, Shown.WITHOUT_CONTEXT):
         together = [each for each in wanted if each.shown in (Shown.ALWAYS, shown)]
         problems.append(_refusal(wants_labels, together, settings))
@@ -47,14 +48,19 @@ def _refusal(check: Callable[..., object], *given: Any) -> str:
     return ""
 
 
-def _template_misses(spec: Spec, settings: Settings) -> list[str]:
+def _template_misses(protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
     """The template's problems, and placeholders that this study or this judge needs besides."""
     found = {match[1] for match in PLACEHOLDER.finditer(settings.template)}
-    problems = template_problems(settings.template)
+    overs = {Question.from_json(each).over for each in spec["questions"] if each["kind"] != Kind.TEXT}
+    problems = template_problems(settings.template, needed_of(overs != {Over.FOLLOW_UP}))
     if "context" not in found and any(arm["context_at_judging"] for arm in spec["arms"]):
         problems.append(
             "The placeholder {context} is missing, and the study has an arm that shows the context."
         )
+    elif "context" not in found and overs & {Over.FOLLOW_UP, Over.VALUE}:
+        problems.append("The placeholder {context} is missing, and the study asks about what stands there.")
+    if "documents" not in found and protocol.shows_documents:
+        problems.append("The placeholder {documents} is missing, and people are shown the query's documents.")
     if "reference" not in found and settings.with_reference:
         problems.append(
             "The placeholder {reference} is missing, and the judge is to see the human-written reference."

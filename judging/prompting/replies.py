@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols import Question
-from judging.prompting.cells import Cell, View, cells_of
+from judging.prompting.cells import Cell, cells_of
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
+from judging.prompting.view import View
+from judging.prompting.wording import listed
 
 REASONS = "two or three sentences"
 
@@ -74,14 +76,10 @@ def line_name(question: Question, cell: Cell) -> str:
     return ".".join((question.key, *cell.path))
 
 
-def _choices(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} or {names[-1]}"
-
-
 def _form_lines(questions: Sequence[Question], view: View) -> Iterator[str]:
     for question in questions:
         for cell in cells_of(question, view):
-            wanted = "one line of text" if cell.choices is None else _choices(list(cell.choices))
+            wanted = "one line of text" if cell.choices is None else listed(cell.choices)
             yield f"{line_name(question, cell)}: <{wanted}>"
 
 
@@ -111,8 +109,9 @@ def _lines_form(questions: Sequence[Question], view: View, settings: Settings) -
 
 def _label_form(question: Question, view: View, settings: Settings) -> str:
     names = list(cells_of(question, view, as_labels=True)[0].choices or {})
-    label = f"<{_choices(names)}>"
-    what = f"one of the labels {_choices(names)} alone ({names[-1]} stands for a tie)"
+    label = f"<{listed(names)}>"
+    tie = f" ({names[-1]} stands for a tie)" if question.ties else ""
+    what = f"one of the labels {listed(names)} alone{tie}"
     reasons = f"<{REASONS}>"
     if settings.rationale == "before":
         how = f"Give your reasons first, then end with a line that is {what}, and with nothing after it:"

@@ -7,26 +7,30 @@ from evaluation.canonical import canonical_hash
 from evaluation.protocols import Protocol
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from judging.backends.base import Request
-from judging.prompting.cells import cells_of, view_of
+from judging.prompting.cells import cells_of
+from judging.prompting.material import material_of
 from judging.prompting.questions import asked
 from judging.prompting.replies import capabilities_of, form_of, reply_form, reply_schema
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
-from judging.prompting.template import fill_template, template_problems
+from judging.prompting.template import fill_template, needed_of, template_problems
 from judging.prompting.texts import (
     MARKED,
     MATERIAL,
     context_block,
-    material_of,
+    documents_block,
     query_block,
     questions_text,
     reference_block,
     responses_block,
     system_text,
 )
+from judging.prompting.view import view_of
 
 # Tokens for a label alone: some tokenisers put a blank before it.
 LABEL_TOKENS = 8
 TOP_LOGPROBS = 20
+# The item's part of the prompt.
+ORDER = ("query", "documents", "context", "reference", "responses", "format")
 
 
 def build_request(
@@ -48,16 +52,17 @@ def build_request(
     questions = asked(protocol, spec, stimulus, settings, step)
     if not questions:
         raise CannotAsk("This item's arm asks none of the judge's questions.")
-    view = view_of(spec, stimulus, order)
+    view = view_of(stimulus, order)
     able = capabilities_of(capabilities, settings.model)
     form = form_of(questions, settings, able)
     if form == "label" and able.get("logprobs") is False:
         raise CannotAsk(
             "This model gives no log-probabilities at this endpoint; take the verdict from the text."
         )
-    material = material_of(spec, stimulus, settings, view)
+    material = material_of(protocol, spec, stimulus, settings, view)
     blocks = {
         "query": query_block(material),
+        "documents": documents_block(material),
         "context": context_block(material),
         "reference": reference_block(material),
         "responses": responses_block(material),
@@ -81,14 +86,13 @@ def _messages(
     """System and user message. What is the same for all items of an arm comes first, so that servers can reuse it."""
     marked = MARKED.format(mark=mark)
     if template:
-        problems = template_problems(template)
+        problems = template_problems(template, needed_of(bool(blocks["responses"])))
         if problems:
             raise CannotAsk(" ".join(problems))
         system, user = MATERIAL, f"{marked}\n\n{fill_template(template, blocks)}"
     else:
         system = system_text(blocks["guideline"], blocks["questions"])
-        parts = [marked, *(blocks[name] for name in ("query", "context", "reference", "responses", "format"))]
-        user = "\n\n".join(part for part in parts if part)
+        user = "\n\n".join([marked, *(blocks[name] for name in ORDER if blocks[name])])
     if not able.get("system_role", True):
         return ({"role": "user", "content": f"{system}\n\n{user}"},)
     return ({"role": "system", "content": system}, {"role": "user", "content": user})

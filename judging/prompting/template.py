@@ -1,16 +1,21 @@
 """A researcher's own prompt: plain text with placeholders, which are names in braces and nothing more."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-PLACEHOLDERS = ("query", "context", "responses", "reference", "guideline", "questions", "format")
-FENCED = frozenset({"query", "context", "responses", "reference"})
+PLACEHOLDERS = ("query", "documents", "context", "responses", "reference", "guideline", "questions", "format")
+FENCED = frozenset({"query", "documents", "context", "responses", "reference"})
 NEEDED = ("query", "responses", "format")
 # {{ and }} stand for braces; whatever else looks like a name in braces is meant as a placeholder. JSON is left alone.
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z0-9_][^{}\s\"':,]*(?:[!:][^{}\s\"']*)?)\}")
 
 
-def template_problems(template: str) -> list[str]:
+def needed_of(has_responses: bool) -> tuple[str, ...]:
+    """The placeholders that a template must have; {responses} only where there are any."""
+    return NEEDED if has_responses else tuple(name for name in NEEDED if name != "responses")
+
+
+def template_problems(template: str, needed: Sequence[str] = NEEDED) -> list[str]:
     """What is wrong with a researcher's template: unknown placeholders, and needed ones that are missing."""
     found = [match[1] for match in PLACEHOLDER.finditer(template) if match[1]]
     known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
@@ -19,7 +24,7 @@ def template_problems(template: str) -> list[str]:
         for name in dict.fromkeys(found)
         if name not in PLACEHOLDERS
     ]
-    return problems + [f"The placeholder {{{name}}} is missing." for name in NEEDED if name not in found]
+    return problems + [f"The placeholder {{{name}}} is missing." for name in needed if name not in found]
 
 
 def fill_template(template: str, blocks: Mapping[str, str]) -> str:

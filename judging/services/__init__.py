@@ -9,7 +9,7 @@ What the admin, the API and the commands call:
     copy_judge(judge, study, *, user=None) -> Judge                         JudgeRefused(problems)
     heuristic_judge(study, kind, *, user=None) -> Judge                     'random', 'shorter', 'longer': got or made
     judge_problems(judge) -> dict[str, list[str]]                           field (or '') to sentences
-    preview_request(judge, item, *, order="r1,r2", step="") -> Request      the very prompt of an item, frozen or not
+    preview_request(judge, item, *, order=None, step="") -> Request         the very prompt of an item, frozen or not
 
     estimate(study, judge, *, max_items=None, in_flight=None) -> Estimate   RunRefused
     start_run(study, judge, *, user=None, purpose="main", budget=None, max_items=None, in_flight=None) -> Run

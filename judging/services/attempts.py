@@ -1,7 +1,7 @@
 """What became of one attempt at a call: an answer, a failure that is recorded, or another try later."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,7 +11,7 @@ from django.conf import settings
 
 from evaluation import design
 from evaluation.models import Outcome
-from evaluation.protocols import AnswersInvalid, AnswerValue
+from evaluation.protocols import AnswerValue
 from evaluation.protocols.base import Stimulus
 from judging.backends.base import Reply, TryAgain
 from judging.models import Call
@@ -30,7 +30,7 @@ class Ended:
     call: Call
     stimulus: Stimulus
     outcome: str = ""
-    answers: tuple[AnswerValue, ...] = ()
+    answers: Sequence[AnswerValue] = ()
     data: dict[str, Any] | None = None
     rationale: str = ""
     raw: str = ""
@@ -67,19 +67,18 @@ def read(plan: Plan, call: Call, stimulus: Stimulus, reply: Reply) -> Ended:
         reading = read_reply(
             plan.protocol, plan.spec, stimulus, plan.settings, order=call.order, step=call.step, reply=reply
         )
-        answer(plan, ended, reading.data, reading.rationale)
     except Unread as unread:
         _unread(ended, unread.outcome, str(unread))
-    except AnswersInvalid as invalid:
-        _unread(ended, Outcome.UNPARSED, str(invalid))
+    else:
+        ended.answers, ended.data, ended.rationale = reading.answers, reading.data, reading.rationale
+        ended.outcome = Outcome.OK
     return ended
 
 
-def answer(plan: Plan, ended: Ended, data: Mapping[str, Any], rationale: str = "") -> Ended:
+def answer(plan: Plan, ended: Ended, data: dict[str, Any]) -> Ended:
     """Ok, with these answers; AnswersInvalid where the protocol does not take them."""
-    clean = storable_json(data)
-    ended.answers = tuple(plan.protocol.clean(plan.spec, ended.stimulus, clean, source="judge"))
-    ended.data, ended.rationale, ended.outcome = clean, storable(rationale), Outcome.OK
+    ended.answers = plan.protocol.clean(plan.spec, ended.stimulus, data, source="judge")
+    ended.data, ended.outcome = data, Outcome.OK
     return ended
 
 

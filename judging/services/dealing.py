@@ -18,7 +18,8 @@ from judging import prompting
 from judging.models import BackendKind, Call, CallState, Judge, Orders, Run, SelfPreference
 from judging.services.judges import judge_settings
 
-CANONICAL = "r1,r2"
+# An item's row, stimulus and first order.
+Dealt = tuple[int, Stimulus | None, int | None]
 
 
 def judged_items(study: Study) -> QuerySet[Item]:
@@ -40,13 +41,15 @@ def drawn_items(study: Study, max_items: int) -> list[int]:
     return sorted(pk for pk, _ in rows[:max_items])
 
 
-def presented_order(orders: str, start: int | None, replicate: int) -> str:
-    """What a replicate is shown: alternating from the item's own start, one order after the other, or canonical."""
-    if orders == Orders.FIXED:
-        return CANONICAL
-    if orders == Orders.BOTH:
-        return design.pair_order(0, replicate)
-    return design.pair_order(start or 0, replicate)
+def presented_order(orders: str, n: int, start: int | None, replicate: int) -> str:
+    """What a replicate is shown of n responses: in turn from the item's own start, forwards and then backwards, or
+    canonical."""
+    canonical = [f"r{number}" for number in range(1, n + 1)]
+    if orders == Orders.BOTH and replicate % 2:
+        canonical.reverse()
+    if orders in (Orders.FIXED, Orders.BOTH):
+        return ",".join(canonical)
+    return design.presented_order(n, (start or 0) + replicate)
 
 
 def replicates(judge: Judge) -> int:
@@ -102,7 +105,7 @@ class Plan:
         """(replicate, step, order) of each call of an item."""
         steps = self.steps(stimulus)
         for replicate in range(self.replicates):
-            order = presented_order(self.orders, start, replicate)
+            order = presented_order(self.orders, len(stimulus["responses"]), start, replicate)
             for step in steps:
                 yield replicate, step, order
 
@@ -128,11 +131,11 @@ class Dealer:
             batch = self._next(run.dealt_to)
             self._make_calls(batch)
             more = len(batch) == settings.ASSAY_BATCH_SIZE
-            run.dealt_to = batch[-1].pk if more else None
+            run.dealt_to = batch[-1][0] if more else None
             run.save(update_fields=["dealt_to"])
             return bool(more)
 
-    def _next(self, after: int) -> list[Item]:
+    def _next(self, after: int) -> list[Dealt]:
         items = judged_items(self.study).filter(pk__gt=after)
         size = settings.ASSAY_BATCH_SIZE
         if self.max_items is not None:
@@ -140,7 +143,7 @@ class Dealer:
             dealt = Call.objects.filter(run=self.run_id).values("item").distinct().count()
             size = min(size, self.max_items - dealt)
             items = items.filter(pk__in=[pk for pk in self._draw() if pk > after][:size])
-        return list(items.only("pk", "stimulus", "start_order")[: max(0, size)])
+        return list(items.values_list("pk", "stimulus", "start_order")[: max(0, size)])
 
     def _draw(self) -> list[int]:
         if self._drawn is None:
@@ -148,20 +151,20 @@ class Dealer:
             self._drawn = drawn_items(self.study, self.max_items)
         return self._drawn
 
-    def _make_calls(self, items: Sequence[Item]) -> None:
+    def _make_calls(self, items: Sequence[Dealt]) -> None:
         calls, excluded = [], []
-        for item in items:
-            assert item.stimulus is not None
-            if self.plan.excludes(item.stimulus):
-                excluded.append(item)
+        for pk, stimulus, start in items:
+            assert stimulus is not None
+            if self.plan.excludes(stimulus):
+                excluded.append(pk)
                 continue
             calls += [
-                Call(run_id=self.run_id, item=item, replicate=replicate, step=step, order=order)
-                for replicate, step, order in self.plan.calls(item.stimulus, item.start_order)
+                Call(run_id=self.run_id, item_id=pk, replicate=replicate, step=step, order=order)
+                for replicate, step, order in self.plan.calls(stimulus, start)
             ]
         calls += [
-            Call(run_id=self.run_id, item=item, state=CallState.FINAL, outcome=Outcome.EXCLUDED_SELF)
-            for item in excluded
+            Call(run_id=self.run_id, item_id=pk, state=CallState.FINAL, outcome=Outcome.EXCLUDED_SELF)
+            for pk in excluded
         ]
         Call.objects.bulk_create(calls, batch_size=settings.ASSAY_BATCH_SIZE, ignore_conflicts=True)
         record_judgments(
@@ -169,11 +172,11 @@ class Dealer:
             batch=[
                 JudgmentInput(
                     rater_id=self.rater_id,
-                    item_id=item.pk,
+                    item_id=pk,
                     revision_id=self.revision_id,
                     outcome=Outcome.EXCLUDED_SELF,
                 )
-                for item in excluded
+                for pk in excluded
             ],
         )
 

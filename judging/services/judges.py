@@ -8,10 +8,11 @@ from django.db import transaction
 from django.db.models import Max
 
 from evaluation.models import Item, Study, System
-from evaluation.protocols import Kind
+from evaluation.protocols import Question
 from evaluation.protocols.base import Spec
 from evaluation.services.compiling import compile_spec, compile_stimulus
 from judging import prompting
+from judging.backends import answers_question
 from judging.backends.base import Request
 from judging.models import BackendKind, Judge
 from judging.services.endpoints import is_allowed
@@ -102,14 +103,25 @@ def judge_settings(judge: Judge) -> prompting.Settings:
     )
 
 
+def answered_questions(judge: Judge, spec: Spec) -> list[str]:
+    """Keys of the questions that a heuristic answers, in the order of the form."""
+    questions = [Question.from_json(each) for each in spec["questions"]]
+    return [
+        question.key
+        for question in questions
+        if answers_question(judge.backend, question)
+        and (not judge.questions or question.key in judge.questions)
+    ]
+
+
 def current_spec(study: Study) -> Spec:
     """The newest frozen spec; of a draft, what launch would freeze."""
     newest = study.revisions.order_by("-number").first()
     return cast(Spec, newest.spec if newest else compile_spec(study))
 
 
-def preview_request(judge: Judge, item: Item, *, order: str = "r1,r2", step: str = "") -> Request:
-    """The very request that this judge would be sent for this item, frozen or not."""
+def preview_request(judge: Judge, item: Item, *, order: str | None = None, step: str = "") -> Request:
+    """The very request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
     stimulus = item.stimulus or compile_stimulus(
         arm=item.arm.key,
         query=item.query,
@@ -119,6 +131,8 @@ def preview_request(judge: Judge, item: Item, *, order: str = "r1,r2", step: str
         render=lambda text: "",
     )
     study = judge.study
+    if order is None:
+        order = ",".join(response["part"] for response in stimulus["responses"])
     return prompting.build_request(
         study.protocol_object,
         current_spec(study),
@@ -184,9 +198,11 @@ def _asking_problems(judge: Judge, spec: Spec) -> list[str]:
     """Whether what it is asked goes together, and with this study."""
     if judge.backend == BackendKind.CHAT:
         return prompting.settings_problems(judge.study.protocol_object, spec, judge_settings(judge))
-    if all(question["kind"] != Kind.PREFERENCE for question in spec["questions"]):
-        return ["A heuristic answers preferences alone, and the study asks for none."]
-    return []
+    keys = {question["key"] for question in spec["questions"]}
+    problems = [f"The study has no question {key!r}." for key in judge.questions if key not in keys]
+    if not problems and not answered_questions(judge, spec):
+        problems.append(f"A judge {judge.backend!r} has nothing to say to what it would be asked here.")
+    return problems
 
 
 def _own_system_problems(judge: Judge) -> list[str]:

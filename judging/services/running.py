@@ -5,9 +5,11 @@ one that writes in bulk and one that looks whether the run is still wanted. Data
 `work_on`, with its connection, while the event loop runs in a thread beside it.
 """
 
+import gc
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -28,6 +30,10 @@ from judging.services.money import ZERO
 from judging.services.recording import Recorder
 from judging.services.runs import settle, stop_run
 from judging.services.workers import sign_off, sign_on
+
+# How many objects more than before make the collector look, and what it was before.
+COLLECT_AFTER = 50_000
+COLLECTED_AFTER = gc.get_threshold()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +76,8 @@ def work_on(
         )
     session = Session(run, token, seconds, should_stop, on_tick)
     try:
-        session.work()
+        with rare_collections():
+            session.work()
         session.tick()
     except StopRun as stop:
         stop_run(run_id, str(stop))
@@ -79,6 +86,16 @@ def work_on(
         sign_off(run_id, token)
     state = Run.objects.values_list("state", flat=True).get(pk=run_id)
     return Worked(state=state, come_back=session.come_back if state in ACTIVE else None, final=session.final)
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """The calls that wait and are in flight are many objects and no garbage: walking them takes a sixth of the time."""
+    gc.set_threshold(COLLECT_AFTER, *COLLECTED_AFTER[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*COLLECTED_AFTER)
 
 
 class Session:
@@ -188,5 +205,6 @@ class Session:
             seed=self.study.seed,
             item_key=key,
             replicate=call.replicate,
+            questions=self.judge.questions,
         )
         return answer(self.plan, Ended(call=call, stimulus=stimulus), data)

@@ -27,7 +27,7 @@ from judging.models import (
     Verdict,
 )
 from judging.services.dealing import Plan, judged_items, replicates, sample_items, undealt
-from judging.services.judges import current_spec, judge_problems
+from judging.services.judges import answered_questions, current_spec, judge_problems
 from judging.services.money import ZERO, cost_of
 
 UNCHANGED: Final[Any] = object()
@@ -264,13 +264,15 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
         "orders": str(judge.orders),
         "samples": judge.samples,
         "reduction": reduction(judge),
-        "questions": ["preference"] if heuristic else asked_questions(judge, spec),
+        "questions": asked_questions(judge, spec),
         "purpose": str(purpose),
     }
 
 
 def asked_questions(judge: Judge, spec: Any) -> list[str]:
     """Keys of the questions that the judge is asked, in the order of the form."""
+    if judge.backend != BackendKind.CHAT:
+        return answered_questions(judge, spec)
     asked = set(judge.questions)
     return [
         question["key"]

@@ -1,4 +1,4 @@
-"""Chat completions against a real server that misbehaves, and the judges that need no server."""
+"""Chat completions against a real server that misbehaves."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ import sys
 import time
 import traceback
 import urllib.request
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
-from judging.backends import BACKENDS, HEURISTICS, heuristic_data, open_backend
+from judging.backends import BACKENDS, HEURISTICS, open_backend
 from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
 from judging.backends.chat import ChatBackend, read_completion, retry_after
 from judging.models import BackendKind, Endpoint
@@ -337,52 +336,3 @@ def test_a_missing_key_is_named_before_anything_is_sent(server):
     endpoint = Endpoint(base_url=server.url, key_name="ASSAY_KEY_ABSENT")
     with pytest.raises(StopRun, match="ASSAY_KEY_ABSENT"):
         open_backend("chat", endpoint, in_flight=1)
-
-
-# --- heuristics -----------------------------------------------------------------------------------------------------
-
-
-def heuristic(kind, texts=("a", "bb"), *, spec=None, seed=1, item_key="i", replicate=0):
-    stimulus = make_stimulus(texts=texts)
-    return heuristic_data(
-        kind, spec or make_spec(), stimulus, seed=seed, item_key=item_key, replicate=replicate
-    )
-
-
-def test_longer_and_shorter_count_characters():
-    assert heuristic("longer") == {"preference": "r2"}
-    assert heuristic("shorter") == {"preference": "r1"}
-    assert heuristic("longer", ("bb ", "bb")) == {"preference": "r1"}
-    assert heuristic("shorter", ("", "a")) == {"preference": "r1"}
-
-
-@pytest.mark.parametrize("kind", ["longer", "shorter"])
-def test_equal_lengths_are_a_tie(kind):
-    assert heuristic(kind, ("äö", "ab")) == {"preference": "tie"}
-
-
-def test_random_is_even_and_reproducible():
-    draws = [heuristic("random", item_key=f"item {n}")["preference"] for n in range(2000)]
-    assert draws == [heuristic("random", item_key=f"item {n}")["preference"] for n in range(2000)]
-    counts = Counter(draws)
-    assert set(counts) == {"r1", "r2"}
-    assert abs(counts["r1"] - 1000) < 3.5 * math.sqrt(500)
-
-
-def test_random_depends_on_seed_item_and_replicate():
-    base = [heuristic("random", item_key=str(n)) for n in range(64)]
-    assert base != [heuristic("random", item_key=str(n), seed=2) for n in range(64)]
-    assert base != [heuristic("random", item_key=str(n), replicate=1) for n in range(64)]
-
-
-def test_a_heuristic_s_answers_are_what_the_protocol_takes():
-    for kind in HEURISTICS:
-        data = heuristic(kind)
-        [answer] = PAIRWISE.clean(make_spec(), make_stimulus(), data, source="judge")
-        assert answer.label in ("r1", "r2")
-
-
-def test_a_heuristic_without_a_preference_to_give_stops_its_run():
-    questions = [each.as_json() for each in PAIRWISE.default_questions() if each.key != "preference"]
-    with pytest.raises(StopRun, match="asks for none"):
-        heuristic("longer", spec=make_spec(questions=questions))

@@ -222,7 +222,7 @@ def test_a_text_that_knows_its_mark_gets_another():
 
 def test_a_mark_that_stands_in_a_text_is_not_taken(monkeypatch):
     hashes = iter(["a" * 64, "b" * 64])
-    monkeypatch.setattr("judging.prompting.texts.canonical_hash", lambda value: next(hashes))
+    monkeypatch.setattr("judging.prompting.material.canonical_hash", lambda value: next(hashes))
     text = prompt(stimulus=make_stimulus(texts=(f"=== end of Response 1 [{'a' * 12}] ===", "fine")))
     assert MARK.search(text)[1] == "b" * 12
     assert fenced(text, "Response 1") == f"=== end of Response 1 [{'a' * 12}] ==="
@@ -284,15 +284,6 @@ def test_a_form_s_own_words_stand_in_the_question():
     text = prompt(spec=make_spec(questions=questions))
     assert "answer yes for “Heeds it” or no for “Ignores it”" in text
     assert "tie for “No difference”" in text
-
-
-@pytest.mark.parametrize("kind", sorted(set(Kind) - set(prompting.KINDS)))
-def test_a_kind_that_judges_cannot_be_asked_is_named(kind):
-    questions = [Question("grade", kind, "How good?").as_json()]
-    spec = make_spec(questions=questions)
-    with pytest.raises(CannotAsk, match=f"can't be asked {kind} questions yet \\(grade\\)"):
-        ask(spec=spec)
-    assert "grade" in settings_problems(PAIRWISE, spec, JUDGE)[0]
 
 
 # --- the form of the reply ------------------------------------------------------------------------------------------

@@ -1,0 +1,52 @@
+"""What a judge sees of an item, by position, and what it calls each part that a question is about."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evaluation.protocols import Over, Question
+from evaluation.protocols.base import Stimulus
+from evaluation.protocols.values import follow_up_parts, value_parts
+
+
+@dataclass(frozen=True)
+class View:
+    """Canonical parts in the order shown: of the responses, the follow-ups, and the values of attributes."""
+
+    order: tuple[str, ...]
+    follow_ups: tuple[str, ...]
+    # Each attribute's values that are rated: all of its answer set, or the one that was chosen.
+    values: tuple[tuple[str, ...], ...] = ()
+
+
+def view_of(stimulus: Stimulus, order: str) -> View:
+    """The view in that presented order; ValueError unless it has every response once."""
+    parts = tuple(order.split(",")) if order else ()
+    if sorted(parts) != sorted(response["part"] for response in stimulus["responses"]):
+        raise ValueError(f"{order!r} is no order of this item's responses")
+    follow_ups, values = follow_up_parts(stimulus), value_parts(stimulus)
+    grouped = (tuple(each for each in values if each.partition(".")[0] == part) for part in follow_ups)
+    return View(parts, tuple(follow_ups), tuple(grouped))
+
+
+def places(question: Question, view: View) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What the question is about: the name of each part in what the judge sees, and its canonical key."""
+    match question.over:
+        case Over.ITEM:
+            yield (), ""
+        case Over.RESPONSE:
+            for number, part in enumerate(view.order, 1):
+                yield (f"response_{number}",), part
+        case Over.FOLLOW_UP:
+            for row, part in enumerate(view.follow_ups, 1):
+                yield (f"follow_up_{row}",), part
+        case Over.FOLLOW_UP_RESPONSE:
+            for row, follow_up in enumerate(view.follow_ups, 1):
+                for number, part in enumerate(view.order, 1):
+                    yield (f"follow_up_{row}", f"response_{number}"), f"{follow_up}.{part}"
+        case Over.VALUE:
+            for row, values in enumerate(view.values, 1):
+                for number, part in enumerate(values, 1):
+                    yield (f"attribute_{row}", f"value_{number}"), part
+        case Over.CHOICE:
+            for choice in question.choices:
+                yield (choice,), choice

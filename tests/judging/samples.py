@@ -1,0 +1,200 @@
+"""A small item of every protocol, and of a form that asks everything; for tests, and without a database."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.protocols import PROTOCOLS, Kind, Over, Question
+from evaluation.protocols.values import parts_of
+
+ARM = "all"
+# Several names for one key: a protocol whose items have several shapes has a sample of each.
+RELEVANCE_ONE = "relevance, one value"
+EVERYTHING = "everything"
+
+DOCUMENTS = [
+    {"title": "On coffee", "url": "https://example.org/coffee", "snippet": "Coffee is a drink."},
+    {"title": "", "url": "https://example.org/tea", "snippet": "Tea is another."},
+]
+
+
+def make_spec(protocol: str, questions: tuple[Question, ...] = (), **changes: Any) -> dict[str, Any]:
+    made = PROTOCOLS[protocol]
+    return {
+        "protocol": protocol,
+        "asker": "Person X",
+        "show_references": False,
+        "arms": [{"key": ARM, "label": "All", "context_at_generation": False, "context_at_judging": False}],
+        "questions": [each.as_json() for each in questions or made.default_questions()],
+        "texts": made.default_texts(),
+    } | changes
+
+
+def make_stimulus(
+    *responses: str,
+    follow_ups: tuple[tuple[str, tuple[str, ...], str], ...] = (),
+    query: str = "Is coffee good for you?",
+    **more: Any,
+) -> dict[str, Any]:
+    return {
+        "arm": ARM,
+        "query": {
+            "text": query,
+            "references": ["The human reference."],
+            "information_need": "Whether two cups a day are too many.",
+            "documents": DOCUMENTS,
+        },
+        "context": {
+            "follow_ups": [
+                {"part": f"f{n}", "question": question, "answers": list(answers), "answer": answer}
+                for n, (question, answers, answer) in enumerate(follow_ups, 1)
+            ]
+        }
+        if follow_ups
+        else None,
+        "clarifying_question": "",
+        "responses": [
+            {
+                "part": f"r{n}",
+                "key": f"key{n}",
+                "system": f"system{n}",
+                "text": text,
+                "html": f"<p>{text}</p>",
+            }
+            for n, text in enumerate(responses, 1)
+        ],
+    } | more
+
+
+AGE = ("How old are you?", ("a child", "an adult", "retired"), "")
+HEALTH = ("How is your health?", ("good", "poor"), "")
+PAIR = ("A cup a day is fine.", "Ask your doctor about coffee.")
+FOUR = (
+    "It is.",
+    "It is not, by and large.",
+    "It depends on you.",
+    "In moderation, coffee seems to be fine for most.",
+)
+
+# A form that no protocol has: what researchers may add, every kind over everything that it can be over.
+QUESTIONS = (
+    Question("best", Kind.PREFERENCE, "Which one?", options={"form": {"ties": False}}),
+    Question("grade", Kind.SCALE, "How good is the query?", options={"form": {"low": -1, "high": 1, "step": 0.5}}),
+    Question(
+        "sure", Kind.SCALE, "How sure?", options={"form": {"over": "follow_up", "low": 0, "high": 0.3, "step": 0.1}}
+    ),
+    Question("fit", Kind.SCALE, "How fit?", options={"form": {"over": "value", "low": 1, "high": 3}}),
+    Question("heeded", Kind.CHECKLIST, "Heeded?"),
+    Question("safe", Kind.CHECKLIST, "Is it safe?", options={"1": "Safe", "0": "Unsafe", "form": {"over": "response"}}),
+    Question("asked", Kind.CHECKLIST, "Is anything asked?", options={"form": {"over": "item"}}),
+    Question("likely", Kind.CHECKLIST, "Is it likely?", options={"form": {"over": "value"}}),
+    Question("order", Kind.RANKING, "In which order?", options={"form": {"ties": True}}),
+    Question(
+        "topic",
+        Kind.CHOICE,
+        "What is it about?",
+        options={"a": "Food", "A": "Health", "help:A": "Illness and wellbeing", "form": {"choices": ["a", "A", "x-1"]}},
+    ),
+    Question("note", Kind.TEXT, "Anything else?", required=False),
+)  # fmt: skip
+
+SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "pairwise": (
+        make_spec("pairwise", arms=[{"key": ARM, "context_at_generation": False, "context_at_judging": True}]),
+        make_stimulus(*PAIR, follow_ups=(("Are you ill?", ("yes", "no"), "no"), (*AGE[:2], "retired"))),
+    ),
+    "aspects": (make_spec("aspects"), make_stimulus(*FOUR)),
+    "ranking": (make_spec("ranking"), make_stimulus(*FOUR, "What do you take it with?")),
+    "context_validation": (make_spec("context_validation"), make_stimulus(follow_ups=(AGE, HEALTH))),
+    "relevance": (make_spec("relevance"), make_stimulus(PAIR[0], follow_ups=(AGE, HEALTH))),
+    RELEVANCE_ONE: (
+        make_spec("relevance"), make_stimulus(PAIR[0], follow_ups=((*AGE[:2], "retired"), (*HEALTH[:2], "good"))),
+    ),
+    "answer_pairs": (make_spec("answer_pairs"), make_stimulus(*PAIR, clarifying_question="How much do you drink?")),
+    "question_quality": (make_spec("question_quality"), make_stimulus("How old are you?", "Why?", "How much?")),
+    "justification_coding": (make_spec("justification_coding"), make_stimulus("It is shorter and true.", query="")),
+    EVERYTHING: (make_spec("aspects", QUESTIONS), make_stimulus(*FOUR[:3], follow_ups=(AGE, HEALTH))),
+}  # fmt: skip
+
+
+def orders_of(stimulus: dict[str, Any]) -> list[str]:
+    """Canonical, backwards, and one with another response in every place."""
+    parts = [response["part"] for response in stimulus["responses"]]
+    return list(dict.fromkeys(",".join(each) for each in (parts, parts[::-1], parts[1:] + parts[:1])))
+
+
+def asked_of(spec: dict[str, Any]) -> list[Question]:
+    """The questions that a judge is asked unless it is told otherwise."""
+    questions = [Question.from_json(each) for each in spec["questions"]]
+    return [each for each in questions if each.kind != Kind.TEXT]
+
+
+def intended(spec: dict[str, Any], stimulus: dict[str, Any], turn: int = 0) -> dict[tuple[str, str], Any]:
+    """An answer to everything, by question and part, as it is stored: other ones for every turn."""
+    wanted = {}
+    for question in asked_of(spec):
+        parts = parts_of(question, stimulus)
+        for n, part in enumerate(parts, turn):
+            wanted[question.key, part] = _value(question, stimulus, n)
+    return wanted
+
+
+def _value(question: Question, stimulus: dict[str, Any], n: int) -> Any:
+    labels = [response["part"] for response in stimulus["responses"]] + (["tie"] if question.ties else [])
+    choices: Any = {
+        Kind.PREFERENCE: labels,
+        Kind.SCALE: question.form.get("low") is not None and question.points,
+        Kind.CHECKLIST: (0, 1),
+        Kind.RANKING: range(1, len(stimulus["responses"]) + 1),
+        Kind.CHOICE: question.choices,
+    }[question.kind]
+    return choices[n % len(choices)]
+
+
+def spoken(
+    spec: dict[str, Any], stimulus: dict[str, Any], order: str, wanted: dict[tuple[str, str], Any]
+) -> dict[tuple[str, ...], str]:
+    """The same answers in a judge's words, by what it sees: names of positions, and values as texts."""
+    questions = {question.key: question for question in asked_of(spec)}
+    return {
+        (key, *_names(questions[key], stimulus, order, part)): _said(questions[key], order, value)
+        for (key, part), value in wanted.items()
+    }
+
+
+def _names(question: Question, stimulus: dict[str, Any], order: str, part: str) -> list[str]:
+    if question.over == Over.CHOICE:
+        return [part]
+    return [_name(question, stimulus, order, part, piece) for piece in part.split(".") if piece]
+
+
+def _name(question: Question, stimulus: dict[str, Any], order: str, part: str, piece: str) -> str:
+    if piece[0] == "r":
+        return f"response_{order.split(',').index(piece) + 1}"
+    if piece[0] == "v":
+        rated = [each for each in parts_of(question, stimulus) if each.split(".")[0] == part.split(".")[0]]
+        return f"value_{rated.index(part) + 1}"
+    return f"{'attribute' if question.over == Over.VALUE else 'follow_up'}_{piece[1:]}"
+
+
+def _said(question: Question, order: str, value: Any) -> str:
+    if question.kind == Kind.PREFERENCE and value != "tie":
+        return str(order.split(",").index(value) + 1)
+    if question.kind == Kind.CHECKLIST:
+        return "yes" if value else "no"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def as_lines(said: dict[tuple[str, ...], str]) -> str:
+    return "\n".join(f"{'.'.join(path)}: {value}" for path, value in said.items())
+
+
+def as_answers(said: dict[tuple[str, ...], str]) -> dict[str, Any]:
+    """Nested by question and part, as JSON replies are."""
+    answers: dict[str, Any] = {}
+    for path, value in said.items():
+        inner = answers
+        for name in path[:-1]:
+            inner = inner.setdefault(name, {})
+        inner[path[-1]] = value
+    return answers
