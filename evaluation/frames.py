@@ -30,8 +30,8 @@ ORDERS_PER_SAMPLE = 2
 
 
 @dataclass(frozen=True)
-class _Rater:
-    """What a frame must know of a rater."""
+class KnownRater:
+    """What frames must know of a rater."""
 
     pseudonym: str
     label: str
@@ -62,32 +62,36 @@ class StudyFrame:
     groups: tuple[Group, ...]
 
 
-def pairwise_frame(study: Study) -> StudyFrame:
-    """The study's main items that are not withdrawn, and the counting judgments of each group of raters."""
+def pairwise_frame(study: Study, question: str = "") -> StudyFrame:
+    """The study's main items that are not withdrawn, and the counting judgments of each group of raters.
+
+    Where a study asks for several preferences, `question` is the key of the one that is meant; checklists are then
+    left to whoever reads them.
+    """
     items, pks = _items(study)
-    raters = _raters(study)
-    rows = _preferences(study, pks)
+    raters = read_raters(study)
+    rows = _preferences(study, pks, question)
     preferring = set(pd.unique(rows["rater"]).tolist())
-    checks = _checks(study)
+    checks = None if question else _checks(study)
     if checks is not None:
         rows = _with_checklists_only(study, pks, raters, preferring, rows)
     groups = [
         _group(key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks)
-        for key, label, kind, members in _memberships(raters, preferring)
+        for key, label, kind, members in memberships(raters, preferring)
     ]
     return StudyFrame(items, tuple(group for group in groups if len(group.judgments)))
 
 
-def _raters(study: Study) -> dict[int, _Rater]:
+def read_raters(study: Study) -> dict[int, KnownRater]:
     rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "about")
     return {
-        pk: _Rater(pseudonym, label or pseudonym, kind, about.get("reduction") or DEFAULT_RULE)
+        pk: KnownRater(pseudonym, label or pseudonym, kind, about.get("reduction") or DEFAULT_RULE)
         for pk, pseudonym, label, kind, about in rows
     }
 
 
-def _memberships(
-    raters: Mapping[int, _Rater], preferring: set[int]
+def memberships(
+    raters: Mapping[int, KnownRater], preferring: set[int]
 ) -> Iterator[tuple[str, str, str, list[int]]]:
     """People together, simulated raters together and apart from people, judges together and each alone.
 
@@ -175,12 +179,15 @@ def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
     return Answer.objects.filter(countable(study, "judgment__"), kind=kind)
 
 
-def _preferences(study: Study, pks: npt.NDArray[np.int64]) -> pd.DataFrame:
+def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str) -> pd.DataFrame:
     """One row per preference on one of the items with these primary keys; `item` is the item's row."""
     whole = ("judgment_id", "judgment__item_id", "judgment__rater_id", "judgment__replicate")
     types = dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(("label", "judgment__shown"), Type.CODED)
-    table = read_columns(_answers(study, Kind.PREFERENCE), types | {"number": Type.NUMBER})
-    row, known = _places(pks, table.array("judgment__item_id"))
+    answers = _answers(study, Kind.PREFERENCE)
+    if question:
+        answers = answers.filter(question=question)
+    table = read_columns(answers, types | {"number": Type.NUMBER})
+    row, known = places(pks, table.array("judgment__item_id"))
     return pd.DataFrame(
         {
             "judgment": table.array("judgment_id"),
@@ -197,7 +204,7 @@ def _preferences(study: Study, pks: npt.NDArray[np.int64]) -> pd.DataFrame:
 def _with_checklists_only(
     study: Study,
     pks: npt.NDArray[np.int64],
-    raters: Mapping[int, _Rater],
+    raters: Mapping[int, KnownRater],
     preferring: set[int],
     rows: pd.DataFrame,
 ) -> pd.DataFrame:
@@ -208,7 +215,7 @@ def _with_checklists_only(
     checked = Judgment.objects.filter(countable(study), rater__in=others).order_by("pk")
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), Type.WHOLE)
     table = read_columns(checked, types | {"shown": Type.CODED})
-    row, known = _places(pks, table.array("item_id"))
+    row, known = places(pks, table.array("item_id"))
     found = pd.DataFrame(
         {
             "judgment": table.array("pk"),
@@ -223,7 +230,7 @@ def _with_checklists_only(
     return pd.concat([rows, found], ignore_index=True) if len(found) else rows
 
 
-def _places(
+def places(
     ascending: npt.NDArray[Any], wanted: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Where each wanted value stands, and whether it is there at all."""
@@ -245,7 +252,7 @@ def _group(
     label: str,
     kind: str,
     rows: pd.DataFrame,
-    raters: Mapping[int, _Rater],
+    raters: Mapping[int, KnownRater],
     checks: Columns | None,
 ) -> Group:
     reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in raters.items()})
@@ -278,7 +285,7 @@ def _group_checks(judgments: npt.NDArray[np.int64], checks: Columns | None) -> C
     if checks is None:
         return None
     order = np.argsort(judgments)
-    place, here = _places(judgments[order], checks.array("judgment_id"))
+    place, here = places(judgments[order], checks.array("judgment_id"))
     if not here.any():
         return None
     part = checks.coded("part")

@@ -22,7 +22,12 @@ RETRY_AFTER = 5
 REPORT = {
     "type": "object",
     "required": ["schema"],
-    "properties": {"schema": {"type": "string", "description": "assay-report/ and the shape's version."}},
+    "properties": {
+        "schema": {
+            "type": "string",
+            "description": "assay-report/ or assay-answers-report/, and the shape's version.",
+        }
+    },
     "additionalProperties": {},
 }
 

@@ -1,38 +1,46 @@
 """A study's report as one JSON-ready dict with a versioned schema; text, page and files are made from it."""
 
-from typing import Any, get_args
+from typing import Any
 
-from evaluation import hooks
 from evaluation.analytics.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.frames import JUDGES, StudyFrame, pairwise_frame
 from evaluation.models import Exclusion, Rater, Study
-from evaluation.reports import judges, sections
+from evaluation.reports import answers, judges, sections
+from evaluation.reports.common import (
+    REPLICATES,
+    TIES,
+    TIES_COUNT,
+    NothingToReport,
+    counts_record,
+    facts_of,
+    study_record,
+    why_nothing,
+)
 from evaluation.reports.findings import findings
-from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, standing_exclusions
+from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
 CODE_VERSION = 2
-REPLICATES = 1_000
-
-
-# How a tie counts in expected win rates.
-TIES: tuple[Ties, ...] = get_args(Ties)
-TIES_COUNT: dict[Ties, str] = {
-    "half": "An expected win rate counts a tie as half a win.",
-    "win": "An expected win rate counts a tie as a win, so that the rates of two systems may add up to more than one.",
-}
-
-
-class NothingToReport(Exception):
-    """There is no counting judgment yet."""
+__all__ = [
+    "CODE_VERSION",
+    "REPLICATES",
+    "SCHEMA",
+    "TIES",
+    "TIES_COUNT",
+    "NothingToReport",
+    "build_report",
+    "fingerprint",
+    "fingerprints",
+]
 
 
 def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> dict[str, Any]:
     """Every figure of the study, each group of raters by itself and judges beside people.
 
-    `ties` says how a tie counts in expected win rates: half a win, or a win for either system. Raises NothingToReport
+    `ties` says how a tie counts in expected win rates: half a win, or a win for either system. A protocol whose report
+    is of answers has its own, with a schema of its own (see `evaluation.reports.answers`). Raises NothingToReport
     for a draft or a study without counting judgments.
     """
     revision = study.revisions.order_by("-number").first()
@@ -40,7 +48,9 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         raise NothingToReport("The study has not been launched; there is nothing to report yet.")
     # Asked before the items are read, of which there may be many.
     if not counting_judgments(study).exists():
-        raise NothingToReport(_why_nothing(study))
+        raise NothingToReport(why_nothing(study))
+    if "answers" in study.protocol_object.analyses:
+        return answers.build_answers_report(study, revision.spec, replicates=replicates, ties=ties)
     frame = pairwise_frame(study)
     if not frame.groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
@@ -53,7 +63,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
     report = {
         "schema": SCHEMA,
-        "study": _study(study, revision.spec),
+        "study": study_record(study, revision.spec),
         "parameters": {
             "replicates": replicates,
             "level": 0.95,
@@ -64,51 +74,23 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         "counts": _counts(study, frame),
         "raters": _raters(study, frame),
         "judges": judges.judges(study, scopes),
-        "groups": [_group(scope, people) for scope in scopes],
+        "groups": [sections.group_record(scope, people) for scope in scopes],
     }
     report["findings"] = findings(report)
     report["methods"] = _methods(study, report)
     return report
 
 
-def _why_nothing(study: Study) -> str:
-    """Whether nobody has judged, or nothing of what was judged counts."""
-    left_out = judgments_left_out(study)
-    if not left_out:
-        return "Nobody has judged an item yet; there is nothing to report."
-    parts = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in sorted(left_out.items()))
-    return f"No judgment counts yet ({parts}); there is nothing to report."
-
-
-def _study(study: Study, spec: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "slug": study.slug,
-        "title": study.title,
-        "protocol": study.protocol,
-        "status": study.status,
-        "study_hash": study.study_hash,
-        "revisions": list(study.revisions.values("number", "spec_hash")),
-        "redundancy": study.redundancy,
-        "baseline": study.baseline,
-        "simulated": study.simulated,
-        "arms": [{"key": arm["key"], "label": arm["label"]} for arm in spec["arms"]],
-        "systems": [
-            {"key": key, "label": label or key} for key, label in study.systems.values_list("key", "label")
-        ],
-    }
-
-
 def _counts(study: Study, frame: StudyFrame) -> dict[str, Any]:
     # Each judge is a group of its own already; the group of all would count it twice.
     groups = [group for group in frame.groups if group.kind != JUDGES]
-    return {
-        "items": len(frame.items),
-        "queries": len(frame.items.queries),
-        "judgments": sum(len(group.readings.label) for group in groups),
-        "raters": sum(len(group.judgments.raters) for group in groups),
-        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(judgments_left_out(study).items())],
-        "excluded_raters": standing_exclusions(study).filter(rater__isnull=False).count(),
-    }
+    return counts_record(
+        study,
+        items=len(frame.items),
+        queries=len(frame.items.queries),
+        judgments=sum(len(group.readings.label) for group in groups),
+        raters=sum(len(group.judgments.raters) for group in groups),
+    )
 
 
 def _raters(study: Study, frame: StudyFrame) -> list[dict[str, Any]]:
@@ -123,32 +105,6 @@ def _raters(study: Study, frame: StudyFrame) -> list[dict[str, Any]]:
     return sorted(
         found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"])
     )
-
-
-def _group(scope: sections.Scope, people: sections.Scope | None) -> dict[str, Any]:
-    """Every group has every figure; one that a group can't have says why it is undefined."""
-    group = scope.group
-    return {
-        "key": group.key,
-        "label": group.label,
-        "kind": group.kind,
-        "judgments": len(group.readings.label),
-        "raters": len(group.judgments.raters),
-        "items": int((scope.counts.sum(axis=1) > 0).sum()),
-        "agreement": sections.agreement(scope),
-        "leave_one_out": sections.leave_one_out(scope),
-        "alpha": sections.alpha(scope),
-        "alpha_by_arm": sections.alpha_by_arm(scope),
-        "kappa": sections.kappa(scope),
-        "win_rates": sections.win_rates(scope),
-        "flips": sections.flips(scope),
-        "bradley_terry": sections.strengths(scope),
-        "bias": sections.bias(scope),
-        "follow_ups": sections.follow_ups(scope),
-        "against_people": None
-        if people is None or scope is people
-        else sections.against_people(scope, people),
-    }
 
 
 def _methods(study: Study, report: dict[str, Any]) -> list[str]:
@@ -167,11 +123,7 @@ def _methods(study: Study, report: dict[str, Any]) -> list[str]:
         "out items without one.",
         TIES_COUNT[parameters["ties"]],
     ]
-    return [*sentences, *judges.methods(report["judges"]), *_facts(study)]
-
-
-def _facts(study: Study) -> list[str]:
-    return [sentence for fact in hooks.methods_facts for sentence in fact(study)]
+    return [*sentences, *judges.methods(report["judges"]), *facts_of(study)]
 
 
 def fingerprint(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> str:
@@ -191,13 +143,15 @@ def _fingerprint(study: Study, replicates: int) -> str:
         [
             SCHEMA,
             CODE_VERSION,
+            answers.SCHEMA,
+            answers.CODE_VERSION,
             replicates,
             study.title,
             study.study_hash,
             study.status,
             study.redundancy,
             list(study.revisions.values_list("spec_hash", flat=True)),
-            list(study.systems.values_list("key", "label")),
+            list(study.systems.values_list("key", "label", "kind")),
             # A failure that is replaced by a judgment changes neither the number of rows nor the latest.
             outcomes(study),
             latest,
@@ -209,6 +163,6 @@ def _fingerprint(study: Study, replicates: int) -> str:
                 .order_by("pk")
                 .values_list("pk", "label", "in_figures", "about")
             ),
-            _facts(study),
+            facts_of(study),
         ]
     )

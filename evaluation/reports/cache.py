@@ -12,6 +12,7 @@ from django.utils import timezone
 from evaluation.analytics.win_rates import Ties
 from evaluation.models import CachedReport, Study
 from evaluation.reports.build import build_report, fingerprint, fingerprints
+from evaluation.reports.common import has_ties
 from evaluation.selectors import counting_judgments
 
 # Who claimed a computation and has not delivered after this long is taken to be gone.
@@ -28,6 +29,7 @@ class Kept:
 
 def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:
     """The report of the study as it is now or, failing that, the latest one from before."""
+    ties = _effective(study, ties)
     current = fingerprint(study, ties=ties)
     reports = {
         row.fingerprint: row.payload
@@ -37,6 +39,11 @@ def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:
     if current in reports:
         return Kept(reports[current], stale=False)
     return Kept(list(reports.values())[-1], stale=True) if reports else None
+
+
+def _effective(study: Study, ties: Ties) -> Ties:
+    """Where no figure depends on how a tie counts, there is one report and not one for each way."""
+    return ties if has_ties(study) else "half"
 
 
 def _ties_of(report: dict[str, Any]) -> str:
@@ -49,6 +56,7 @@ def compute_report(study: Study, *, ties: Ties = "half") -> dict[str, Any]:
 
     Raises NothingToReport.
     """
+    ties = _effective(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
     now = fingerprints(study)
     current = now[ties]
@@ -88,7 +96,7 @@ def current_report(study: Study, *, compute_later: Callable[[int], Any], ties: T
 
 def claim_computation(study: Study, *, ties: Ties = "half") -> bool:
     """Whether the caller is the one to have the report computed: the first to ask, or after a silence."""
-    now = timezone.now()
+    now, ties = timezone.now(), _effective(study, ties)
     claim, is_new = CachedReport.objects.get_or_create(
         study=study, fingerprint=fingerprint(study, ties=ties), defaults={"payload": {}}
     )

@@ -27,31 +27,45 @@ def judges(study: Study, scopes: Iterable[Scope]) -> list[dict[str, Any]]:
     """Every judge in figures, those too of which nothing could be read."""
     by_key = {scope.group.key: scope for scope in scopes}
     outcomes = outcomes_of_judges(study)
-    # What people were shown themselves, no judge saw more of.
-    hidden = "" if study.show_references else WITH_PEOPLE if Rater.Kind.PERSON in by_key else WITHOUT_PEOPLE
-    return [
-        _judge(rater, outcomes[rater.pk], by_key.get(rater.pseudonym), hidden)
-        for rater in judges_in_figures(study)
-    ]
+    hidden = what_was_hidden(study, with_people=Rater.Kind.PERSON in by_key)
+    found = []
+    for rater in judges_in_figures(study):
+        scope = by_key.get(rater.pseudonym)
+        record = describe(rater, outcomes[rater.pk], hidden, _inconsistent(asked(rater.about), scope))
+        record["caveats"] += _without_verdicts(record, scope)
+        found.append(record)
+    return found
 
 
-def _judge(rater: Rater, outcomes: Mapping[str, int], scope: Scope | None, hidden: str) -> dict[str, Any]:
+def what_was_hidden(study: Study, *, with_people: bool) -> str:
+    """What must be said of a judge that saw the reference. What people were shown themselves, no judge saw more of."""
+    if study.show_references:
+        return ""
+    return WITH_PEOPLE if with_people else WITHOUT_PEOPLE
+
+
+def describe(rater: Rater, outcomes: Mapping[str, int], hidden: str, inconsistent: Any) -> dict[str, Any]:
+    """How a judge was asked and what came back; `inconsistent` is the estimate of how often the order decides."""
     label = rater.label or rater.pseudonym
-    asked = _asked(rater.about)
+    how = asked(rater.about)
     total = sum(outcomes.values())
-    caveats = [f"{label} saw the human-written reference, {hidden}."] if asked["reference"] and hidden else []
+    caveats = [f"{label} saw the human-written reference, {hidden}."] if how["reference"] and hidden else []
+    if not total:
+        caveats.append(f"{label} has judged nothing yet.")
+    elif not outcomes.get(Outcome.OK):
+        caveats.append(f"{label} is in no figure: nothing could be read of its {total:,} judgments.")
     return {
         "rater": rater.pseudonym,
         "label": label,
-        **asked,
+        **how,
         "judgments": total,
         "outcomes": [_outcome(outcome, outcomes.get(outcome, 0), total) for outcome in Outcome.values],
-        "inconsistent": _inconsistent(asked, scope),
-        "caveats": [*caveats, *_without_verdicts(label, total, outcomes.get(Outcome.OK, 0), scope)],
+        "inconsistent": inconsistent,
+        "caveats": caveats,
     }
 
 
-def _asked(about: Mapping[str, Any]) -> dict[str, Any]:
+def asked(about: Mapping[str, Any]) -> dict[str, Any]:
     """How a judge was asked, as far as it is known."""
     return {
         "judge": str(about.get("judge", "")),
@@ -70,8 +84,8 @@ def _outcome(outcome: str, n: int, total: int) -> dict[str, Any]:
     return {"outcome": outcome, "n": n, "share": n / total if total else None}
 
 
-def _inconsistent(asked: Mapping[str, Any], scope: Scope | None) -> Any:
-    if asked["orders"] != BOTH and asked["reduction"] != "both_ways":
+def _inconsistent(how: Mapping[str, Any], scope: Scope | None) -> Any:
+    if how["orders"] != BOTH and how["reduction"] != "both_ways":
         return plain(undefined(NOT_BOTH_WAYS, unit="samples"))
     if scope is None:
         return plain(undefined(NO_VERDICT, unit="samples"))
@@ -81,15 +95,13 @@ def _inconsistent(asked: Mapping[str, Any], scope: Scope | None) -> Any:
     return plain(inconsistency(labelled, query, resample=scope.resample("inconsistency")).inconsistent)
 
 
-def _without_verdicts(label: str, total: int, read: int, scope: Scope | None) -> list[str]:
-    """Why a judge has no preferences in the figures, if it has none."""
-    if not total:
-        return [f"{label} has judged nothing yet."]
-    if not read:
-        return [f"{label} is in no figure: nothing could be read of its {total:,} judgments."]
-    if scope is None or not (scope.counts > 0).any():
-        return [f"{label} was not asked which response is better; what it checked is under the follow-ups."]
-    return []
+def _without_verdicts(record: Mapping[str, Any], scope: Scope | None) -> list[str]:
+    """Why a judge whose judgments were read has no preferences in the figures."""
+    read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
+    if not read or (scope is not None and (scope.counts > 0).any()):
+        return []
+    label = record["label"]
+    return [f"{label} was not asked which response is better; what it checked is under the follow-ups."]
 
 
 def methods(records: list[dict[str, Any]]) -> list[str]:

@@ -26,8 +26,8 @@ def judges(subject: Subject) -> Section | None:
     blocks = [*_caveats(subject), *_beside_people(subject, compared), *_in_one_figure(subject)]
     if subject.judges:
         blocks += [
-            Block("What came back", tables=(_what_came_back(subject),)),
-            Block("How they were asked", tables=(_how_asked(subject),), folded=True),
+            Block("What came back", tables=(what_came_back(subject.judges),)),
+            Block("How they were asked", tables=(how_asked(subject.judges),), folded=True),
         ]
     title = "Judges beside people" if compared else "Judges"
     return Section("judges", title, "Judges", tuple(blocks), _intro(subject, compared))
@@ -211,21 +211,21 @@ def _rates_block(
     return Block(heading, tables=(build.build(),), plot=plot)
 
 
-def _what_came_back(subject: Subject) -> Table:
+def what_came_back(judges: list[Record], *, orders: bool = True) -> Table:
+    """`orders` says whether there is something to be said of a label that changes with the order of the responses."""
     labels = [OUTCOME_LABELS.get(outcome, outcome.capitalize()) for outcome in OUTCOMES]
+    flips = "; and samples whose label changes with the order of the responses, in percent" if orders else ""
     build = Builder(
-        "What a judge's judgments came to, in percent with their number; and samples whose label changes with the "
-        "order of the responses, in percent.",
-        columns(["Judge", "Judgments", "Read", *labels, "Inconsistent", "n"]),
+        f"What a judge's judgments came to, in percent with their number{flips}.",
+        columns(["Judge", "Judgments", "Read", *labels, *(["Inconsistent", "n"] if orders else [])]),
     )
-    for judge in subject.judges:
+    for judge in judges:
         found = {each["outcome"]: each for each in judge["outcomes"]}
         build.add(
             head(judge["label"]),
             count(judge["judgments"]),
             *(_share_of(found[outcome]) for outcome in ("ok", *OUTCOMES)),
-            build.share(judge["inconsistent"]),
-            build.n(judge["inconsistent"]),
+            *([build.share(judge["inconsistent"]), build.n(judge["inconsistent"])] if orders else []),
         )
     return build.build()
 
@@ -236,10 +236,12 @@ def _share_of(found: Record) -> Cell:
     return Cell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if found["n"] else "")
 
 
-def _how_asked(subject: Subject) -> Table:
-    labels = ["Judge", "Model", "Human reference", "Orders", "Samples", "Several readings", "Questions"]
+def how_asked(judges: list[Record], *, by_rule: bool = True) -> Table:
+    """`by_rule` says whether several readings became one by the judge's own rule."""
+    rule = ["Several readings"] if by_rule else []
+    labels = ["Judge", "Model", "Human reference", "Orders", "Samples", *rule, "Questions"]
     build = Builder("How each judge was asked.", [Column(label, numeric=False) for label in labels])
-    for judge in subject.judges:
+    for judge in judges:
         known = bool(judge["judge"])
         samples = judge["samples"]
         build.add(
@@ -248,7 +250,7 @@ def _how_asked(subject: Subject) -> Table:
             words("seen" if judge["reference"] else "not seen" if known else NOT_KNOWN),
             words(ORDERS.get(judge["orders"], judge["orders"]) or NOT_KNOWN),
             words(NOT_KNOWN if samples is None else f"{samples:,}"),
-            words(REDUCTIONS[judge["reduction"]]),
+            *([words(REDUCTIONS[judge["reduction"]])] if by_rule else []),
             words(", ".join(judge["questions"]) or "all that are no text"),
         )
     return build.build()

@@ -127,7 +127,7 @@ def _where_they_differ(subject: Subject, group: Record) -> Table:
 
 def raters(subject: Subject) -> Section:
     blocks = [_kappas(subject, group) for group in subject.panels if group["kappa"]["pairs"]]
-    blocks.append(_counts(subject, folded=bool(blocks)))
+    blocks.append(who_judged(subject.report, folded=bool(blocks)))
     intro = "Raters go by pseudonyms; imported ones by the name they were published under."
     return Section("raters", "Raters", "Raters", tuple(blocks), intro)
 
@@ -154,8 +154,8 @@ def _kappas(subject: Subject, group: Record) -> Block:
     )
 
 
-def _counts(subject: Subject, *, folded: bool) -> Block:
-    found = subject.report["raters"]
+def who_judged(report: Record, *, folded: bool) -> Block:
+    found = report["raters"]
     beyond = len(found) - MAX_RATERS
     build = Builder(
         "Judgments that count, by rater.",
@@ -170,20 +170,20 @@ def _counts(subject: Subject, *, folded: bool) -> Block:
     return Block("Who judged how much", tables=(build.build(),), folded=folded)
 
 
-def methods(subject: Subject) -> Section:
-    counts = subject.report["counts"]
+def methods(report: Record) -> Section:
+    counts = report["counts"]
     build = Builder("Judgments of main items that are in no figure.", columns(["Reason", "Judgments"]))
     for part in counts["left_out"]:
         build.add(head(REASONS.get(part["reason"], part["reason"])), count(part["n"]))
     text = () if counts["left_out"] else ("Nothing was left out: every judgment of a main item counts.",)
     blocks = (
         Block("Left out", text, tables=(build.build(),) if counts["left_out"] else ()),
-        Block("How the figures are made", (*subject.report["methods"], _revisions(subject))),
+        Block("How the figures are made", (*report["methods"], _revisions(report))),
     )
     return Section("methods", "Left out, and methods", "Methods", blocks)
 
 
-def _revisions(subject: Subject) -> str:
-    revisions = subject.report["study"]["revisions"]
+def _revisions(report: Record) -> str:
+    revisions = report["study"]["revisions"]
     named = ", ".join(f"{each['number']} ({each['spec_hash'][:12]})" for each in revisions)
     return f"Revision {named}." if len(revisions) == 1 else f"Pooled over revisions {named}."

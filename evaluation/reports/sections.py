@@ -78,6 +78,30 @@ def scope_of(
     return Scope(items, group, counts, seed, replicates, baseline, ties)
 
 
+def group_record(scope: Scope, people: Scope | None) -> dict[str, Any]:
+    """Every group has every figure; one that a group can't have says why it is undefined."""
+    group = scope.group
+    return {
+        "key": group.key,
+        "label": group.label,
+        "kind": group.kind,
+        "judgments": len(group.readings.label),
+        "raters": len(group.judgments.raters),
+        "items": int((scope.counts.sum(axis=1) > 0).sum()),
+        "agreement": agreement(scope),
+        "leave_one_out": leave_one_out(scope),
+        "alpha": alpha(scope),
+        "alpha_by_arm": alpha_by_arm(scope),
+        "kappa": kappa(scope),
+        "win_rates": win_rates(scope),
+        "flips": flips(scope),
+        "bradley_terry": strengths(scope),
+        "bias": bias(scope),
+        "follow_ups": follow_ups(scope),
+        "against_people": None if people is None or scope is people else against_people(scope, people),
+    }
+
+
 def agreement(scope: Scope) -> dict[str, Any]:
     """ContextEval Tables 4 and 5; differences are to the first arm."""
     items, counts = scope.items, scope.counts

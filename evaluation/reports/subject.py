@@ -161,6 +161,28 @@ def score_plot(
     )
 
 
+def mean_plot(
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    *,
+    what: str,
+    caption: str,
+    within: tuple[float, float],
+    reference: float | None = None,
+) -> DotPlot | None:
+    """The same for means on a scale, whose ends are `within`."""
+    made = _rows(rows)
+    if not any(mark.value is not None for mark in _marks(made)):
+        return None
+    return dot_plot(
+        made,
+        what=what,
+        caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
+        form=decimal,
+        within=within,
+        reference=reference,
+    )
+
+
 def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]]) -> list[Row]:
     return [Row(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
 

@@ -14,6 +14,7 @@ from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.reports.build import TIES, NothingToReport
 from evaluation.reports.cache import Kept, current_report
+from evaluation.reports.common import has_ties
 from evaluation.reports.files import report_json
 from evaluation.reports.markdown import report_markdown
 from evaluation.reports.page import report_page
@@ -42,7 +43,13 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponse:
         response = _render(request, "evaluation/study_report_pending.html", {"study": study, "ties": ties})
         response["Refresh"] = REFRESH
         return response
-    context = {"study": study, "page": report_page(kept.report), "stale": kept.stale, "ties": ties}
+    # Empty: there is no choice.
+    context = {
+        "study": study,
+        "page": report_page(kept.report),
+        "stale": kept.stale,
+        "ties": ties if has_ties(study) else "",
+    }
     return _render(request, "evaluation/study_report.html", context)
 
 

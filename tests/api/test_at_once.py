@@ -37,6 +37,7 @@ def test_the_same_request_sent_by_several_starts_one_run(owner, monkeypatch):
     assert Run.objects.count() == 1
 
 
+@pytest.mark.services
 def test_no_request_is_lost_in_the_counting():
     key = f"test:{uuid.uuid4()}"
     assert max(at_once(*[lambda: [_count(key) for _ in range(25)][-1]] * 8)) == 200

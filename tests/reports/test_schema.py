@@ -9,10 +9,12 @@ from django.conf import settings
 from jsonschema import Draft202012Validator
 
 from evaluation.reports import build
+from evaluation.reports.answers import build as answers_build
 from evaluation.reports.build import build_report
 from evaluation.reports.files import report_json
 from tests.reports.judging import fail, judge, judged_study
 
+KEY = r"^\| `(\w+)` \|"
 SCHEMA = json.loads((Path(build.__file__).parent / "schema.json").read_text("utf-8"))
 
 
@@ -45,10 +47,14 @@ def test_the_version_is_the_schemas():
 
 def test_the_docs_name_every_key():
     text = (Path(settings.BASE_DIR) / "docs" / "report.md").read_text("utf-8")
-    documented = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+    pairwise, others = text.split("\n## Other protocols\n")
+    documented = re.findall(KEY, pairwise, flags=re.MULTILINE)
     keys = [
         *SCHEMA["properties"],
         *SCHEMA["$defs"]["group"]["properties"],
         *SCHEMA["$defs"]["estimate"]["properties"],
     ]
     assert documented == keys
+    answers = json.loads((Path(answers_build.__file__).parent / "schema.json").read_text("utf-8"))
+    documented = re.findall(KEY, others, flags=re.MULTILINE)
+    assert documented == [*answers["properties"], *answers["$defs"]["figures"]["properties"]]

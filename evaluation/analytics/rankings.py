@@ -1,0 +1,139 @@
+"""Rankings by system and by place: mean rank, share of first places, and whether the order shown matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluation.analytics.estimates import Estimate, LeftOut, TidyDataError, present
+from evaluation.analytics.ranks import UNKNOWN_PLACE, Ranks
+from evaluation.analytics.resampling import (
+    ResampleSpec,
+    divide,
+    mean_estimate,
+    query_estimates,
+    shares_of_last,
+    sum_by,
+)
+from evaluation.analytics.tidy import Bools, Floats
+
+NO_PLACE = "ranks of responses whose place on the screen is not known"
+
+
+@dataclass(frozen=True)
+class SystemRanks:
+    """A system (code): its responses' mean rank, and its share of first places beside the one by chance.
+
+    `chance` and `chance_rank` are what random rankings of the same responses would give, None without any.
+    """
+
+    system: int
+    mean_rank: Estimate
+    first: Estimate
+    chance_rank: float | None
+    chance: float | None
+
+
+@dataclass(frozen=True)
+class PlaceRanks:
+    """Responses shown at one place, from 0: their mean rank, that less chance, and their share of first places.
+
+    A `bias` below zero says that the place is favoured. `chance_rank` is the mean of (m + 1) / 2 and `chance` that
+    of 1 / m, over the rankings of m responses that have the place.
+    """
+
+    place: int
+    mean_rank: Estimate
+    bias: Estimate
+    first: Estimate
+    chance_rank: float
+    chance: float
+
+
+@dataclass(frozen=True)
+class PlaceBias:
+    places: tuple[PlaceRanks, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def first_credit(ranks: Ranks) -> Floats:
+    """Each row's part (n,) of its judgment's first place, which equals share evenly; 1 in all per judgment."""
+    best = np.full(ranks.n_judgments, np.inf)
+    np.minimum.at(best, ranks.judgment_code, ranks.rank)
+    is_best = ranks.rank <= best[ranks.judgment_code] + 1e-9
+    part = is_best.astype(np.float64)
+    at_top = sum_by(ranks.judgment_code, part, ranks.n_judgments)
+    return divide(part, at_top[ranks.judgment_code])
+
+
+def system_ranks(ranks: Ranks, n_systems: int, *, resample: ResampleSpec) -> tuple[SystemRanks, ...]:
+    """Mean rank and share of first places of each system, 0 to n_systems - 1, with intervals over queries.
+
+    Every rank weighs the same. The share of first places is over the judgments that rank a response of the system,
+    and a judgment whose first place is shared gives each of the equals its part.
+    """
+    if len(ranks) and int(ranks.system.max()) >= n_systems:
+        raise TidyDataError("A ranking points at a system that is not there.")
+    credit = first_credit(ranks)
+    return tuple(_of_system(ranks, credit, system, resample) for system in range(n_systems))
+
+
+def place_bias(ranks: Ranks, *, resample: ResampleSpec) -> PlaceBias:
+    """Mean rank given to what was shown at each place, beside chance; rows of unknown place are left out.
+
+    Where the order is drawn at random or counterbalanced, a rater whom it does not move gives every place the rank
+    of chance.
+    """
+    known = ranks.place != UNKNOWN_PLACE
+    credit = first_credit(ranks)
+    places = tuple(
+        _of_place(ranks, credit, ranks.place == place, int(place), resample)
+        for place in np.unique(ranks.place[known])
+    )
+    return PlaceBias(places, present({NO_PLACE: int(np.count_nonzero(~known))}))
+
+
+def _of_system(ranks: Ranks, credit: Floats, system: int, resample: ResampleSpec) -> SystemRanks:
+    used = ranks.system == system
+    mean_rank = mean_estimate(
+        ranks.rank[used],
+        ranks.query[used],
+        unit="ranks",
+        resample=resample,
+        empty="No ranking has this system.",
+    )
+    # A system may have several responses in one ranking; they count as one judgment.
+    judgment = ranks.judgment_code[used]
+    judgments, first_row, code = np.unique(judgment, return_index=True, return_inverse=True)
+    share = np.minimum(np.bincount(code, weights=credit[used], minlength=len(judgments)), 1.0)
+    first = mean_estimate(
+        share,
+        ranks.query[used][first_row],
+        unit="judgments",
+        resample=resample,
+        empty="No ranking has this system.",
+        share=True,
+    )
+    if not len(judgments):
+        return SystemRanks(system, mean_rank, first, None, None)
+    size = ranks.size[used]
+    chance = float(np.bincount(code, weights=1 / size, minlength=len(judgments)).mean())
+    return SystemRanks(system, mean_rank, first, float((size + 1).mean() / 2), chance)
+
+
+def _of_place(ranks: Ranks, credit: Floats, used: Bools, place: int, resample: ResampleSpec) -> PlaceRanks:
+    size = ranks.size[used].astype(np.float64)
+    rank, first = ranks.rank[used], credit[used]
+    columns = np.column_stack([rank, rank - (size + 1) / 2, first, np.ones(len(rank))])
+    mean_rank, bias, share = query_estimates(
+        columns,
+        ranks.query[used],
+        shares_of_last,
+        n=len(rank),
+        unit="ranks",
+        resample=resample,
+        empty="No response was shown at this place.",
+        shares=[False, False, True],
+    )
+    return PlaceRanks(place, mean_rank, bias, share, float((size + 1).mean() / 2), float((1 / size).mean()))

@@ -1,0 +1,147 @@
+"""From rows to arrays for every kind of question: what each group of raters answered, question by question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from evaluation.analytics.ranks import UNKNOWN_PLACE, mid_ranks
+from evaluation.analytics.repeated import Rule, reduce_values
+from evaluation.analytics.tidy import Bools, Ints
+from evaluation.answers_frame.arrays import (
+    AnswerGroup,
+    AnswerItems,
+    Answers,
+    AnswersFrame,
+    Attributes,
+    response_places,
+    values_of,
+)
+from evaluation.answers_frame.items import read_attributes, read_items
+from evaluation.answers_frame.reading import LABELS, NUMBERS, Asked, read_answers, read_judgments
+from evaluation.columns import Coded
+from evaluation.frames import KnownRater, memberships, read_raters
+from evaluation.models import Rater, Study
+from evaluation.protocols import Kind, Over, Question
+
+__all__ = [
+    "AnswerGroup",
+    "AnswerItems",
+    "Answers",
+    "AnswersFrame",
+    "Attributes",
+    "answers_frame",
+    "values_of",
+]
+
+# How several readings of a judge become one answer; a ranking's mean ranks are ranked anew.
+RULES: Mapping[Kind, Rule] = {
+    Kind.SCALE: "mean",
+    Kind.RANKING: "mean",
+    Kind.CHECKLIST: "majority",
+    Kind.PREFERENCE: "majority",
+    Kind.CHOICE: "majority",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What was read for all groups together: judgments, the orders that they showed, and answers by question."""
+
+    judgments: pd.DataFrame
+    shown: Coded
+    answers: Mapping[str, Asked]
+
+
+def answers_frame(study: Study) -> AnswersFrame:
+    """The study's main items that are not withdrawn, and what each group of raters answered in counting judgments.
+
+    Questions are those of the latest revision that can be counted; texts are not among them.
+    """
+    revision = study.revisions.latest("number")
+    questions = tuple(
+        question
+        for question in map(Question.from_json, revision.spec["questions"])
+        if question.kind in NUMBERS + LABELS
+    )
+    items, pks = read_items(study)
+    raters = read_raters(study)
+    judgments, judgment_pks, shown = read_judgments(study, pks)
+    read = Read(judgments, shown, read_answers(study, questions, judgment_pks))
+    present = set(pd.unique(judgments["rater"]).tolist())
+    groups = [
+        _group(key, label, kind, np.isin(judgments["rater"].to_numpy(), members), read, raters, items)
+        for key, label, kind, members in memberships(raters, present)
+    ]
+    by_value = any(question.over == Over.VALUE for question in questions)
+    attributes = read_attributes(study) if by_value else None
+    return AnswersFrame(items, questions, tuple(group for group in groups if group.n_judgments), attributes)
+
+
+def _group(
+    key: str,
+    label: str,
+    kind: str,
+    mine: Bools,
+    read: Read,
+    raters: Mapping[int, KnownRater],
+    items: AnswerItems,
+) -> AnswerGroup:
+    judgments = read.judgments[mine]
+    used, per_rater = np.unique(
+        judgments.drop_duplicates(["rater", "item"])["rater"].to_numpy(), return_counts=True
+    )
+    return AnswerGroup(
+        key=key,
+        label=label,
+        kind=kind,
+        raters=tuple(raters[pk].pseudonym for pk in used),
+        per_rater=tuple(per_rater.tolist()),
+        n_judgments=len(judgments),
+        n_items=int(judgments["item"].nunique()),
+        answers={
+            name: _answers(asked, mine, used, read, items, several=kind != Rater.Kind.PERSON)
+            for name, asked in read.answers.items()
+        },
+    )
+
+
+def _answers(
+    asked: Asked, mine: Bools, raters: Ints, read: Read, items: AnswerItems, *, several: bool
+) -> Answers:
+    """The group's answers, one per rater and part of an item; `several` says that there may be more of them."""
+    kept = np.flatnonzero(mine[asked.judgment])
+    if several:
+        # In an order that the database can't change, so that sums are the same to their last bit.
+        kept = kept[np.lexsort((asked.part[kept], asked.judgment[kept]))]
+    judgment: Ints = asked.judgment[kept]
+    part, value = asked.part[kept], asked.value[kept]
+    rows = read.judgments.iloc[judgment]
+    item, replicate, order = (rows[name].to_numpy() for name in ("item", "replicate", "shown"))
+    rater: Ints = np.searchsorted(raters, rows["rater"].to_numpy())
+    once = np.ones(len(value), dtype=bool)
+    if several and replicate.any():
+        unit = item.astype(np.int64) * max(len(asked.parts), 1) + part
+        reduced = reduce_values(rater, unit, value, RULES[asked.question.kind])
+        said = np.isfinite(reduced.value)
+        row, value, once = reduced.row[said], reduced.value[said], reduced.n[said] == 1
+        part, item, rater, order = (each[row] for each in (part, item, rater, order))
+        # What is left of several readings of an item is one judgment, whichever of them it began with.
+        judgment = np.unique(rater.astype(np.int64) * len(items) + item, return_inverse=True)[1]
+    shown: Ints = np.full(len(value), UNKNOWN_PLACE)
+    if asked.question.kind == Kind.RANKING and len(value):
+        value = mid_ranks(np.round(value, 9), judgment)
+        table = _shown_places(read.shown, items.system.shape[1])
+        shown = np.where(once, table[order, response_places(asked.parts)[part]], UNKNOWN_PLACE)
+    return Answers(asked.question, items, asked.parts, judgment, item, rater, part, value, shown)
+
+
+def _shown_places(shown: Coded, n_responses: int) -> Ints:
+    """At which place each response (columns) stands in each order that was shown (rows)."""
+    table = np.full((len(shown.values), max(n_responses, 1)), UNKNOWN_PLACE)
+    for row, order in enumerate(shown.values):
+        for place, response in enumerate(response_places(order.split(","))):
+            if 0 <= response < n_responses:
+                table[row, response] = place
+    return table

@@ -1,0 +1,85 @@
+"""How the figures of an answers report are made, a sentence each."""
+
+from typing import Any
+
+from evaluation.models import Study
+from evaluation.reports.common import TIES_COUNT, facts_of
+
+Record = dict[str, Any]
+REPEATED = {
+    "rated": "the mean of numbers, the majority of yes and no",
+    "choice": "the majority of labels",
+    "picks": "the majority of picks",
+    "ranking": "the mean of ranks, ranked anew",
+    "pairs": "by the judge's own rule for preferences",
+}
+
+
+def methods(study: Study, report: Record) -> list[str]:
+    counts, parameters = report["counts"], report["parameters"]
+    forms = {question["form"] for question in report["questions"]}
+    sentences = [
+        f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
+        f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
+        f"Intervals are 95 % percentile intervals from {parameters['replicates']:,} bootstrap replicates over "
+        f"queries, seed {parameters['seed']}.",
+        "A share of nothing or of everything has no bootstrap interval; Wilson's over the queries stands there, and "
+        "says so.",
+        *(sentence for form, sentence in _sentences(report) if form in forms),
+    ]
+    return [*sentences, *_judges(report, forms), *facts_of(study)]
+
+
+def _sentences(report: Record) -> list[tuple[str, str]]:
+    """What is to be said where there are questions of a form."""
+    spread = any(group["spread"] for question in report["questions"] for group in question["groups"])
+    values = [
+        ("rated", "Every rating weighs the same in a mean; it is not the mean of the raters' means."),
+        (
+            "rated",
+            "Krippendorff's alpha is nominal for yes and no, ordinal for scales of up to seven points and interval "
+            "for longer ones; what only one rater rated is left out of it.",
+        ),
+        (
+            "picks",
+            "A system's share of best picks is over the items that have a response of it. Alpha of the picks is "
+            "nominal, over the systems picked.",
+        ),
+        (
+            "ranking",
+            "Kendall's W is taken per item, over the raters who ranked the same responses, corrected for ties, and "
+            "averaged over items; tau-b over pairs of raters likewise.",
+        ),
+        (
+            "ranking",
+            "Friedman's test is over queries, whose systems are ranked by their mean ranks; pairs of systems are "
+            "Nemenyi's.",
+        ),
+        (
+            "pairs",
+            "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave "
+            "out items without one.",
+        ),
+        ("pairs", TIES_COUNT[report["parameters"]["ties"]]),
+    ]
+    if spread:
+        sentence = (
+            "The spread is the largest rating that one rater gives to an attribute's values less the smallest; that of "
+            "means is taken after averaging over raters, and counted under the nearest difference."
+        )
+        values.append(("rated", sentence))
+    return values
+
+
+def _judges(report: Record, forms: set[str]) -> list[str]:
+    records = report["judges"]
+    if not records:
+        return []
+    *others, last = [record["label"] for record in records]
+    named = f"Judges: {', '.join(others)} and {last}." if others else f"Judge: {last}."
+    rules = [meaning for form, meaning in REPEATED.items() if form in forms]
+    return [
+        named,
+        f"Several readings of an item by one judge count as one: {'; '.join(rules)}.",
+        *(caveat for record in records for caveat in record["caveats"]),
+    ]

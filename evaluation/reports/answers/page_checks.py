@@ -1,0 +1,146 @@
+"""The sections on what has no scale: yes or no, tags of a codebook, and choices."""
+
+from collections.abc import Iterator, Sequence
+
+from evaluation.reports.answers.page_rated import rows_of
+from evaluation.reports.answers.subject import AnswersSubject
+from evaluation.reports.subject import Record, share_plot, tag_of
+from evaluation.reports.tables import DASH, Builder, Cell, Table, columns, count, head
+from evaluation.reports.view import Block, Section
+
+
+def checks(subject: AnswersSubject) -> Section | None:
+    """Yes or no, and boxes: shares of yes."""
+    questions = [each for each in _checklists(subject) if each["over"] != "choice"]
+    if not questions:
+        return None
+    return Section("checks", "Shares of yes", "Yes or no", tuple(_yes(subject, questions)))
+
+
+def tags(subject: AnswersSubject) -> Section | None:
+    """The tags of a codebook, of which several may hold."""
+    questions = [each for each in _checklists(subject) if each["over"] == "choice"]
+    if not questions:
+        return None
+    blocks = tuple(block for question in questions for block in _tags(subject, question))
+    return Section(
+        "tags", "Tags", "Tags", blocks, "A judgment may have several tags, so that shares add up to more."
+    )
+
+
+def _checklists(subject: AnswersSubject) -> list[Record]:
+    return [each for each in subject.of_form("rated") if each["kind"] == "checklist"]
+
+
+def _yes(subject: AnswersSubject, questions: Sequence[Record]) -> Iterator[Block]:
+    voices = [group for group in subject.groups if any(subject.answered(questions, group))]
+    build = Builder(
+        "Share of yes among all answers, in percent, with the number of answers.",
+        columns(["Question", *(label for group in voices for label in (group["label"], "n"))]),
+    )
+    for question in questions:
+        cells: list[Cell] = []
+        for group in voices:
+            figures = subject.figures(question, group)
+            mean = figures["mean"]["mean"] if figures else None
+            cells += [build.share(mean, tag_of(group)), build.n(mean)] if mean else [Cell(DASH), Cell(DASH)]
+        build.add(head(question["prompt"]), *cells)
+    plot = share_plot(
+        [
+            (question["prompt"], [(group, each["mean"]["mean"]) for group, each in subject.voiced(question)])
+            for question in questions
+        ],
+        what="Share of yes",
+        caption="Share of yes.",
+    )
+    yield Block(tables=(build.build(),), plot=plot)
+    yield from _yes_by_system(subject, questions)
+
+
+def _yes_by_system(subject: AnswersSubject, questions: Sequence[Record]) -> Iterator[Block]:
+    asked = [each for each in subject.answered(questions, subject.leading) if each[1]["by_system"]]
+    if not asked:
+        return
+    build = Builder(
+        "Share of yes by system, in percent.",
+        columns(["System", *(question["prompt"] for question, _ in asked)]),
+    )
+    for name, factor, key in rows_of(subject, [figures for _, figures in asked]):
+        found = [next((r for r in each[f"by_{factor}"] if r[factor] == key), None) for _, each in asked]
+        build.add(head(name), *(build.share(each["mean"]) if each else Cell(DASH) for each in found))
+    yield Block("By system", tables=(build.build(),), tag=tag_of(subject.leading))
+
+
+def _tags(subject: AnswersSubject, question: Record) -> Iterator[Block]:
+    """A row per tag, the most frequent first."""
+    figures = subject.lead(question)
+    tags = sorted(figures["by_part"], key=lambda each: -(each["mean"]["value"] or 0))
+    build = Builder(
+        "Share of judgments with the tag, in percent, and Krippendorff's \N{GREEK SMALL LETTER ALPHA} of it (nominal).",
+        columns(["Tag", "Share", "n", "\N{GREEK SMALL LETTER ALPHA}"]),
+    )
+    for each in tags:
+        build.add(
+            head(each["label"]),
+            build.share(each["mean"]),
+            build.n(each["mean"]),
+            build.coefficient(each["alpha"]),
+        )
+    voices = [
+        (group, {part["part"]: part for part in each["by_part"]}) for group, each in subject.voiced(question)
+    ]
+    plot = share_plot(
+        [
+            (
+                each["label"],
+                [(group, found[each["part"]]["mean"]) for group, found in voices if each["part"] in found],
+            )
+            for each in tags
+        ],
+        what=f"Share of judgments with each tag: {question['prompt']}",
+        caption="Share of judgments with the tag.",
+    )
+    tag = tag_of(subject.who(figures))
+    yield Block(
+        question["prompt"], tables=(build.build(),), plot=plot, tag=tag, anchor=f"question-{question['key']}"
+    )
+    systems = list(dict.fromkeys(each["system"] for part in tags for each in part["by_system"]))
+    if systems:
+        yield Block("Tags by system", tables=(_tags_by_system(subject, tags, systems),), folded=True, tag=tag)
+
+
+def _tags_by_system(subject: AnswersSubject, tags: Sequence[Record], systems: Sequence[str]) -> Table:
+    build = Builder(
+        "Share of judgments with the tag by system, in percent.",
+        columns(["Tag", *(subject.systems[key] for key in systems)]),
+    )
+    for each in tags:
+        found = {record["system"]: record["mean"] for record in each["by_system"]}
+        build.add(
+            head(each["label"]), *(build.share(found[key]) if key in found else Cell(DASH) for key in systems)
+        )
+    return build.build()
+
+
+def choices(subject: AnswersSubject) -> Section | None:
+    """Questions with one choice out of several: how often each was made, by group."""
+    questions = subject.of_form("choice")
+    if not questions:
+        return None
+    blocks = []
+    for question in questions:
+        build = Builder(
+            "How often each was chosen, in percent.",
+            columns(["Raters", *(point["label"] for point in question["points"]), "n"]),
+        )
+        for figures in question["groups"]:
+            group = subject.who(figures)
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                *(build.share(each["share"]) for each in figures["distribution"]),
+                count(sum(each["n"] for each in figures["distribution"])),
+            )
+        blocks.append(
+            Block(question["prompt"], tables=(build.build(),), anchor=f"question-{question['key']}")
+        )
+    return Section("choices", "Choices", "Choices", tuple(blocks))

@@ -1,0 +1,205 @@
+"""Ratings, checklists and choices: means and shares, over all, by system, by part and by what else tells apart."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from evaluation.analytics.choices import yes_shares_by_group
+from evaluation.analytics.estimates import plain
+from evaluation.analytics.scales import (
+    Distribution,
+    MeanValue,
+    distribution,
+    distributions_by_group,
+    mean_value,
+    means_by_group,
+    paired_difference,
+)
+from evaluation.analytics.tidy import Ints
+from evaluation.analytics.value_alpha import alpha_of_values
+from evaluation.answers_frame import values_of
+from evaluation.protocols import Kind, Over
+from evaluation.reports.answers.scope import (
+    AnswerScope,
+    distribution_records,
+    level_of,
+    points_of,
+    several,
+)
+
+# Of attributes that hardly two queries share there are too many values for a table.
+MAX_VALUES = 200
+SIGNIFICANT = 0.05
+
+Record = dict[str, Any]
+
+
+def alpha(scope: AnswerScope) -> Record:
+    """Krippendorff's alpha at the question's level of measurement."""
+    question = scope.question
+    found = alpha_of_values(
+        scope.values,
+        level=level_of(question),
+        resample=scope.resample("alpha"),
+        points=points_of(question),
+        unit=scope.unit,
+    )
+    return dict(plain(found))
+
+
+def overall(scope: AnswerScope) -> Record:
+    """The mean (of a checklist, the share of yes) and how often each value was given."""
+    spread_out = distribution(
+        scope.values, points_of(scope.question), resample=scope.resample("distribution"), unit="answers"
+    )
+    found = None
+    if scope.question.kind != Kind.CHOICE:
+        found = plain(mean_value(scope.values, resample=scope.resample("mean"), share=scope.is_yes_or_no))
+    return {"mean": found, "distribution": distribution_records(scope.question, spread_out)}
+
+
+def by_system(scope: AnswerScope) -> list[Record]:
+    """Mean and distribution of each system's responses; nothing where answers are about no response."""
+    codes = scope.values.system
+    names = [(code, name) for code, name in enumerate(scope.items.systems) if (codes == code).any()]
+    if not names:
+        return []
+    distributions = distributions_by_group(
+        scope.values,
+        points_of(scope.question),
+        codes,
+        len(scope.items.systems),
+        resample=scope.resample("distribution by system"),
+        unit="answers",
+    )
+    means = _means(scope, codes, len(scope.items.systems), "by system")
+    return [
+        {
+            "system": name,
+            **(_mean_record(means[code]) if means else _no_mean(distributions[code])),
+            "distribution": distribution_records(scope.question, distributions[code]),
+        }
+        for code, name in names
+    ]
+
+
+def best_system(scope: AnswerScope) -> Record | None:
+    """The system rated above each of the others beyond chance; None without one, or where more is not better.
+
+    Every other system is compared with the one of the highest mean by a paired t-test over the queries that have both;
+    the p-values are multiplied by the number of tests (Bonferroni), and all of them must hold.
+    """
+    question, values = scope.question, scope.values
+    systems = [code for code, _ in several(values.system, scope.items.systems)]
+    if question.kind != Kind.SCALE or not systems or question.ideal not in (None, question.points[-1]):
+        return None
+    means = {code: float(values.value[values.system == code].mean()) for code in systems}
+    best, *others = sorted(systems, key=lambda code: -means[code])
+    tests = [paired_difference(values, values.system, first=other, second=best) for other in others]
+    p_values = [len(tests) * test.p_value for test in tests if test.p_value is not None]
+    differs = [test.difference.value is not None and test.difference.value > 0 for test in tests]
+    if len(p_values) < len(tests) or max(p_values) >= SIGNIFICANT or not all(differs):
+        return None
+    return {
+        "system": scope.items.systems[best],
+        "mean": means[best],
+        "next": scope.items.systems[others[0]],
+        "next_mean": means[others[0]],
+        "n": min(test.difference.n for test in tests),
+        "tests": len(tests),
+        "p_value": min(1.0, max(p_values)),
+    }
+
+
+def by_factors(scope: AnswerScope) -> Record:
+    """By kind of system, setting and category, each only where there are several."""
+    if scope.question.kind == Kind.CHOICE:
+        return {"by_kind": [], "by_arm": [], "by_category": []}
+    values, items = scope.values, scope.items
+    kinds = tuple(sorted(set(scope.kinds)))
+    # A system that is not there (-1) reads the entry behind the last.
+    kind_of = np.array([*(kinds.index(kind) for kind in scope.kinds), -1], dtype=np.int64)
+    factors = {
+        "kind": (kind_of[values.system], kinds),
+        "arm": (items.arm[values.item], items.arms),
+        "category": (items.category[values.item], items.categories),
+    }
+    return {
+        f"by_{factor}": [{factor: name, **_mean_record(means[code])} for code, name in several(codes, names)]
+        for factor, (codes, names) in factors.items()
+        for means in [_means(scope, codes, len(names), f"by {factor}")]
+    }
+
+
+def by_part(scope: AnswerScope) -> list[Record]:
+    """Each tag of a codebook: its share, overall and by system, and its own alpha."""
+    question, values = scope.question, scope.values
+    if question.over != Over.CHOICE:
+        return []
+    parts = scope.answers.parts
+    shares = _means(scope, values.part, len(parts), "by part")
+    found = []
+    for code, part in enumerate(parts):
+        own = values.where(values.part == code)
+        agreed = alpha_of_values(
+            own, level="nominal", resample=scope.resample(f"alpha {part}"), points=(0.0, 1.0), unit="items"
+        )
+        n = len(scope.items.systems)
+        of_system = yes_shares_by_group(own, own.system, n, resample=scope.resample(f"by system {part}"))
+        found.append(
+            {
+                "part": part,
+                "label": question.label(part) or part,
+                **_mean_record(shares[code]),
+                "alpha": plain(agreed),
+                "by_system": [
+                    {"system": name, **_mean_record(of_system[at])}
+                    for at, name in several(own.system, scope.items.systems)
+                ],
+            }
+        )
+    return found
+
+
+def by_value(scope: AnswerScope) -> tuple[list[Record], int]:
+    """Mean per value of an attribute, those rated most, and how many values there are no room for."""
+    attributes = scope.frame.attributes
+    if scope.question.over != Over.VALUE or attributes is None or not len(scope.answers):
+        return [], 0
+    _, code = values_of(attributes, scope.answers)
+    times = np.bincount(code, minlength=len(attributes.values))
+    shown = np.sort(np.argsort(-times, kind="stable")[:MAX_VALUES])
+    shown = shown[times[shown] > 0]
+    place = np.full(len(attributes.values), -1)
+    place[shown] = np.arange(len(shown))
+    means = _means(scope, place[code], len(shown), "by value")
+    named = [attributes.values[at] for at in shown]
+    records = [
+        {"attribute": attributes.attributes[of], "value": text, **_mean_record(found)}
+        for (of, text), found in zip(named, means, strict=True)
+    ]
+    # Values of one attribute stand together, in the order of its answer set.
+    ordered = sorted(range(len(records)), key=lambda at: (named[at][0], shown[at]))
+    return [records[at] for at in ordered], int((times > 0).sum()) - len(shown)
+
+
+def _means(scope: AnswerScope, codes: Ints, n: int, purpose: str) -> Sequence[MeanValue]:
+    """Nothing for a choice, whose labels have no mean."""
+    if scope.question.kind == Kind.CHOICE:
+        return ()
+    resample = scope.resample(purpose)
+    return means_by_group(scope.values, codes, n, resample=resample, share=scope.is_yes_or_no)
+
+
+def _mean_record(found: MeanValue) -> Record:
+    return dict(plain(found))
+
+
+def _no_mean(found: Distribution) -> Record:
+    return {
+        "mean": None,
+        "standard_deviation": None,
+        "n_units": found.n_units,
+        "n_queries": found.n_queries,
+    }

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy import stats
+
+from evaluation.analytics.estimates import LeftOut, ParameterError, TidyDataError
+from evaluation.analytics.scales import (
+    ONE_GROUP_ONLY,
+    distribution,
+    distributions_by_group,
+    mean_value,
+    means_by_group,
+    paired_difference,
+    share_between,
+    share_of,
+)
+from evaluation.analytics.values import OFF_POINTS
+from tests.analytics.build import quick, spec
+from tests.analytics.ratings import make_values, random_rows
+from tests.analytics.test_values import row_lists
+
+# Two systems on three items of two queries; the second item has one rating more.
+ROWS = [
+    (0, 0, 0, 3.0), (0, 0, 1, 2.0), (0, 1, 0, 1.0), (0, 1, 1, 1.0),
+    (1, 0, 0, 3.0), (1, 0, 1, 3.0), (1, 0, 2, 3.0), (1, 1, 0, 2.0), (1, 1, 1, 0.0), (1, 1, 2, 1.0),
+    (2, 0, 0, 1.0), (2, 1, 0, 3.0),
+]  # fmt: skip
+QUERY = [0, 0, 1]
+
+
+def test_a_mean_is_that_of_all_ratings() -> None:
+    values = make_values(ROWS, QUERY)
+    first, second = means_by_group(values, values.system, 2, resample=spec())
+    assert first.mean.value == pytest.approx(15 / 6)  # and not the mean of 2.5, 3 and 1
+    assert second.mean.value == pytest.approx(8 / 6)
+    assert (first.mean.n, first.mean.unit, first.n_units, first.n_queries) == (6, "ratings", 3, 2)
+    assert first.standard_deviation == pytest.approx(np.std([3, 2, 3, 3, 3, 1], ddof=1))
+    assert "2 queries" in first.mean.method
+
+
+def test_means_by_any_factor_against_a_loop() -> None:
+    rows = random_rows(np.random.default_rng(1), [1, 2, 3, 4, 5])
+    values = make_values(rows)
+    arm = np.array([item % 3 - 1 for item, *_ in rows])  # -1: in no group
+    for code, found in enumerate(means_by_group(values, arm, 2, resample=spec())):
+        mine = [value for item, _, _, value in rows if item % 3 - 1 == code]
+        assert found.mean.value == pytest.approx(sum(mine) / len(mine))
+        assert found.mean.low < found.mean.value < found.mean.high
+        assert (found.mean.n, found.n_queries) == (len(mine), 10)
+
+
+def test_the_interval_has_the_width_of_independent_queries() -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        (item, part, 0, float(value)) for item, value in enumerate(rng.normal(size=400)) for part in range(5)
+    ]
+    found = mean_value(make_values(rows), resample=spec(2000)).mean
+    values = np.array([row[3] for row in rows if row[1] == 0])
+    assert found.high - found.low == pytest.approx(2 * 1.96 * values.std() / 20, rel=0.08)
+
+
+@quick
+@given(row_lists)
+def test_doubling_the_data_keeps_means_and_shares(rows) -> None:
+    values = make_values(rows)
+    doubled = make_values(rows + [(item + 6, part, rater, value) for item, part, rater, value in rows])
+    for figure in (
+        lambda v: mean_value(v, resample=spec(0)).mean.value,
+        lambda v: share_of(v, [0, 3], resample=spec(0)).value,
+        lambda v: [share.value for share in distribution(v, range(4), resample=spec(0)).shares],
+    ):
+        one = figure(values)
+        assert figure(doubled) == (one if one in (None, [None] * 4) else pytest.approx(one))
+
+
+def test_a_distribution_and_what_lies_between_its_points() -> None:
+    values = make_values([*ROWS, (2, 0, 5, 1.5)], QUERY)
+    found = distribution(values, [0, 1, 2, 3], resample=spec())
+    assert found.points == (0, 1, 2, 3)
+    assert found.counts == (1, 4, 2, 5)
+    assert [share.value for share in found.shares] == pytest.approx([1 / 12, 4 / 12, 2 / 12, 5 / 12])
+    assert found.left_out == found.shares[0].left_out == (LeftOut(OFF_POINTS, 1),)
+    first, second = distributions_by_group(values, [0, 1, 2, 3], values.system, 2, resample=spec())
+    assert (first.counts, second.counts) == ((0, 1, 1, 4), (1, 3, 1, 1))
+    assert "Wilson" in first.shares[0].method  # nobody gave a 0, which is not to say that nobody would
+
+
+def test_shares_of_values() -> None:
+    values = make_values(ROWS, QUERY)
+    assert share_of(values, [3, 0], resample=spec()).value == pytest.approx(6 / 12)
+    assert share_between(values, 2, 3, resample=spec()).value == pytest.approx(7 / 12)
+    assert "Wilson" in share_of(values, [4], resample=spec()).method
+    assert "Wilson" in share_between(values, 0, 3, resample=spec()).method
+
+
+def test_a_difference_pairs_queries() -> None:
+    rows = random_rows(np.random.default_rng(6), [1, 2, 3, 4], n_items=25, n_parts=2)
+    rows = [row for row in rows if not (row[0] == 3 and row[1] == 1)]  # query 3 lacks the second system
+    values = make_values(rows)
+    found = paired_difference(values, values.system, first=0, second=1)
+    means = {
+        key: np.mean([value for item, part, _, value in rows if (item, part) == key])
+        for key in {row[:2] for row in rows}
+    }
+    shared = sorted(item for item in range(25) if (item, 0) in means and (item, 1) in means)
+    one, other = ([means[item, part] for item in shared] for part in (0, 1))
+    test = stats.ttest_rel(other, one)
+    assert found.difference.value == pytest.approx(np.mean(other) - np.mean(one))
+    assert (found.first, found.second) == (pytest.approx(np.mean(one)), pytest.approx(np.mean(other)))
+    assert (found.statistic, found.p_value) == (pytest.approx(test.statistic), pytest.approx(test.pvalue))
+    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(test.confidence_interval()))
+    assert (found.difference.n, found.degrees_of_freedom) == (len(shared), len(shared) - 1)
+    assert found.difference.left_out == (LeftOut(ONE_GROUP_ONLY, 25 - len(shared)),)
+
+
+@pytest.mark.parametrize(
+    ("rows", "value", "reason"),
+    [
+        ([(0, 0, 0, 1), (1, 1, 0, 2)], None, "share no query"),
+        ([(0, 0, 0, 1), (0, 1, 0, 2)], 1, "at least two"),
+        ([(0, 0, 0, 1), (0, 1, 0, 2), (1, 0, 0, 2), (1, 1, 0, 3)], 1, "no variance"),
+    ],
+)
+def test_a_difference_that_cannot_be_tested_says_why(rows, value, reason) -> None:
+    values = make_values(rows)
+    found = paired_difference(values, values.system, first=0, second=1)
+    assert found.difference.value == value
+    assert reason in found.difference.undefined
+    assert (found.statistic, found.p_value, found.test_undefined) == (None, None, found.difference.undefined)
+
+
+def test_nothing_rated_is_undefined() -> None:
+    values = make_values([])
+    assert "no answers" in mean_value(values, resample=spec(), unit="answers").mean.undefined
+    assert "no ratings" in distribution(values, [1, 2], resample=spec()).shares[0].undefined
+    (empty,) = means_by_group(make_values(ROWS), np.full(12, -1), 1, resample=spec())
+    assert (empty.mean.value, empty.standard_deviation, empty.n_units) == (None, None, 0)
+
+
+def test_parameters_are_checked() -> None:
+    values = make_values(ROWS)
+    with pytest.raises(ParameterError, match="different groups"):
+        paired_difference(values, values.system, first=1, second=1)
+    with pytest.raises(TidyDataError, match="each row"):
+        means_by_group(values, np.array([0]), 1, resample=spec())
+    with pytest.raises(ParameterError, match="at least one value"):
+        share_of(values, [], resample=spec())
