@@ -8,8 +8,11 @@ import pytest
 from django.core.management import load_command_class
 
 from evaluation.dumps import FORMATS, RELEASES
+from evaluation.dumps.header import QUESTION_DEFAULTS
 from evaluation.dumps.schemas import load_schema, schema_problems
 from evaluation.dumps.tidy import COLUMNS
+from evaluation.protocols import Question
+from evaluation.protocols.questions import find_question_problems
 from tests.dumps.build import read_in, write
 
 DOC = (Path(__file__).resolve().parents[2] / "docs" / "formats.md").read_text("utf-8")
@@ -93,9 +96,9 @@ def _common() -> set[str]:
 
 @pytest.mark.django_db
 def test_the_example_is_valid_and_means_what_is_said(tmp_path):
-    study_line, item_line, revision = (
-        orjson.loads(text) for text in re.findall(r"```json\n(.*?)```", DOC, re.DOTALL)
-    )
+    examples = (orjson.loads(text) for text in re.findall(r"```json\n(.*?)```", DOC, re.DOTALL))
+    study_line, item_line, question, revision = examples
+    assert find_question_problems(Question.from_json({**QUESTION_DEFAULTS, **question})) == []
     assert schema_problems("study", study_line) == schema_problems("item", item_line) == []
     assert schema_problems("revision", revision) == []
     study = read_in(write(tmp_path / "example.jsonl", study_line, item_line))

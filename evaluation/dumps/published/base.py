@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,19 @@ class Converted:
 
 
 Convert = Callable[[Sequence[Any]], Converted]
+
+
+@dataclass(frozen=True)
+class Release:
+    """How a release is read: from its file or folder, with the options that it knows."""
+
+    read: Callable[[Path, Mapping[str, Any]], Converted]
+    options: frozenset[str] = frozenset()
+
+
+def of_json_list(convert: Convert) -> Release:
+    """A release that is one file with a list in JSON."""
+    return Release(lambda path, options: convert(load_json_list(path)))
 
 
 class PublishedSource:
@@ -69,6 +82,48 @@ def load_json_list(path: Path) -> list[Any]:
     return value
 
 
+def find_file(path: Path, name: str) -> Path:
+    """The file of that name in the release's folder, or the path itself if it is that file."""
+    found = path / name if path.is_dir() else path
+    if not found.is_file():
+        raise ImportRefused([f"{found} is not there; the release is a folder with {name} in it."])
+    return found
+
+
+def load_json_lines(folder: Path, name: str, describe: Callable[[Record], str]) -> list[Record]:
+    """The objects of one of the folder's files, a line each; refused with the lines that `describe` objects to."""
+    path = folder / name
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise ImportRefused([f"{path} can't be read: {error.strerror}."]) from None
+    problems = Problems()
+    records: list[Record] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            problems.add(f"{name}, line {number}", [f"is not JSON in UTF-8: {error.msg}"])
+            continue
+        wrong = describe(record) if isinstance(record, dict) else "not an object"
+        if wrong:
+            problems.add(f"{name}, line {number}", [wrong])
+        records.append(record)
+    problems.refuse_if_any()
+    return records
+
+
+def wrong_types(record: Record, **types: type | tuple[type, ...]) -> str:
+    """What is missing or not of its type; a truth value is no number."""
+    if missing := missing_fields(record, list(types)):
+        return missing
+    for name, wanted in types.items():
+        value = record[name]
+        if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is not bool):
+            return f"{name} is {value!r:.80}"
+    return ""
+
+
 def check_entries(entries: Sequence[Any], describe: Callable[[Any], str]) -> None:
     """Refuses the file unless `describe` finds nothing wrong with any entry; places are indices from 0."""
     problems = Problems()
@@ -104,10 +159,13 @@ class ResponseKeys:
         return sum(len(texts) > 1 for texts in self._texts.values())
 
 
+PLAIN_ARM = "NoCtxGen-NoCtxEval"
+
+
 def study_record(protocol: str, title: str, render_as: str, seed: int = 1) -> Record:
-    """A study in the one arm without context: what a release of plain comparisons is."""
+    """A study in the one arm without context: what a release without contexts is."""
     arm = {
-        "key": "NoCtxGen-NoCtxEval",
+        "key": PLAIN_ARM,
         "label": "No context",
         "context_at_generation": False,
         "context_at_judging": False,

@@ -16,11 +16,20 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", choices=sorted(RELEASES))
         parser.add_argument("path", type=Path)
+        parser.add_argument(
+            "--protocol", help="what to make of a release that can be more than one kind of study"
+        )
+        parser.add_argument("--questions", type=int, help="how many questions an item has (clariq)")
+        parser.add_argument("--seed", type=int, help="of what is drawn, and of the study (clariq)")
         add_import_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            source = read_release(options["release"], options["path"])
+            source = read_release(
+                options["release"],
+                options["path"],
+                {name: options[name] for name in ("protocol", "questions", "seed")},
+            )
         except ImportRefused as refused:
             raise refusal(refused) from None
         study = read_in(source, options, unit="item")
