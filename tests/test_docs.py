@@ -14,6 +14,7 @@ from tests.operation import reading
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"]
 
 
 @pytest.mark.parametrize(
@@ -46,20 +47,20 @@ def test_the_commands_of_a_page_run(tmp_path, page, written):
 
 def test_commands_that_are_named_exist():
     known = set(get_commands())
-    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), ROOT / "CONTRIBUTING.md"]:
+    for page in PAGES:
         for name in re.findall(r"manage\.py (\w+)", page.read_text()):
             assert name in known, f"{page.name} names the command {name}, which does not exist"
 
 
 def test_make_targets_that_are_named_exist():
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), ROOT / "CONTRIBUTING.md"]:
+    for page in PAGES:
         for name in re.findall(r"`make ([\w-]+)|^make ([\w-]+)", page.read_text(), re.MULTILINE):
             assert (name[0] or name[1]) in targets, f"{page.name} names make {name}, which does not exist"
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), ROOT / "CONTRIBUTING.md"]:
+    for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
@@ -103,12 +104,7 @@ def test_the_compose_file_s_own_variables_are_documented():
 
 def test_variables_that_are_named_exist():
     known = {*reading.variables(), *reading.COMPOSE_ONLY}
-    for page in [
-        ROOT / "README.md",
-        *ROOT.glob("docs/*.md"),
-        ROOT / "CONTRIBUTING.md",
-        ROOT / ".env.example",
-    ]:
+    for page in [*PAGES, ROOT / ".env.example"]:
         for name in re.findall(r"\bASSAY_[A-Z_]+[A-Z]\b", page.read_text()):
             if not name.startswith(
                 ("ASSAY_KEY", "ASSAY_PUBLISHED_DATA", "ASSAY_REQUIRE_ALL", "ASSAY_CHROMIUM")

@@ -9,19 +9,19 @@ import numpy as np
 from django.utils import timezone
 
 from evaluation import design
+from evaluation.demo.drawing import Drawing
 from evaluation.models import Item, Rater, Role, Study
-from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols import AnswerValue, Kind, get_protocol
 from evaluation.protocols.base import sees_context
 from evaluation.services import JudgmentInput, record_judgments
 
-HERE = Path(__file__).parent
 PER_ITEM = 5
 RATERS = 15
 
 
-def simulate(study: Study, file_name: str) -> int:
+def simulate(study: Study, file: Path) -> int:
     """Judges every main item with `PER_ITEM` simulated raters; returns the number of judgments."""
-    parameters = json.loads((HERE / file_name).read_text())
+    parameters = json.loads(file.read_text("utf-8"))
     raters = [
         Rater.objects.create(study=study, kind=Rater.Kind.SIMULATED, label=f"simulated {number:02}")
         for number in range(1, RATERS + 1)
@@ -36,9 +36,11 @@ def simulate(study: Study, file_name: str) -> int:
 def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any]) -> Iterator[JudgmentInput]:
     revision = study.revisions.get()
     now = timezone.now()
-    for item in study.items.filter(role=Role.MAIN).order_by("key"):
+    leans = _leans(study, parameters)
+    # A pair has parameters of its own per item; everything else is drawn from what its systems and parts are like.
+    pairs = "items" in parameters
+    for item in study.items.filter(role=Role.MAIN).select_related("arm").order_by("key"):
         rng = design.generator(study.seed, "simulation", item.key)
-        likely = parameters["items"][item.key]
         assert item.start_order is not None
         for k, at in enumerate(rng.permutation(len(raters))[:PER_ITEM]):
             seconds = float(rng.lognormal(4.3, 0.5))
@@ -46,12 +48,33 @@ def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any])
                 rater_id=raters[at].pk,
                 item_id=item.pk,
                 revision_id=revision.pk,
-                answers=_answers(revision.spec, item, likely, _reasons(item, parameters), rng),
-                shown=design.pair_order(item.start_order, k),
+                answers=(
+                    _pair_answers(revision.spec, item, parameters, rng)
+                    if pairs
+                    else _drawn_answers(revision.spec, item, parameters, rng, leans[at])
+                ),
+                shown=design.presented_order(item.n_responses, item.start_order + k),
                 duration_ms=int(seconds * 1000),
                 visible_ms=int(seconds * 1000 * rng.uniform(0.7, 1)),
                 judged_at=now,
             )
+
+
+def _leans(study: Study, parameters: Mapping[str, Any]) -> list[float]:
+    """How far each rater rates higher or lower than the others, throughout."""
+    spread = parameters.get("raters", {}).get("lean", 0)
+    return [float(each) for each in design.generator(study.seed, "leans").normal(0, spread, RATERS)]
+
+
+def _drawn_answers(
+    spec: Mapping[str, Any], item: Item, parameters: Mapping[str, Any], rng: np.random.Generator, lean: float
+) -> list[AnswerValue]:
+    """Answers to whatever the protocol asks, cleaned by it."""
+    assert item.stimulus is not None
+    protocol = get_protocol(spec["protocol"])
+    drawing = Drawing(item.key, item.stimulus, parameters, rng, lean)
+    data = drawing.answer(protocol.questions(spec, item.stimulus))
+    return protocol.clean(spec, item.stimulus, data, source="import")
 
 
 def _reasons(item: Item, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -60,13 +83,10 @@ def _reasons(item: Item, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
     return {label: found + more.get(label, []) for label, found in parameters["justifications"].items()}
 
 
-def _answers(
-    spec: Mapping[str, Any],
-    item: Item,
-    likely: Mapping[str, Any],
-    reasons: Mapping[str, list[str]],
-    rng: np.random.Generator,
+def _pair_answers(
+    spec: Mapping[str, Any], item: Item, parameters: Mapping[str, Any], rng: np.random.Generator
 ) -> list[AnswerValue]:
+    likely, reasons = parameters["items"][item.key], _reasons(item, parameters)
     label = "tie" if rng.random() < likely["tie"] else "r1" if rng.random() < likely["lean"] else "r2"
     answers = [
         AnswerValue("preference", Kind.PREFERENCE, label=label),

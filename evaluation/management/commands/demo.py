@@ -14,6 +14,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.demo.studies import STUDIES
+
 START_SECONDS = 30
 
 
@@ -58,13 +60,15 @@ class Command(BaseCommand):
                 raise CommandError("The web server did not start.")
             time.sleep(0.1)
         at = f"http://{host}:{port}"
+        first, *others = [f"  {study.doing:<29} {at}/s/{study.slug}/" for study in STUDIES]
+        more = "\n".join(others)
         self.stdout.write(
             f"""
 Assay is running. Ctrl-C stops it.
 
-  Judge as a participant        {at}/s/context-contrast/
-  ... as one sent by Prolific   {at}/s/context-contrast/?PROLIFIC_PID=demo-person&STUDY_ID=demo&SESSION_ID=demo-1
-  A plain comparison            {at}/s/plain-comparison/
+{first}
+  ... as one sent by Prolific   {at}/s/{STUDIES[0].slug}/?PROLIFIC_PID=demo-person&STUDY_ID=demo&SESSION_ID=demo-1
+{more}
 
   Log in as   demo   with   {password}
 

@@ -7,15 +7,10 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 from evaluation import hooks
-from evaluation.demo.simulation import HERE, simulate
+from evaluation.demo.simulation import simulate
+from evaluation.demo.studies import STUDIES
 from evaluation.models import Study
 from evaluation.services import launch_study
-
-# slug, items, parameters of the simulated raters
-STUDIES = (
-    ("context-contrast", "context_contrast.jsonl", "simulation.json"),
-    ("plain-comparison", "headline_preview.jsonl", "headline_simulation.json"),
-)
 
 
 class Command(BaseCommand):
@@ -24,17 +19,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user_model = get_user_model()
         demo, _ = user_model.objects.get_or_create(username="demo", defaults={"is_staff": True})
-        for slug, items, simulation in STUDIES:
+        for slug, items, simulation, _ in STUDIES:
             if Study.objects.filter(slug=slug).exists():
                 continue
-            call_command(
-                "import_study",
-                str(HERE / items),
-                slug=slug,
-                protocol="pairwise",
-                owner=demo.get_username(),
-                stdout=self.stdout,
-            )
+            call_command("import_study", str(items), slug=slug, owner=demo.get_username(), stdout=self.stdout)
             study = Study.objects.get(slug=slug)
             launch_study(study)
             judged = simulate(study, simulation)

@@ -1,0 +1,143 @@
+"""What a simulated rater answers to questions of any kind: draws around what a file of parameters expects. Pure.
+
+The file says by question, under the name of its kind, what is expected of which part, and how much raters differ:
+
+- `raters.lean`: how far a rater rates higher or lower throughout; `taste`: how far a response appeals to a rater more
+  or less than it should, in all questions about it (standard deviations);
+- `scales`: the expected value, its `noise`, and how far it is swayed by lean and taste (`sway`, 1);
+- `preferences`, `rankings`: how much each response is worth, or which scale that `follows`, and the `noise`; nearer
+  than `tie_within` is a tie;
+- `chances`: of a checklist, how likely a part is ticked; `flags`: ticked if the best value of a scale is `at_most`;
+- `tags`: the words that speak for a tag, and how likely it is given if they are `said` or `unsaid`;
+- `texts`: the `chance` of one, and what is written: `any`, or `by_system` of the response that was picked.
+
+What is expected is looked up by `item/part`, `item/system`, `item`, `system` and `*`, the first that is there.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.base import Stimulus
+from evaluation.protocols.values import parts_of
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass
+class Drawing:
+    """One simulated rater at work on one item; `data` grows question by question, as later ones follow earlier ones."""
+
+    item: str
+    stimulus: Stimulus
+    parameters: Parameters
+    rng: np.random.Generator
+    lean: float = 0.0
+    data: dict[str, Any] = field(default_factory=dict)
+    # The part of the response that was preferred or ranked first; "tie" for none.
+    picked: str = ""
+
+    def __post_init__(self) -> None:
+        spread = self.parameters["taste"]
+        parts = ["", *(response["part"] for response in self.stimulus["responses"])]
+        self.taste = {part: self.rng.normal(0, spread) for part in parts}
+
+    def answer(self, questions: Sequence[Question]) -> dict[str, Any]:
+        """{question: value or {part: value}}, as a protocol cleans it."""
+        for question in questions:
+            value = DRAWS[question.kind](self, question)
+            if value is not None:
+                self.data[question.key] = value
+        return self.data
+
+    def of(self, section: str, question: Question) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.parameters[section][question.key]
+        return found
+
+    def expected(self, given: Mapping[str, Any], part: str) -> float:
+        system = self.system_of(part)
+        keys = (f"{self.item}/{part}", f"{self.item}/{system}", self.item, system, "*")
+        return float(next(given["expected"][key] for key in keys if key in given["expected"]))
+
+    def system_of(self, part: str) -> str:
+        return next((each["system"] for each in self.stimulus["responses"] if each["part"] == part), "")
+
+    def worth(self, given: Mapping[str, Any], question: Question) -> dict[str, float]:
+        """How much each response is worth to this rater."""
+        known = self.data[given["follows"]] if "follows" in given else None
+        return {
+            part: (self.expected(given, part) if known is None else known[part])
+            + self.taste[part]
+            + self.rng.normal(0, given["noise"])
+            for part in (response["part"] for response in self.stimulus["responses"])
+        }
+
+
+def draw_scale(drawing: Drawing, question: Question) -> dict[str, float]:
+    given = drawing.of("scales", question)
+    points = np.asarray(question.points)
+    values = {}
+    for part in parts_of(question, drawing.stimulus):
+        swayed = given.get("sway", 1) * (drawing.lean + drawing.taste.get(part, drawing.taste[""]))
+        value = drawing.expected(given, part) + swayed + drawing.rng.normal(0, given["noise"])
+        values[part] = float(points[np.abs(points - value).argmin()])
+    return values
+
+
+def draw_preference(drawing: Drawing, question: Question) -> str:
+    given = drawing.of("preferences", question)
+    worth = drawing.worth(given, question)
+    best, second = sorted(worth, key=lambda part: -worth[part])[:2]
+    tie = question.ties and worth[best] - worth[second] < given.get("tie_within", 0)
+    drawing.picked = "tie" if tie else best
+    return drawing.picked
+
+
+def draw_ranking(drawing: Drawing, question: Question) -> dict[str, int]:
+    worth = drawing.worth(drawing.of("rankings", question), question)
+    order = sorted(worth, key=lambda part: -worth[part])
+    drawing.picked = order[0]
+    return {part: rank for rank, part in enumerate(order, 1)}
+
+
+def draw_checklist(drawing: Drawing, question: Question) -> int | dict[str, int]:
+    if question.is_flag:
+        given = drawing.of("flags", question)
+        return int(max(drawing.data[given["best_of"]].values()) <= given["at_most"])
+    if question.over == Over.CHOICE:
+        return _draw_tags(drawing, question)
+    given = drawing.of("chances", question)
+    return {
+        part: int(drawing.rng.random() < drawing.expected(given, part))
+        for part in parts_of(question, drawing.stimulus)
+    }
+
+
+def _draw_tags(drawing: Drawing, question: Question) -> dict[str, int]:
+    given = drawing.of("tags", question)
+    text = " ".join(response["text"] for response in drawing.stimulus["responses"]).lower()
+    said = {tag: any(word in text for word in words) for tag, words in given["keywords"].items()}
+    return {
+        tag: int(drawing.rng.random() < given["said" if said.get(tag) else "unsaid"])
+        for tag in question.choices
+    }
+
+
+def draw_text(drawing: Drawing, question: Question) -> str | None:
+    given = drawing.of("texts", question)
+    if drawing.rng.random() >= given["chance"]:
+        return None
+    found = given["any"] if "any" in given else given["by_system"].get(drawing.system_of(drawing.picked))
+    return str(found[int(drawing.rng.integers(len(found)))]) if found else None
+
+
+DRAWS: Mapping[Kind, Callable[[Drawing, Question], Any]] = {
+    Kind.SCALE: draw_scale,
+    Kind.PREFERENCE: draw_preference,
+    Kind.RANKING: draw_ranking,
+    Kind.CHECKLIST: draw_checklist,
+    Kind.TEXT: draw_text,
+}

@@ -1,0 +1,42 @@
+"""Which demo studies there are: one per protocol, and two of pairwise comparisons."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+
+
+class DemoStudy(NamedTuple):
+    slug: str
+    items: Path
+    # What the simulated raters are like.
+    simulation: Path
+    # What a participant does in it, for the greeting.
+    doing: str
+
+
+def _of_protocol(key: str, doing: str) -> DemoStudy:
+    return DemoStudy(key.replace("_", "-"), HERE / f"{key}.jsonl", HERE / f"{key}_simulation.json", doing)
+
+
+STUDIES = (
+    DemoStudy(
+        "context-contrast",
+        HERE / "context_contrast.jsonl",
+        HERE / "simulation.json",
+        "Judge as a participant",
+    ),
+    DemoStudy(
+        "plain-comparison",
+        HERE / "headline_preview.jsonl",
+        HERE / "headline_simulation.json",
+        "A plain comparison",
+    ),
+    _of_protocol("aspects", "Four answers by aspect"),
+    _of_protocol("ranking", "Questions in order"),
+    _of_protocol("context_validation", "Follow-ups, valid or not"),
+    _of_protocol("relevance", "For whom it is relevant"),
+    _of_protocol("answer_pairs", "Pairs of answers"),
+    _of_protocol("question_quality", "Quality of questions"),
+    _of_protocol("justification_coding", "What reasons are about"),
+)
