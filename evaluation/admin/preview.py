@@ -1,6 +1,5 @@
 """An item as participants see it: the same rendering in the same page, storing nothing."""
 
-from itertools import permutations
 from typing import Any
 
 from django.contrib import messages
@@ -11,18 +10,20 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 
+from evaluation import design
 from evaluation.admin.rights import FORM, study_for
-from evaluation.forms import build_screen, read_fields
+from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.models import Item, Study
 from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.base import sees_context
+from evaluation.protocols.moves import Trace
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
 from evaluation.services.compiling import compile_spec, renderer_for
 from evaluation.services.freezing import with_parts
 
-# Orders offered: all of a pair's or a triple's, of more the first few.
-MAX_ORDERS = 6
+# Orders offered: those in which the study shows as many responses, of many the first few.
+MAX_ORDERS = 10
 
 
 @csrf_exempt  # the participant's own form carries no token, and nothing is stored
@@ -54,16 +55,16 @@ def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
 
 def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]) -> HttpResponse:
     stimulus: dict[str, Any] = item.stimulus or {}
-    parts = [response["part"] for response in stimulus["responses"]]
-    orders = [",".join(each) for each in _some_orders(parts)]
+    orders = _some_orders(len(stimulus["responses"]))
     order = request.GET.get("order", "")
     order = order if order in orders else orders[0]
     protocol = study.protocol_object
     data: dict[str, Any] | None = None
+    trace: Trace = {}
     wrong: tuple[Problem, ...] = ()
     fine = False
     if request.method == "POST":
-        data = read_fields(request.POST.dict())
+        data, trace = read_fields(request.POST.dict()), read_trace(request.POST.dict())
         try:
             protocol.clean(spec, stimulus, data)
             fine = True
@@ -72,7 +73,7 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
     guideline = protocol.guideline(spec, with_context=sees_context(spec, stimulus))
     here = reverse("admin:evaluation_item_preview", args=[item.pk])
     context = {
-        "screen": build_screen(protocol, spec, stimulus, order, data=data, problems=wrong),
+        "screen": build_screen(protocol, spec, stimulus, order, data=data, problems=wrong, trace=trace),
         "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
         "notice": "",
         "help": {
@@ -100,13 +101,8 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
     return response
 
 
-def _some_orders(parts: list[str]) -> list[tuple[str, ...]]:
-    found = []
-    for each in permutations(parts):
-        found.append(each)
-        if len(found) == MAX_ORDERS:
-            break
-    return found
+def _some_orders(n: int) -> list[str]:
+    return [design.presented_order(n, row) for row in range(min(design.n_orders(n), MAX_ORDERS))]
 
 
 def _neighbours(item: Item) -> list[tuple[str, str]]:

@@ -9,9 +9,10 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from evaluation.admin.options import wording
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import FORM, study_page
-from evaluation.admin.rules import LABELS, Prose, StepsForm
+from evaluation.admin.rules import Prose, StepsForm
 from evaluation.admin.study_forms import TEXTS
 from evaluation.canonical import canonical_hash
 from evaluation.models import Status, Study
@@ -56,11 +57,10 @@ class RevisionForm(StepsForm):
         self.fields[f"q:{name}:help"] = forms.CharField(
             label=f"{name}: line under it", max_length=500, required=False, initial=question["help"]
         )
-        for key, label in LABELS.get(question["kind"], {}).items():
-            if key in question["options"]:
-                self.fields[f"q:{name}:option:{key}"] = forms.CharField(
-                    label=f"{name}: {label.lower()}", max_length=120, initial=question["options"][key]
-                )
+        for key, called in wording(question).items():
+            self.fields[f"q:{name}:option:{key}"] = forms.CharField(
+                label=f"{name}: {called}", max_length=500, initial=question["options"][key]
+            )
 
     def sections(self) -> list[tuple[str, list[Any]]]:
         """Heading and fields, for the page."""

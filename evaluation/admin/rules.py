@@ -1,14 +1,11 @@
-"""Real fields for what the study keeps as JSON: steps, skip rules, completion codes, and a question's labels."""
+"""Real fields for what the study keeps as JSON: steps, skip rules and completion codes."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
 
 from evaluation.models.study import default_skips, default_steps
-from evaluation.protocols import Kind
 
 ON_OFF = ("consent", "instructions", "training", "comments")
 # Outcomes of a participant's way, each of which a panel may have a code for.
@@ -144,60 +141,3 @@ CODE_FIELDS = (
     ("code_failed_qualification", "code_failed_attention"),
     ("code_returned", "code_timed_out"),
 )
-
-# The labels that a kind of question lets one word: stored value to what the field is called.
-LABELS: dict[str, dict[str, str]] = {
-    Kind.PREFERENCE: {"tie": "Label of the tie"},
-    Kind.CHECKLIST: {"1": "Label of yes", "0": "Label of no"},
-    Kind.TEXT: {},
-}
-
-
-class LabelsWidget(forms.MultiWidget):
-    """One text field per label of the question's kind, each inside its own label."""
-
-    def __init__(self, labels: Mapping[str, str]) -> None:
-        self.labels = dict(labels)
-        super().__init__([forms.TextInput() for _ in labels])
-
-    def decompress(self, value: Any) -> list[Any]:
-        given = value if isinstance(value, Mapping) else {}
-        return [given.get(key, "") for key in self.labels]
-
-    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
-        parts = self.get_context(name, value, attrs)["widget"]["subwidgets"]
-        fields = (
-            (label, widget.render(part["name"], part["value"], part["attrs"], renderer))
-            for label, widget, part in zip(self.labels.values(), self.widgets, parts, strict=True)
-        )
-        shown = format_html_join("", "<label>{} {}</label>", fields)
-        return format_html('<span class="labels">{}</span>', shown or "none")
-
-
-class LabelsField(forms.MultiValueField):
-    """A question's options, as far as they are labels; what else its kind keeps there stays as it is."""
-
-    def __init__(self, kind: str, before: Mapping[str, Any]) -> None:
-        known = LABELS.get(kind)
-        labels = (
-            known
-            if known is not None
-            else {key: key for key, each in before.items() if isinstance(each, str)}
-        )
-        self.keys, self.before = list(labels), dict(before)
-        super().__init__(
-            [forms.CharField(max_length=120, required=False) for _ in labels],
-            widget=LabelsWidget(labels),
-            required=False,
-            require_all_fields=False,
-            label="Labels",
-        )
-        self.initial = self.before
-
-    def compress(self, data_list: list[Any]) -> dict[str, Any]:
-        given = dict(zip(self.keys, data_list or [], strict=False))
-        kept = {key: value for key, value in self.before.items() if key not in self.keys}
-        return kept | {key: text.strip() for key, text in given.items() if text and text.strip()}
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        return bool(self.clean(data) != (initial if isinstance(initial, dict) else {}))

@@ -4,10 +4,10 @@ from typing import Any
 
 from django import forms
 
-from evaluation.admin.rules import CodesForm, LabelsField, Prose, StepsForm
+from evaluation.admin.options import NEW_FORMS, OptionsField
+from evaluation.admin.rules import CodesForm, Prose, StepsForm
 from evaluation.models import Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
-from evaluation.protocols.values import CLEANERS
 from evaluation.services import PAPER_ARMS
 
 ARMS: dict[str, tuple[str, Any]] = {
@@ -139,19 +139,24 @@ class StudyForm(StepsForm, LiveStudyForm):
 
 
 class QuestionForm(forms.ModelForm):
-    """A question with its labels in fields of their own instead of JSON."""
+    """A question with its labels, scale or choices in fields of their own instead of JSON."""
 
     shown = forms.ChoiceField(choices=[(key.value, label) for key, label in SHOWN.items()], label="Asked")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         question = self.instance
-        # The labels of a new question are worded once its kind is known.
-        self.fields["options"] = LabelsField(question.kind or Kind.TEXT, question.options)
+        # What a new question is answered with is worded once its kind is known.
+        self.fields["options"] = OptionsField(question.kind or Kind.TEXT, question.options)
         if question.pk is None:
-            self.fields["kind"] = forms.ChoiceField(choices=[(each.value, each.value) for each in CLEANERS])
+            self.fields["kind"] = forms.ChoiceField(choices=[(each.value, each.value) for each in Kind])
         else:
             self.fields["kind"].disabled = True
+
+    def save(self, commit: bool = True) -> Any:
+        if self.instance.pk is None and (form := NEW_FORMS.get(self.cleaned_data["kind"])):
+            self.instance.options = {**self.instance.options, "form": form}
+        return super().save(commit)
 
     class Meta:
         model = Question

@@ -24,7 +24,8 @@ def values_of(page: Any) -> dict[str, Any]:
             value = bound.value()
             if hasattr(bound.field, "keys"):  # labels: one field each
                 parts = bound.field.widget.decompress(value)
-                sent |= {f"{bound.html_name}_{n}": part for n, part in enumerate(parts)}
+                given = {f"{bound.html_name}_{n}": part for n, part in enumerate(parts)}
+                sent |= {name: part for name, part in given.items() if part is not None and part is not False}
             elif value is not None and value is not False:
                 sent[bound.html_name] = value
     return sent
