@@ -1,6 +1,6 @@
 """The crowd in the admin: places and participants to watch, and the acts that change places."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from django import forms
@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 from annotator.models import (
     Assignment,
     AssignmentState,
+    EntryRule,
     Participant,
     ParticipantOutcome,
     Slot,
@@ -24,15 +25,18 @@ from annotator.models import (
     Step,
     Submission,
 )
+from annotator.services.admission import set_entry_rules
+from annotator.services.quality import quality_of
 from annotator.services.slots import change_redundancy, replace_excluded
 from evaluation import hooks
 from evaluation.admin.base import Scoped, StudyFilter
-from evaluation.admin.pages import Act, ActRefused, ReasonForm, Tab, act_page, tabs, workbench_url
-from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.pages import Act, ActRefused, ReasonForm, Tab, act_page, page, tabs, workbench_url
+from evaluation.admin.rights import FORM, may, my_studies, study_page
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
 
 tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40))
+tabs.register("quality", Tab("Quality", "annotator_participant_quality", 45, per_study=True))
 hooks.panels.register("places", hooks.Panel("Places", "admin:annotator_slot_panel"))
 hooks.panels.register("participants", hooks.Panel("Participants", "admin:annotator_participant_panel"))
 
@@ -135,6 +139,70 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
     return act_page(request, study, act, tab="workbench")
 
 
+def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
+    """The studies that the user is a member of, to choose from: nobody learns of others."""
+    others = my_studies(request).exclude(pk=study.pk).order_by("title")
+
+    class RulesForm(ReasonForm):
+        barred = forms.ModelMultipleChoiceField(
+            others, required=False, widget=forms.CheckboxSelectMultiple, label="Not who took part in"
+        )
+        invited = forms.ModelMultipleChoiceField(
+            others,
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            label="Only who took part in (any of them)",
+        )
+        field_order = ("barred", "invited", "reason")
+
+        def clean(self) -> dict[str, Any]:
+            data: dict[str, Any] = super().clean() or {}
+            if both := set(data.get("barred", ())) & set(data.get("invited", ())):
+                names = ", ".join(sorted(str(each) for each in both))
+                raise forms.ValidationError(f"Both kept out and the only ones let in: {names}.")
+            return data
+
+    return RulesForm
+
+
+@study_page("write", methods=FORM)
+def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
+    """Lists across studies. Rules on studies that this user does not know stay as they are."""
+    known = set(my_studies(request).values_list("pk", flat=True))
+    rules = list(EntryRule.objects.filter(study=study).select_related("other"))
+    hidden = [rule for rule in rules if rule.other_id not in known]
+    before = {kind: [rule.other for rule in rules if rule.kind == kind] for kind in EntryRule.Kind.values}
+
+    def do(data: dict[str, Any]) -> str:
+        barred, invited = list(data["barred"]), list(data["invited"])
+        for rule in hidden:
+            (barred if rule.kind == EntryRule.Kind.NOT else invited).append(rule.other)
+        set_entry_rules(study, barred=barred, invited=invited)
+        return f"Who may take part: {_rules_in_words(barred, invited, known)}"
+
+    act = Act(
+        title="Who may take part",
+        text="People are known across studies by the panel and their id on it. It binds who comes from now on; who is "
+        "in stays in. Somebody without an id is known nowhere: no list keeps them out, and none lets them in.",
+        button="Save",
+        form=rules_form(request, study),
+        initial={"barred": before[EntryRule.Kind.NOT], "invited": before[EntryRule.Kind.ONLY]},
+        do=do,
+        back=workbench_url(study),
+    )
+    return act_page(request, study, act, tab="workbench")
+
+
+def _rules_in_words(barred: Sequence[Study], invited: Sequence[Study], known: Collection[int]) -> str:
+    """The lists; studies that the reader is no member of have no name."""
+    parts = [
+        f"{what} {', '.join(str(each) if each.pk in known else 'another study' for each in studies)}"
+        for what, studies in (("not who took part in", barred), ("only who took part in", invited))
+        if studies
+    ]
+    return f"{'; '.join(parts) or 'everybody'}."
+
+
 @admin.register(Slot)
 class SlotAdmin(Scoped):
     tab = "workbench"
@@ -151,6 +219,7 @@ class SlotAdmin(Scoped):
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (
             ("<int:pk>/redundancy/", "redundancy", redundancy),
+            ("<int:pk>/entry-rules/", "entry_rules", entry_rules),
             ("<int:pk>/replace/", "replace", replace),
         )
 
@@ -180,8 +249,36 @@ def participants_panel(request: HttpRequest, slug: str) -> HttpResponse:
         "steps": [(label, f"{steps.get(key, 0):,}") for key, label in Step.choices if key != Step.DONE],
         "ended": [(label, f"{ended[key]:,}") for key, label in ParticipantOutcome.choices if key in ended],
         "list": tabs.get("participants").url(study),
+        "rules": _entry_rules_of(request, study),
+        "rules_url": reverse("admin:annotator_slot_entry_rules", args=[study.pk])
+        if may(request, "write", study.pk)
+        else "",
     }
     return _panel(request, "admin/annotator/participants_panel.html", context)
+
+
+def _entry_rules_of(request: HttpRequest, study: Study) -> str:
+    rules = list(EntryRule.objects.filter(study=study).select_related("other").order_by("other__title"))
+    barred, invited = (
+        [rule.other for rule in rules if rule.kind == kind]
+        for kind in (EntryRule.Kind.NOT, EntryRule.Kind.ONLY)
+    )
+    known = set(my_studies(request).values_list("pk", flat=True)) if rules else set()
+    return _rules_in_words(barred, invited, known) if rules else ""
+
+
+@study_page()
+def quality(request: HttpRequest, study: Study) -> HttpResponse:
+    """Each participant's care, those with most signs of the contrary first."""
+    reports = quality_of(study)
+    context = {
+        "title": "Quality",
+        "reports": reports,
+        "signed": sum(bool(report.signs) for report in reports),
+        "exclude_url": reverse("admin:evaluation_rater_exclude"),
+        "may_exclude": may(request, "write", study.pk),
+    }
+    return page(request, "admin/annotator/quality.html", context, study=study, tab="quality")
 
 
 @admin.register(Participant)
@@ -255,6 +352,9 @@ class ParticipantAdmin(Scoped):
             ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
             ("Assignments", assignments),
         ]
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (("<int:pk>/quality/", "quality", quality),)
 
     def get_urls(self) -> list[Any]:
         return [_panel_path(participants_panel, "annotator_participant_panel"), *super().get_urls()]

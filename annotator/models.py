@@ -37,6 +37,27 @@ class Step(models.TextChoices):
     DONE = "done", "done"
 
 
+class EntryRule(models.Model):
+    """Who may take part in a study, by another one: not who took part in that, or only they."""
+
+    class Kind(models.TextChoices):
+        NOT = "not", "not who took part in it"
+        ONLY = "only", "only who took part in it"
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="entry_rules")
+    other = models.ForeignKey(Study, models.CASCADE, related_name="+")
+    kind = models.CharField(max_length=4, choices=Kind)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "other"], name="entry_rule_once_per_other"),
+            models.CheckConstraint(name="entry_rule_not_of_itself", condition=~Q(study=F("other"))),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.study_id}: {self.get_kind_display()}, {self.other_id}"
+
+
 class Participant(models.Model):
     """A person in a study. The only place that knows a panel's id."""
 

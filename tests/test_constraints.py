@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, models, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotator.models import Assignment, Participant, Slot, SlotState, Submission
+from annotator.models import Assignment, EntryRule, Participant, Slot, SlotState, Submission
 from evaluation.models import (
     Answer,
     ApiRequest,
@@ -66,6 +66,11 @@ def world(db):
         call=Call.objects.create(run=run, item=judgment.item, order="r1,r2"),
         endpoint=Endpoint.objects.create(name="near", base_url="http://127.0.0.1:1/v1"),
         study=study,
+        rule=EntryRule.objects.create(
+            study=study,
+            other=Study.objects.create(slug="other", title="Other", protocol="pairwise"),
+            kind="not",
+        ),
         owner=owner,
         participant=participant,
         other=other,
@@ -155,6 +160,8 @@ VIOLATIONS = {
     "participant_once_per_study": lambda w: change(w.other, external_id=w.participant.external_id),
     "participant_done_has_outcome": lambda w: change(w.participant, outcome="completed"),
     "submission_once_per_participant": lambda w: again(Submission.objects.first()),
+    "entry_rule_once_per_other": lambda w: again(w.rule),
+    "entry_rule_not_of_itself": lambda w: change(w.rule, other=w.study),
     "slot_k_unique": lambda w: again(w.free),
     "slot_held_while_reserved_or_filled": lambda w: change(w.free, state="filled"),
     "slot_leased_while_reserved": lambda w: change(w.free, leased_until=w.later),

@@ -1,13 +1,16 @@
 """Taking a participant in: consent, arm, first visit, and coming back."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotator.models import Participant, Submission
+from annotator.models import EntryRule, Participant, Submission
 from annotator.platforms import Visit
 from annotator.selectors import arm_places, find_participant, has_places
+from annotator.services.admission import is_admitted
 from annotator.services.progress import advance, first_step
 from evaluation.canonical import canonical_hash
 from evaluation.models import Rater, Revision, Status, Study
@@ -21,6 +24,10 @@ class StudyFull(Exception):
     """There is no place left."""
 
 
+class NotAdmitted(Exception):
+    """The study's lists do not let this person in."""
+
+
 class ConsentChanged(Exception):
     """The study was revised: its text is not the one that was agreed to."""
 
@@ -28,12 +35,17 @@ class ConsentChanged(Exception):
 def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Participant:
     """Who comes with this visit: the participant they were, with a new submission, or a new one who consents now.
 
-    `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, StudyFull or
-    ConsentChanged; then nothing is stored.
+    `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, NotAdmitted,
+    StudyFull or ConsentChanged; then nothing is stored.
     """
     with transaction.atomic():
         # One at a time per study: two who consent at once must not be promised the same places.
-        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        lists = EntryRule.objects.filter(study=OuterRef("pk"))
+        locked = (
+            Study.objects.annotate(has_lists=Exists(lists))
+            .select_for_update(no_key=True, of=("self",))
+            .get(pk=study.pk)
+        )
         participant = find_participant(locked, visit)
         if participant is None:
             participant = _take_in(locked, visit, agreed_to)
@@ -42,9 +54,11 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
         return participant
 
 
-def _take_in(study: Study, visit: Visit, agreed_to: str | None) -> Participant:
+def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     if study.status != Status.LIVE:
         raise StudyNotOpen(f"{study.title} is {study.status}")
+    if study.has_lists and not is_admitted(study, visit):
+        raise NotAdmitted(study.title)
     now = timezone.now()
     if not has_places(study):
         raise StudyFull(study.title)

@@ -1,0 +1,115 @@
+"""The quality page: the careless stand first, with figures; careful people have no sign, and nobody is excluded."""
+
+import pytest
+from django.urls import reverse
+
+from annotator.models import Assignment
+from annotator.services.quality import quality_of
+from evaluation.models import Exclusion, Judgment
+from evaluation.services import exclude
+from tests.admin.conftest import signed_in
+from tests.crowd import come, hand_in, make_crowd_study
+from tests.participation.people import ONE_ARM
+
+pytestmark = pytest.mark.django_db
+REASONS = (
+    "It names the trees that grow in the north and says why they do.",
+    "The other one leaves out half of what was asked, as far as I can see.",
+    "Clear, short, and the example with the garden helps to picture it.",
+    "Both are fine; this one has fewer words and no mistake that I noticed.",
+    "I could act on it at once, while the other stays general throughout.",
+    "It answers the question first and explains afterwards, which I prefer.",
+)
+
+
+MIXED = {"f1.r1": "1", "f1.r2": "0", "f2.r1": "1", "f2.r2": "1"}
+
+
+@pytest.fixture
+def judged(owner):
+    """Six participants judge the same six items: five with care, and one first as always, fast and with one text."""
+    study = make_crowd_study(
+        "care", queries=8, arms=ONE_ARM, redundancy=6, items_per_participant=8, owner=owner
+    )
+    people = [come(study, f"p{number}") for number in range(6)]
+    careless = people[-1]
+    for n in range(8):
+        for number, person in enumerate(people):
+            if person is careless:
+                first = Assignment.objects.get(participant=person, state="reserved").order.partition(",")[0]
+                hand_in(
+                    person.token, preference=first, justification="It is the best of the two by far, I think."
+                )
+            else:
+                reason = f"{REASONS[(n + number) % 6]} {number} {n}"
+                label = "r1" if n % 2 else "tie"
+                hand_in(person.token, preference=label, justification=reason, satisfied=MIXED)
+    for judgment in Judgment.objects.filter(study=study):
+        fast = judgment.rater_id == careless.rater_id
+        judgment.duration_ms = 5_000 if fast else 60_000 + judgment.pk % 7
+        judgment.visible_ms = None
+        judgment.save(update_fields=["duration_ms", "visible_ms"])
+    return study, people
+
+
+def test_the_careless_stand_first_with_what_they_did(judged):
+    study, people = judged
+    first, *others = quality_of(study)
+    assert first.participant == people[-1]
+    assert (first.judged, first.seconds) == (8, 5)
+    said = "; ".join(first.signs)
+    assert "8% of the time that others take" in said
+    assert "prefers what is shown first (8 of 8)" in said
+    assert "gives one value throughout in 8 of 8 judgments" in said
+    assert "7 of 8 texts repeat an earlier one" in said
+    assert "agrees with others far less" in said
+    assert [other.signs for other in others] == [[]] * 5
+    assert not Exclusion.objects.exists()
+
+
+def test_attention_checks_and_copied_texts(owner):
+    study = make_crowd_study("checks", queries=3, arms=ONE_ARM, owner=owner, items_per_participant=3)
+    person = come(study, "p")
+    assignment = Assignment.objects.get(participant=person, state="reserved")
+    text = assignment.item.stimulus["responses"][0]["text"]
+    long = f"{text} and so on and so forth, as it says there"
+    assignment.item.stimulus["responses"][0]["text"] = long
+    assignment.item.save(update_fields=["stimulus"])
+    hand_in(person.token, justification=long)
+    [found] = quality_of(study)
+    assert found.signs == ["1 of 1 texts are copied from the screen"]
+    Assignment.objects.filter(participant=person, state="submitted").update(passed=False)
+    [found] = quality_of(study)
+    assert (found.gold.k, found.gold.n) == (0, 1)
+
+
+def test_the_page_links_to_excluding_and_says_who_is_excluded(judged, owner):
+    study, people = judged
+    client = signed_in(owner)
+    address = reverse("admin:annotator_participant_quality", args=[study.pk])
+    page = client.get(address).content.decode()
+    assert "1 of 6 participants has signs of careless work" in page
+    assert f"?ids={people[-1].rater_id}" in page
+    exclude(study=study, rater=people[-1].rater, reason="Did not read.", by=owner)
+    page = client.get(address).content.decode()
+    assert "Excluded: Did not read." in page
+    assert f"?ids={people[-1].rater_id}" not in page
+
+
+def test_queries_do_not_grow_with_participants(judged, owner, django_assert_max_num_queries):
+    study, _ = judged
+    with django_assert_max_num_queries(9):
+        quality_of(study)
+
+
+def test_only_members_read_it(judged, outsider):
+    study, _ = judged
+    address = reverse("admin:annotator_participant_quality", args=[study.pk])
+    assert signed_in(outsider).get(address).status_code == 404
+
+
+def test_a_study_without_participants(owner):
+    study = make_crowd_study("empty", queries=1, arms=ONE_ARM, owner=owner)
+    assert quality_of(study) == []
+    page = signed_in(owner).get(reverse("admin:annotator_participant_quality", args=[study.pk]))
+    assert "Nobody has come yet." in page.content.decode()
