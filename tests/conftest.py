@@ -12,6 +12,20 @@ from tests.judging.table import pytest_terminal_summary  # noqa: F401 - a hook: 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
+TOUCHES_A_DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
+SAYS_SO = ("django_db", "services", "postgres", "redis", "browser")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks the tests that touch no database: they say the same whatever DATABASE_URL is."""
+    for item in items:
+        if TOUCHES_A_DATABASE.isdisjoint(item.fixturenames) and not any(
+            map(item.get_closest_marker, SAYS_SO)
+        ):
+            item.add_marker("pure")
+
+
 def pytest_configure(config):
     from django.conf import settings
 

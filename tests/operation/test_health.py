@@ -15,6 +15,8 @@ from django.test import Client
 from config import health
 from tests.operation.reading import ROOT
 
+pytestmark = pytest.mark.services
+
 PATIENCE = 2.0
 # In a process of its own, since where the database is is read at its start.
 ASK = """
