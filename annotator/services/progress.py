@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step
@@ -69,38 +69,59 @@ def _work_left(participant: Participant, now: datetime, judged: int, checked: in
             finish(participant, ParticipantOutcome.FULL)
         return False
     if participant.step in (Step.TRAINING, Step.QUALIFICATION):
-        if _reserve_next(participant, participant.step, now):
+        attempt = _attempt(participant) if participant.step == Step.QUALIFICATION else 0
+        if _reserve_next(participant, participant.step, now, attempt):
             return True
-        if participant.step == Step.QUALIFICATION and not _qualified(participant):
+        if participant.step == Step.QUALIFICATION and not _qualified(participant, attempt):
+            if attempt + 1 < _qualification(participant).get("attempts", 1):
+                return _reserve_next(participant, participant.step, now, attempt + 1)
             finish(participant, ParticipantOutcome.FAILED_QUALIFICATION)
         return False
     return _next_item(participant, now, judged, checked)
 
 
-def _reserve_next(participant: Participant, role: str, now: datetime) -> bool:
-    """Reserves the first item of a slotless role that the participant has not met."""
-    met = Assignment.objects.filter(participant=participant).values("item")
+def _qualification(participant: Participant) -> dict[str, Any]:
+    rule: dict[str, Any] = participant.revision.spec["steps"]["qualification"]
+    return rule
+
+
+def _attempt(participant: Participant) -> int:
+    """Which attempt at qualifying the participant is at, from 0."""
+    met = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION)
+    return met.aggregate(latest=Max("attempt"))["latest"] or 0
+
+
+def _reserve_next(participant: Participant, role: str, now: datetime, attempt: int = 0) -> bool:
+    """Reserves the first item of a slotless role that the participant has not met in this attempt."""
+    met = Assignment.objects.filter(participant=participant, attempt=attempt).values("item")
     items = Item.objects.filter(study=participant.study_id, role=role, withdrawn_at=None).exclude(pk__in=met)
     item = items.exclude(stimulus_hash="").order_by("position", "pk").first()
     if item is None:
         return False
-    reserve_slotless(participant, item, now)
+    reserve_slotless(participant, item, now, attempt)
     return True
 
 
-def reserve_slotless(participant: Participant, item: Item, now: datetime) -> Assignment:
+def reserve_slotless(participant: Participant, item: Item, now: datetime, attempt: int = 0) -> Assignment:
     """An encounter that fills no place; which response comes first is drawn by seed, participant and item."""
     n = item.n_responses
     seed = participant.revision.spec["seed"]
     start = int(design.generator(seed, "slotless", participant.pk, item.key).integers(design.n_orders(n)))
     return Assignment.objects.create(
-        participant=participant, item=item, order=design.presented_order(n, start), reserved_at=now
+        participant=participant,
+        item=item,
+        attempt=attempt,
+        order=design.presented_order(n, start + attempt),
+        reserved_at=now,
     )
 
 
-def _qualified(participant: Participant) -> bool:
-    passed = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION, passed=True)
-    mark: int = participant.revision.spec["steps"]["qualification"]["pass_mark"]
+def _qualified(participant: Participant, attempt: int) -> bool:
+    """Each attempt counts for itself."""
+    passed = Assignment.objects.filter(
+        participant=participant, item__role=Role.QUALIFICATION, attempt=attempt, passed=True
+    )
+    mark: int = _qualification(participant)["pass_mark"]
     return passed.count() >= mark
 
 

@@ -259,6 +259,19 @@ def has_assignment(participant: Participant) -> bool:
     return Assignment.objects.filter(participant=participant, state=AssignmentState.RESERVED).exists()
 
 
+def said_after(assignment: Assignment) -> str:
+    """The notice that a submit calls for beside what comes next: a failed check, where the study warns, or a further
+    attempt at qualifying. Asks nothing after a main item."""
+    role, participant = assignment.item.role, assignment.participant
+    if role == Role.ATTENTION and assignment.passed is False and participant.outcome == "":
+        rule = participant.revision.spec["steps"].get("attention") or {}
+        return "check-failed" if rule.get("warn") else ""
+    if role == Role.QUALIFICATION:
+        again = Assignment.objects.filter(participant=participant, attempt__gt=assignment.attempt)
+        return "try-again" if again.exists() else ""
+    return ""
+
+
 def _fails(participant: Participant) -> bool:
     allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
     return allowed is not None and failed_checks(participant) > allowed

@@ -5,7 +5,7 @@ import uuid
 from django.http import HttpRequest, HttpResponse
 
 from annotator.selectors import get_participant
-from annotator.services.submitting import get_assignment
+from annotator.services.submitting import get_assignment, said_after
 from annotator.services.submitting import submit as submit_service
 from annotator.views.access import home, participant_view
 from annotator.views.screens import item_screen
@@ -28,4 +28,6 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
             problems=tuple(invalid.problems),
             trace=trace,
         )
-    return home(token, "already" if assignment.was_done else "late" if assignment.surplus else "")
+    if assignment.was_done:
+        return home(token, "already")
+    return home(token, "late" if assignment.surplus else said_after(assignment))

@@ -9,6 +9,10 @@ Words = str | Promise
 
 NOTICES: dict[str, Words] = {
     "already": gettext_lazy("You had already done that item. This is what comes next."),
+    "check-failed": gettext_lazy(
+        "One of the items was there to see whether you read with care, and its answer was not right. Please take your "
+        "time for the next ones."
+    ),
     "late": gettext_lazy(
         "The time for that item had run out and somebody else has judged it. "
         "Your answers are kept and count for your pay."
@@ -16,6 +20,9 @@ NOTICES: dict[str, Words] = {
     "lost": gettext_lazy("That item is no longer yours to work on. This is what comes next."),
     "more-time": gettext_lazy("You have more time for this item now."),
     "no-skip": gettext_lazy("This item can't be skipped."),
+    "try-again": gettext_lazy(
+        "That was not quite enough to go on. You can try once more: here are the items again, from the first."
+    ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
 }
 

@@ -56,6 +56,11 @@ class StepsForm(forms.Form):
         "How many qualification items somebody must get right to go on. Empty: no qualification.",
         1,
     )
+    qualification_attempts = _number(
+        "Qualification: attempts",
+        "How often somebody may try, with all items anew. Empty: once. Panels ask for two at a comprehension check.",
+        1,
+    )
     attention_checks = _number(
         "Attention checks", "How many are mixed into each participant's items. Empty: none.", 1
     )
@@ -64,6 +69,9 @@ class StepsForm(forms.Form):
         "With more than so many failed ones the visit ends. Empty: it never ends for that.",
         0,
     )
+    attention_warn = _tick(
+        "Warn after a failed check", "The participant is told, and asked to read with care."
+    )
     skips_per_participant = _number("Skips per participant", "How many items one participant may skip.", 0)
     skips_flag_after = _number(
         "Flag an item after", "An item skipped so often is flagged for you to look at. Empty: never.", 0
@@ -71,8 +79,9 @@ class StepsForm(forms.Form):
 
     STEP_FIELDS = (
         *(f"step_{name}" for name in ON_OFF),
-        "qualification_pass_mark",
+        ("qualification_pass_mark", "qualification_attempts"),
         ("attention_checks", "attention_allowed_failures"),
+        "attention_warn",
     )
     SKIP_FIELDS = (("skips_per_participant", "skips_flag_after"),)
 
@@ -82,6 +91,8 @@ class StepsForm(forms.Form):
         return {
             **{f"step_{name}": bool(steps.get(name)) for name in ON_OFF},
             "qualification_pass_mark": qualification.get("pass_mark"),
+            "qualification_attempts": qualification.get("attempts"),
+            "attention_warn": bool(attention.get("warn")),
             "attention_checks": attention.get("checks", 1) if attention else None,
             "attention_allowed_failures": attention.get("allowed_failures"),
             "skips_per_participant": skips.get("per_participant", 0),
@@ -91,13 +102,15 @@ class StepsForm(forms.Form):
     @staticmethod
     def steps_of(data: Mapping[str, Any]) -> dict[str, Any]:
         mark, checks = data.get("qualification_pass_mark"), data.get("attention_checks")
+        # What is left at its default is left out: so steps are the same as those that were written before it was there.
+        attempts = {"attempts": data["qualification_attempts"]} if data.get("qualification_attempts") else {}
+        warn = {"warn": True} if data.get("attention_warn") else {}
+        allowed = data.get("attention_allowed_failures")
         return {
             **default_steps(),
             **{name: bool(data.get(f"step_{name}")) for name in ON_OFF},
-            "qualification": {"pass_mark": mark} if mark else None,
-            "attention": {"checks": checks, "allowed_failures": data.get("attention_allowed_failures")}
-            if checks
-            else None,
+            "qualification": {"pass_mark": mark, **attempts} if mark else None,
+            "attention": {"checks": checks, "allowed_failures": allowed, **warn} if checks else None,
         }
 
     @staticmethod

@@ -181,9 +181,12 @@ class StudyAdmin(Scoped):
         said = StepsForm.initial_steps(study.steps, study.skips)
         steps = [name for name in ("consent", "instructions", "training", "comments") if said[f"step_{name}"]]
         if said["qualification_pass_mark"]:
-            steps.append(f"qualification (pass mark {said['qualification_pass_mark']})")
+            attempts = said["qualification_attempts"] or 1
+            often = f", {attempts} attempts" if attempts > 1 else ""
+            steps.append(f"qualification (pass mark {said['qualification_pass_mark']}{often})")
         if said["attention_checks"]:
-            steps.append(f"attention checks ({said['attention_checks']} each)")
+            warned = ", with a warning" if said["attention_warn"] else ""
+            steps.append(f"attention checks ({said['attention_checks']} each{warned})")
         return ", ".join(steps) or "items only"
 
     @admin.display(description="skipping")

@@ -17,8 +17,8 @@ def default_steps() -> dict[str, Any]:
         "consent": True,
         "instructions": True,
         "training": True,
-        "qualification": None,  # or {"pass_mark": 9}
-        "attention": None,  # or {"checks": 1, "allowed_failures": null}
+        "qualification": None,  # or {"pass_mark": 9}, and "attempts": 2
+        "attention": None,  # or {"checks": 1, "allowed_failures": null}, and "warn": true
         "comments": True,
     }
 

@@ -188,12 +188,17 @@ def _step_problems(spec: Spec) -> Iterable[str]:
         if name not in default_steps():
             yield f"steps.{name}: there is no such step"
         elif name == "qualification":
-            if value and not _is_rule(value, pass_mark=1):
-                yield 'steps.qualification: must be null or {"pass_mark": a number from 1}'
+            rule = {"attempts": 1, **value} if isinstance(value, dict) else value
+            if value and not _is_rule(rule, pass_mark=1, attempts=1):
+                yield 'steps.qualification: must be null or {"pass_mark": a number from 1, "attempts": from 1}'
         elif name == "attention":
             rule = {"allowed_failures": None, **value} if isinstance(value, dict) else value
-            if value and not _is_rule(rule, checks=1, allowed_failures=None):
-                yield 'steps.attention: must be null or {"checks": a number from 1, "allowed_failures": from 0 or null}'
+            warn = rule.pop("warn", False) if isinstance(rule, dict) else False
+            if value and not (_is_rule(rule, checks=1, allowed_failures=None) and isinstance(warn, bool)):
+                yield (
+                    'steps.attention: must be null or {"checks": a number from 1, "allowed_failures": from 0 or null, '
+                    '"warn": true or false}'
+                )
         elif value is not None and not isinstance(value, bool):
             yield f"steps.{name}: must be true or false"
 

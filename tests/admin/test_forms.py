@@ -82,6 +82,11 @@ def test_a_draft_s_rules_questions_texts_and_arms(editors_draft: Any, colleague:
     study.refresh_from_db()
     assert study.steps["training"] is False
     assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0}
+    more = {"attention_warn": "on", "qualification_pass_mark": 1, "qualification_attempts": 2}
+    assert client.post(address(study), values_of(client.get(address(study))) | more).status_code == 302
+    study.refresh_from_db()
+    assert study.steps["attention"] == {"checks": 2, "allowed_failures": 0, "warn": True}
+    assert study.steps["qualification"] == {"pass_mark": 1, "attempts": 2}
     assert study.skips["per_participant"] == 1
     assert (study.completion_codes, study.redundancy) == ({"completed": "ABC"}, 4)
     question = study.questions.get(key="preference")

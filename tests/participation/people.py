@@ -19,7 +19,7 @@ def with_checks(there, **rule):
     return launch(study, steps=NO_STEPS | {"attention": rule})
 
 
-def with_pass_mark():
+def with_pass_mark(**rule):
     """Live, with three qualification items of which two must be passed."""
     study = make_study("qualify", arms=ONE_ARM, training=False, checks=0)
     arm, systems = study.arms.get(), list(study.systems.all())
@@ -27,4 +27,4 @@ def with_pass_mark():
         query, context = make_query(study, key)
         gold = {"preference": "r2"}
         make_item(study, query, context, arm, systems, key=key, role="qualification", gold=gold)
-    return launch(study, steps=NO_STEPS | {"qualification": {"pass_mark": 2}})
+    return launch(study, steps=NO_STEPS | {"qualification": {"pass_mark": 2, **rule}})

@@ -1,12 +1,14 @@
 """Attention checks, the qualification, skips, and problems that are reported."""
 
 import pytest
+from django.urls import reverse
 
 from annotator.models import AssignmentState, Slot, SlotState
 from annotator.selectors import get_participant
 from annotator.services.submitting import (
     CannotSkip,
     report_problem,
+    said_after,
     skip,
     skips_left,
 )
@@ -14,7 +16,7 @@ from evaluation import design
 from evaluation.models import ItemFlag, Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services import verify_study
-from tests.crowd import before, come, hand_in, make_crowd_study
+from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.factories import NO_STEPS, launch, make_study
 from tests.participation.people import ONE_ARM, now_of, with_checks, with_pass_mark
 
@@ -83,6 +85,73 @@ def test_qualification(given, end):
     assert (before(token) is None) == (end[0] == "done")
     assert not counting_judgments(study).exists()
     assert Slot.objects.filter(state=SlotState.RESERVED).count() == (end[0] == "items")
+
+
+def test_a_second_attempt_at_qualifying_counts_for_itself():
+    study = with_pass_mark(attempts=2)
+    token = come(study, "a").token
+    first = [before(token).item]
+    hand_in(token, preference="r2")
+    for _ in range(2):
+        first.append(before(token).item)
+        last = hand_in(token, preference="r1")
+    assert now_of(token) == ("qualification", "")
+    assert said_after(last) == "try-again"
+    again = []
+    for preference in ("r2", "r1", "r2"):
+        again.append(before(token).item)
+        last = hand_in(token, preference=preference)
+    assert again == first
+    assert now_of(token) == ("items", "")
+    assert said_after(last) == ""
+    judged = Judgment.objects.filter(item__role="qualification").order_by("pk")
+    assert list(judged.values_list("replicate", flat=True)) == [0, 0, 0, 1, 1, 1]
+    assert not counting_judgments(study).exists()
+
+
+def test_attempts_come_to_an_end():
+    study = with_pass_mark(attempts=2)
+    token = come(study, "a").token
+    for _ in range(6):
+        assert now_of(token) == ("qualification", "")
+        hand_in(token, preference="r1")
+    assert now_of(token) == ("done", "failed_qualification")
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"warn": True}, "check-failed"),
+        ({"warn": False}, ""),
+        ({}, ""),
+        ({"warn": True, "allowed_failures": 0}, ""),
+    ],
+)
+def test_a_failed_check_may_be_followed_by_a_warning(rule, said):
+    study = with_checks(1, checks=1, **rule)
+    token = come(study, "a").token
+    done = hand_in(token)
+    while done.item.role != "attention":
+        assert said_after(done) == ""
+        done = hand_in(token)
+    assert said_after(done) == said
+
+
+def test_the_page_after_a_failed_check_says_so(client):
+    study = with_checks(1, checks=1, warn=True)
+    token = come(study, "a").token
+    while (assignment := before(token)).item.role != "attention":
+        hand_in(token)
+    address = reverse("annotator:submit", args=[token, assignment.pk])
+    page = client.post(address, form_of(assignment), follow=True).content.decode()
+    assert "One of the items was there to see whether you read with care" in page
+
+
+def form_of(assignment):
+    """A complete form, as a browser sends it, with an answer that the check does not want."""
+    data = filled_in(assignment)
+    cells = {f"satisfied.{part}": value for part, value in data.pop("satisfied", {}).items()}
+    return {**data, **cells, "preference": "r1"}
 
 
 def test_a_skip_gives_the_place_back_and_another_item(live):
