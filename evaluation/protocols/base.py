@@ -73,7 +73,7 @@ class Question:
     means, and under "form" how the question is answered: `over`; of a scale `low`, `high`, `step` (1) and `ideal`;
     of a choice, or a checklist over its choices, `choices` (values in their order) and `groups` (of the choices that
     have one, for reports); of a ranking or preference `ties`;
-    `flag`: a checklist over the whole item that is one box to tick; of a preference `points` (5 or 7): graded.
+    `flag`: a checklist over the whole item that is one box to tick.
     """
 
     key: str

@@ -10,7 +10,7 @@ VALUE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 MAX_POINTS = 21
 MAX_CHOICES = 60
 NUMBERS = ("low", "high", "step", "ideal")
-KNOWN = {*NUMBERS, "over", "choices", "groups", "ties", "flag", "points"}
+KNOWN = {*NUMBERS, "over", "choices", "groups", "ties", "flag"}
 
 
 def find_question_problems(question: Question) -> list[Problem]:
