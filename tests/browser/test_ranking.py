@@ -26,7 +26,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def drag(page: Page, part: str, to: int) -> None:
-    """Takes the entry by its handle and drops it on the one in that place (from 0)."""
+    """Takes the entry by its handle and drops it on the one in that place (from 0), once all stand still."""
+    settled(page)
     x, y = middle(entry(page, part).locator(".handle").bounding_box())
     _, goal = middle(page.locator(".entry").nth(to).bounding_box())
     page.mouse.move(x, y)

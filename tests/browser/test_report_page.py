@@ -64,22 +64,21 @@ def shot(page: Page, name: str, scheme: str, size: dict[str, int], *, full: bool
     page.screenshot(path=SHOTS / f"{name}-{size['width']}-{scheme}.png", full_page=full)
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_the_report_is_sound_and_readable(
-    study: Study, member: Callable[..., Visitor], scheme: str, size: dict[str, int]
-) -> None:
-    visitor = member(viewport=size, color_scheme=scheme)
-    visitor.go("/studies/contexteval/report/")
-    page = visitor.page
-    assert page.locator("#win-rates").is_visible()
-    form = "narrow" if size is PHONE else "wide"
-    for drawing in page.locator("svg.dots").all():
-        assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
-    assert_sound(visitor)
-    shot(page, "report", scheme, size)
-    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    assert_sound(visitor)
-    shot(page, "report-open", scheme, size)
+def test_the_report_is_sound_and_readable(study: Study, member: Callable[..., Visitor]) -> None:
+    for scheme, size in LOOKS:
+        visitor = member(viewport=size, color_scheme=scheme)
+        visitor.go("/studies/contexteval/report/")
+        page = visitor.page
+        assert page.locator("#win-rates").is_visible()
+        form = "narrow" if size is PHONE else "wide"
+        for drawing in page.locator("svg.dots").all():
+            assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
+        assert_sound(visitor)
+        shot(page, "report", scheme, size)
+        page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert_sound(visitor)
+        shot(page, "report-open", scheme, size)
+        page.close()
 
 
 def test_judges_stand_beside_people_in_one_figure(study: Study, member: Callable[..., Visitor]) -> None:
@@ -158,13 +157,12 @@ def test_the_waiting_page_becomes_the_report(
     assert visitor.complaints == []
 
 
-@pytest.mark.parametrize(("scheme", "size"), LOOKS)
-def test_the_pages_around_it(
-    study: Study, member: Callable[..., Visitor], scheme: str, size: dict[str, int]
-) -> None:
+def test_the_pages_around_it(study: Study, member: Callable[..., Visitor]) -> None:
     make_study("draft", owner=get_user_model().objects.get(username="ada"))
-    visitor = member(viewport=size, color_scheme=scheme)
-    for name, path in (("study-list", "/studies/"), ("study-detail", "/studies/contexteval/")):
-        visitor.go(path)
-        assert_sound(visitor)
-        shot(visitor.page, name, scheme, size, full=False)
+    for scheme, size in LOOKS:
+        visitor = member(viewport=size, color_scheme=scheme)
+        for name, path in (("study-list", "/studies/"), ("study-detail", "/studies/contexteval/")):
+            visitor.go(path)
+            assert_sound(visitor)
+            shot(visitor.page, name, scheme, size, full=False)
+        visitor.page.close()
