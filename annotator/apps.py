@@ -8,11 +8,13 @@ class AnnotatorConfig(AppConfig):
     verbose_name = "Annotator"
 
     def ready(self) -> None:
-        from annotator.services import slots, verification
+        from annotator import checks  # noqa: F401 - registers the system checks
+        from annotator.services import panels, slots, verification
         from evaluation import hooks
 
         hooks.launch.register("slots", slots.deal_slots)
         hooks.unlaunch.register("slots", slots.take_back_slots)
         hooks.item_withdrawn.register("slots", slots.retire_item)
         hooks.exclusion_undone.register("slots", slots.take_back_replacements)
+        hooks.codes_fixed.register("panels", panels.why_codes_are_fixed)
         hooks.verifiers.register("slots", verification.check_slots)

@@ -2,15 +2,28 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any
 
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState, Submission
+from annotator.models import (
+    Assignment,
+    AssignmentState,
+    DraftRound,
+    Panel,
+    PanelStatus,
+    Participant,
+    ParticipantOutcome,
+    Slot,
+    SlotState,
+    Submission,
+)
 from annotator.platforms import Visit
-from evaluation.models import Role, Study
+from annotator.platforms.prolific import statuses
+from evaluation.models import Exclusion, OncePer, Role, Study
 from evaluation.prepared import Prepared, Sample
 
 # Stands for a row's id in a query that is compiled ahead; no sequence gets there.
@@ -46,7 +59,9 @@ def _counts(participant: str) -> dict[str, Coalesce]:
 def _participant(token: str) -> Any:
     # Untyped, because the counts are declared on the model, where `annotate` is taken to redefine them.
     participants: Any = Participant.objects
-    return participants.select_related("study", "revision").annotate(**_counts("pk")).filter(token=token)
+    return (
+        participants.select_related("study__panel", "revision").annotate(**_counts("pk")).filter(token=token)
+    )
 
 
 PARTICIPANT: Prepared[Participant] = Prepared(
@@ -64,7 +79,9 @@ def get_participant(token: str) -> Participant:
 
 def _present(token: str) -> QuerySet[Assignment]:
     return (
-        Assignment.objects.select_related("item", "slot", "participant__study", "participant__revision")
+        Assignment.objects.select_related(
+            "item", "slot", "participant__study__panel", "participant__revision"
+        )
         .annotate(**_counts("participant"))
         .filter(participant__token=token, state=AssignmentState.RESERVED)
     )
@@ -95,6 +112,24 @@ def find_participant(study: Study, visit: Visit) -> Participant | None:
 
 def knows_session(participant: Participant, visit: Visit) -> bool:
     return Submission.objects.filter(participant=participant, external_id=visit.session_id).exists()
+
+
+def may_resume(participant: Participant, visit: Visit) -> bool:
+    """Whether somebody whose way ended by a return or a time-out goes on with this visit: it is a new one, and what
+    they did before is kept."""
+    if participant.outcome not in (ParticipantOutcome.RETURNED, ParticipantOutcome.TIMED_OUT):
+        return False
+    if not visit.session_id or knows_session(participant, visit):
+        return False
+    keeps = Panel.objects.filter(study=participant.study_id, returned=Panel.Returned.KEEP).exists()
+    return keeps and not Exclusion.objects.filter(rater=participant.rater_id, undone_at=None).exists()
+
+
+def panels_to_sync() -> QuerySet[Panel]:
+    """Studies that are drafted on a panel and not over there: not completed, or with submissions that are undecided."""
+    undecided = Q(records__status__in=[PanelStatus.RESERVED, PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW])
+    drafted = Panel.objects.exclude(drafted_at=None)
+    return drafted.filter(~Q(status=statuses.COMPLETED) | undecided).distinct()
 
 
 def _current(participant: int) -> QuerySet[Assignment]:
@@ -175,6 +210,28 @@ def promised_places(study: Study, now: datetime) -> dict[int, int]:
     return promised
 
 
+def people_needed(study: Study, now: datetime) -> int:
+    """How many more people the open places want, beyond what those at work have been promised.
+
+    Nobody meets the same query (or item) twice, so there must be as many people as one of them has open places. So
+    many are enough: dealt round by query, nobody gets one of them twice.
+    """
+    if not study.is_frozen:
+        return 0
+    key = "query" if study.once_per == OncePer.QUERY else "item"
+    of_one = available(study, now).order_by().values("arm", key).annotate(n=Count("pk"))
+    most: dict[int, int] = {}
+    for arm, n in of_one.values_list("arm", "n"):
+        most[arm] = max(most.get(arm, 0), n)
+    per_person = study.items_per_participant
+    needed = 0
+    for each in arm_places(study, now):
+        if each.free > 0:
+            at_work = ceil(each.promised / per_person)
+            needed += max(ceil(each.free / per_person), most[each.arm] - at_work)
+    return needed
+
+
 def next_release(participant: Participant, now: datetime) -> datetime | None:
     """When the first place that others hold, and this participant could take, becomes free; None if there is none."""
     seen = seen_keys(participant)
@@ -200,3 +257,19 @@ def seen_keys(participant: Participant | int) -> QuerySet[Assignment, int | None
     """The queries (or items) that the participant has met, as a subquery."""
     met = Assignment.objects.filter(participant=participant, once__isnull=False, slot__isnull=False)
     return met.values_list("once", flat=True)
+
+
+def rounds_as_trace(assignment: Assignment) -> list[dict[str, Any]]:
+    """What a participant and a model made of the entries in turn, as a judgment's trace keeps it."""
+    return [
+        {
+            "number": each.number,
+            "instruction": each.instruction,
+            "model": each.model,
+            "state": each.state,
+            "before": each.before,
+            "after": each.after,
+            "problem": each.problem,
+        }
+        for each in DraftRound.objects.filter(assignment=assignment).order_by("number")
+    ]

@@ -21,6 +21,7 @@ register_converter(TokenConverter, "token")
 
 app_name = "annotator"
 urlpatterns = [
+    path("hooks/prolific/", views.prolific_hook, name="prolific-hook"),
     path("s/<slug:slug>/", views.entry, name="entry"),
     path("p/<token:token>/", views.page, name="page"),
     path("p/<token:token>/go-on/", views.go_on, name="go-on"),
@@ -30,4 +31,6 @@ urlpatterns = [
     path("p/<token:token>/a/<uuid:assignment_id>/skip/", views.skip, name="skip"),
     path("p/<token:token>/a/<uuid:assignment_id>/draft/", views.draft, name="draft"),
     path("p/<token:token>/a/<uuid:assignment_id>/problem/", views.problem, name="problem"),
+    path("p/<token:token>/a/<uuid:assignment_id>/revise/", views.revise, name="revise"),
+    path("p/<token:token>/a/<uuid:assignment_id>/rounds/", views.rounds, name="rounds"),
 ]

@@ -1,48 +1,36 @@
-"""How a panel names who comes: read from the address's query string.
-
-Prolific's parameters are understood from the start; without them a person is a link participant. Codes, redirects
-and the panels' APIs get a module each here.
-"""
+"""The platforms that people come from, one module each: what their addresses carry and how a way ends there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-MAX_ID = 120
+from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit
+from annotator.platforms.connect import Connect
+from annotator.platforms.external_question import ExternalQuestion
+from annotator.platforms.link import Link, Personal
+from annotator.platforms.prolific.profile import Prolific
+from annotator.platforms.sona import Sona
 
-
-@dataclass(frozen=True)
-class Visit:
-    """One arrival: who, and under which submission of the panel."""
-
-    platform: str
-    external_id: str = ""
-    external_study_id: str = ""
-    session_id: str = ""
-
-    @property
-    def is_known(self) -> bool:
-        return bool(self.external_id)
+# Those that a study can be set to, as a researcher is offered them.
+CHOICES: tuple[Platform, ...] = (Link(), Prolific(), Connect(), Sona(), ExternalQuestion())
+PLATFORMS: dict[str, Platform] = {each.key: each for each in (*CHOICES, Personal())}
 
 
-def read_visit(params: Mapping[str, str]) -> Visit:
-    """The visit that a query string (or the entry form that carries it on) describes."""
-    participant = params.get("PROLIFIC_PID", "").strip()[:MAX_ID]
-    if not participant:
-        return Visit("link")
-    return Visit(
-        "prolific",
-        participant,
-        params.get("STUDY_ID", "").strip()[:MAX_ID],
-        params.get("SESSION_ID", "").strip()[:MAX_ID],
-    )
+def get_platform(key: str) -> Platform:
+    return PLATFORMS[key]
 
 
-def visit_params(visit: Visit) -> dict[str, str]:
-    """The same visit as form fields."""
-    if not visit.is_known:
-        return {}
-    return {
-        "PROLIFIC_PID": visit.external_id,
-        "STUDY_ID": visit.external_study_id,
-        "SESSION_ID": visit.session_id,
-    }
+def understood(params: Mapping[str, str]) -> Platform:
+    """Whose parameters these are, for a study that is set to no platform: Prolific's, or just a link."""
+    return PLATFORMS["prolific" if params.get("PROLIFIC_PID", "").strip() else "link"]
+
+
+__all__ = [
+    "CHOICES",
+    "PLATFORMS",
+    "Leave",
+    "Platform",
+    "Setting",
+    "Settings",
+    "Visit",
+    "get_platform",
+    "understood",
+]

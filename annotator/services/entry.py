@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from annotator.models import EntryRule, Participant, Submission
 from annotator.platforms import Visit
-from annotator.selectors import arm_places, find_participant, has_places
+from annotator.selectors import arm_places, find_participant, has_places, may_resume
 from annotator.services.admission import is_admitted
 from annotator.services.progress import advance, first_step
+from annotator.services.resuming import pick_up, reopen
 from evaluation.canonical import canonical_hash
 from evaluation.models import Rater, Revision, Status, Study
 
@@ -35,6 +36,7 @@ class ConsentChanged(Exception):
 def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Participant:
     """Who comes with this visit: the participant they were, with a new submission, or a new one who consents now.
 
+    Who had returned the study or run out of time at the panel, and takes it again there, goes on where they stopped.
     `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, NotAdmitted,
     StudyFull or ConsentChanged; then nothing is stored.
     """
@@ -47,10 +49,15 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
             .get(pk=study.pk)
         )
         participant = find_participant(locked, visit)
+        resumes = participant is not None and may_resume(participant, visit)
         if participant is None:
             participant = _take_in(locked, visit, agreed_to)
+        elif resumes:
+            participant = reopen(participant)
         if visit.session_id or not participant.submissions.exists():
             _add_submission(participant, visit)
+        if resumes:
+            pick_up(participant)
         return participant
 
 
@@ -100,6 +107,7 @@ def _add_submission(participant: Participant, visit: Visit) -> None:
         external_id=visit.session_id,
         defaults={
             "external_study_id": visit.external_study_id,
+            "extra": dict(visit.extra),
             "outcome": participant.outcome,
             "ended_at": timezone.now() if participant.outcome else None,
         },

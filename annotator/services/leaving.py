@@ -31,7 +31,7 @@ def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
     with transaction.atomic():
         participant = lock_participant(token)
         if not participant.outcome:
-            _give_back(participant)
+            give_back(participant)
             finish(participant, ParticipantOutcome.WITHDRAWN)
     # Not in the same transaction, which would hold the study while it waits; asking again completes it.
     if leave_out_judgments and participant.outcome == ParticipantOutcome.WITHDRAWN:
@@ -41,7 +41,7 @@ def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
             replace_excluded(participant.study)
 
 
-def _give_back(participant: Participant) -> None:
+def give_back(participant: Participant) -> None:
     """Frees the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
     unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
     for assignment in unfinished.select_related("slot", "participant__study"):

@@ -14,6 +14,7 @@ from evaluation.analytics import quality
 from evaluation.columns import Columns, Type, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Role, Study
 from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.moves import pasted_in
 from evaluation.selectors import standing_exclusions
 
 # Each of these is a sign only with so many judgments behind it.
@@ -128,11 +129,11 @@ def _add_times(reports: list[ParticipantQuality], work: _Work) -> None:
 
 
 def _add_answers(reports: list[ParticipantQuality], work: _Work) -> None:
-    """Straight lines, sides and agreement, from every answer that is no text."""
+    """Straight lines, sides and agreement, from every answer that is no text and no entry."""
     coded = ("question", "part", "label", "kind", "judgment__shown")
     whole = ("judgment_id", "judgment__rater_id", "judgment__item_id")
     columns = read_columns(
-        work.answers().exclude(kind=Kind.TEXT),
+        work.answers().exclude(kind__in=[Kind.TEXT, Kind.ENTRIES]),
         dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(coded, Type.CODED) | {"number": Type.NUMBER},
     )
     rater = work.place(columns.array("judgment__rater_id"))
@@ -242,13 +243,17 @@ def _add_texts(reports: list[ParticipantQuality], work: _Work) -> None:
         work.answers()
         .filter(kind=Kind.TEXT)
         .order_by("judgment__item_id", "pk")
-        .values_list("judgment__rater_id", "judgment__item_id", "text")
+        .values_list("judgment__rater_id", "judgment__item_id", "text", "question", "judgment__trace")
     )
     if not rows:
         return
     rater = work.place(np.array([row[0] for row in rows])).tolist()
     found = quality.odd_texts(
-        rater, [row[2] or "" for row in rows], _sources([row[1] for row in rows]), work.n
+        rater,
+        [row[2] or "" for row in rows],
+        [pasted_in(row[4].get(row[3])) for row in rows],
+        _sources([row[1] for row in rows]),
+        work.n,
     )
     for report, texts in zip(reports, found, strict=True):
         report.texts = texts
@@ -315,6 +320,8 @@ def _text_signs(texts: quality.Texts) -> list[str]:
     ):
         if n:
             signs.append(f"{n} of {texts.n} texts {what}")
+    if texts.pasted:
+        signs.append(f"{texts.pasted} of {texts.watched} texts are pasted for the most part")
     return signs
 
 

@@ -21,16 +21,18 @@ from annotator.models import (
     SlotState,
     Step,
 )
-from annotator.selectors import SAMPLE_ID, submitted
+from annotator.selectors import SAMPLE_ID, rounds_as_trace, submitted
 from annotator.services.claiming import extend_lease, lease_end, release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
 from evaluation.prepared import Prepared, PreparedUpdate, Sample
-from evaluation.protocols import AnswerValue
+from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.entries import answers_traced_back, known_origins
 from evaluation.protocols.moves import Trace, known_moves
 from evaluation.services import JudgmentInput, record_judgments
 
-MAX_DRAFT = 100_000
+# In bytes of a request: well above thirty entries of the length that one may have.
+MAX_DRAFT = 1_000_000
 # What can still be submitted.
 UNFINISHED = (AssignmentState.RESERVED, AssignmentState.EXPIRED)
 
@@ -86,7 +88,10 @@ def submit(
             was_late = assignment.state == AssignmentState.EXPIRED
             questions = protocol.questions(spec, assignment.item.stimulus) if trace else []
             moves = known_moves(questions, assignment.item.stimulus, trace or {})
-            _record(assignment, answers, now, visible_ms, moves)
+            rounds = _rounds(assignment, answers)
+            known = known_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
+            answers = answers_traced_back(answers, known) if known else answers
+            _record(assignment, answers, now, visible_ms, moves | rounds)
             _go_on(assignment, now, was_late=was_late or assignment.surplus)
             return cast(Assignment, assignment)
     except _AlreadyDone:
@@ -98,6 +103,14 @@ def submit(
         if meanwhile is None:
             raise
         return meanwhile
+
+
+def _rounds(assignment: Assignment, answers: list[AnswerValue]) -> Trace:
+    """What a model was asked for meanwhile, as part of the trace; looked for only where there are entries to revise."""
+    if all(answer.kind != Kind.ENTRIES for answer in answers):
+        return {}
+    rounds = rounds_as_trace(assignment)
+    return {"rounds": rounds} if rounds else {}
 
 
 def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
@@ -144,7 +157,9 @@ def _record(
     gold = assignment.item.gold
     study = assignment.participant.study
     if gold is not None:
-        assignment.passed = study.protocol_object.compare_gold(gold, answers).passed
+        assignment.passed = study.protocol_object.compare_gold(
+            assignment.item.stimulus or {}, gold, answers
+        ).passed
     duration = _duration_ms(assignment, now)
     [judgment] = record_judgments(
         study=study,

@@ -4,10 +4,26 @@ from annotator.views.comments import comments
 from annotator.views.draft import draft
 from annotator.views.entry import entry
 from annotator.views.go_on import go_on
+from annotator.views.hooks import prolific_hook
 from annotator.views.page import page
 from annotator.views.problem import problem
+from annotator.views.revise import revise
+from annotator.views.rounds import rounds
 from annotator.views.skip import skip
 from annotator.views.submit import submit
 from annotator.views.withdraw import withdraw
 
-__all__ = ["comments", "draft", "entry", "go_on", "page", "problem", "skip", "submit", "withdraw"]
+__all__ = [
+    "comments",
+    "draft",
+    "entry",
+    "go_on",
+    "page",
+    "problem",
+    "prolific_hook",
+    "revise",
+    "rounds",
+    "skip",
+    "submit",
+    "withdraw",
+]

@@ -14,7 +14,11 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
 from annotator.models import Participant
+from annotator.platforms import Leave
+from annotator.platforms.addresses import origin_of
+from annotator.services.panels import frame_origins
 from annotator.services.submitting import NotYours
+from evaluation.models import Study
 
 View = Callable[..., HttpResponse]
 
@@ -51,24 +55,39 @@ def _protect(response: HttpResponse) -> HttpResponse:
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex"
-    response["Content-Security-Policy"] = content_security_policy()
+    # A page about a study has its own: who may frame it is the platform's word.
+    response.headers.setdefault("Content-Security-Policy", content_security_policy())
     response.xframe_options_exempt = True
     return response
 
 
 def content_security_policy() -> str:
-    """The policy of every page, except that panels may show these in a frame."""
-    return _framed_by(tuple(settings.ASSAY_FRAME_ANCESTORS))
+    """The policy of every page, except that the installation's sites may show these in a frame."""
+    return _policy(tuple(settings.ASSAY_FRAME_ANCESTORS), ())
 
 
-@lru_cache(maxsize=8)
-def _framed_by(origins: tuple[str, ...]) -> str:
-    return build_policy(replace={"frame-ancestors": [SELF, *origins]})
+@lru_cache(maxsize=256)
+def _policy(frames: tuple[str, ...], form_targets: tuple[str, ...]) -> str:
+    return build_policy(
+        replace={"frame-ancestors": [SELF, *frames], "form-action": [SELF, *form_targets]},
+    )
 
 
 def render(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Renders without the request: no context processor runs, so nothing can touch a session or a cookie."""
     return HttpResponse(get_template(template).render(context), status=status)
+
+
+def render_for(
+    study: Study, template: str, context: dict[str, Any], *, status: int = 200, leave: Leave | None = None
+) -> HttpResponse:
+    """A page about a study, which its platform's sites may frame; one that ends the way may post its form there."""
+    frames = frame_origins(study)
+    # The site answers the form with a redirect inside its own frame, which the policy has to allow, too.
+    targets = (origin_of(leave.post_to), *frames) if leave is not None and leave.post_to else ()
+    response = render(template, context, status=status)
+    response["Content-Security-Policy"] = _policy(frames, targets)
+    return response
 
 
 def home(token: str, notice: str = "") -> SeeOther:

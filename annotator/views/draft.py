@@ -16,9 +16,10 @@ from evaluation.forms import PROBLEM_NOTE
 @participant_view("POST")
 def draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     """JSON in, JSON out: {"leased_until", "lease_seconds"}, or 409 if the item is lost. A form goes home."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT:
-        return JsonResponse({"error": "too large"}, status=413)
-    if request.content_type != "application/json":
+    is_json = request.content_type == "application/json"
+    if is_too_large(request):
+        return JsonResponse({"error": "too large"}, status=413) if is_json else home(token, "too-large")
+    if not is_json:
         until = save_draft(token, assignment_id, draft_fields(request.POST.dict()))
         return home(token, "more-time" if until else "lost")
     try:
@@ -32,6 +33,10 @@ def draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRes
         return JsonResponse({"error": "lost"}, status=409)
     left = int((until - timezone.now()).total_seconds())
     return JsonResponse({"leased_until": until.isoformat(), "lease_seconds": left})
+
+
+def is_too_large(request: HttpRequest) -> bool:
+    return int(request.META.get("CONTENT_LENGTH") or 0) > MAX_DRAFT
 
 
 def draft_fields(fields: Mapping[str, Any]) -> dict[str, str]:

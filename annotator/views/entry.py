@@ -6,8 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import Participant, ParticipantOutcome
-from annotator.platforms import Visit, read_visit, visit_params
-from annotator.selectors import find_participant, has_places, knows_session
+from annotator.platforms import Leave
+from annotator.selectors import find_participant, has_places, knows_session, may_resume
 from annotator.services.admission import is_admitted
 from annotator.services.entry import (
     ConsentChanged,
@@ -17,71 +17,99 @@ from annotator.services.entry import (
     consent_version,
     enter,
 )
-from annotator.views.access import clean_text, home, participant_view, render
-from annotator.views.screens import contact, done_context, rendered
-from annotator.views.texts import NOT_ADMITTED, NOT_OPEN, Words
+from annotator.services.panels import Arrival, LinkUnknown, leave_at_door, read_arrival
+from annotator.views.access import clean_text, home, participant_view, render_for
+from annotator.views.screens import contact, done_context, example_screen, rendered
+from annotator.views.texts import NO_ID, NOT_ADMITTED, NOT_OPEN, Words
 from evaluation.models import Status, Study
 
 
 @participant_view("GET", "HEAD", "POST")
 def entry(request: HttpRequest, slug: str) -> HttpResponse:
-    study = Study.objects.visible().filter(slug=slug).exclude(status=Status.DRAFT).first()
+    studies = Study.objects.visible().select_related("panel")
+    study = studies.filter(slug=slug).exclude(status=Status.DRAFT).first()
     if study is None:
         raise Http404
     params = request.POST if request.method == "POST" else request.GET
-    visit = read_visit({name: clean_text(value) for name, value in params.dict().items()})
+    try:
+        arrival = read_arrival(study, {name: clean_text(value) for name, value in params.dict().items()})
+    except LinkUnknown:
+        raise Http404 from None
+    if arrival.visit.preview:
+        return _preview(study)
+    if arrival.lacks_id:
+        return _closed(study, NO_ID)
     if request.method == "POST":
-        return _decide(study, visit, params.get("choice", ""), params.get("consent"))
-    participant = find_participant(study, visit)
-    return _show(study, visit) if participant is None else _welcome_back(participant, visit)
+        return _decide(study, arrival, params.get("choice", ""), params.get("consent"))
+    participant = find_participant(study, arrival.visit)
+    return _show(study, arrival) if participant is None else _welcome_back(participant, study, arrival)
 
 
-def _welcome_back(participant: Participant, visit: Visit) -> HttpResponse:
+def _welcome_back(participant: Participant, study: Study, arrival: Arrival) -> HttpResponse:
     """A new visit is recorded, and that takes a POST, also of who is done; otherwise straight on."""
+    visit = arrival.visit
     if not visit.session_id or knows_session(participant, visit):
         return home(participant.token)
-    study, outcome = participant.study, participant.outcome
-    again = {"done": bool(outcome), "code": bool(study.completion_codes.get(outcome))}
-    context = _around(study) | {"visit": visit_params(visit), "again": again}
-    return render("annotator/entry_again.html", context)
+    outcome = "" if may_resume(participant, visit) else participant.outcome
+    code = bool(outcome) and bool(leave_at_door(study, arrival, outcome).code)
+    context = {"visit": arrival.params, "again": {"done": bool(outcome), "code": code}}
+    return _page(study, "annotator/entry_again.html", context)
 
 
-def _show(study: Study, visit: Visit, *, notice: str = "", status: int = 200) -> HttpResponse:
+def _show(study: Study, arrival: Arrival, *, notice: str = "", status: int = 200) -> HttpResponse:
     if study.status != Status.LIVE:
         return _closed(study, NOT_OPEN[study.status])
-    if not is_admitted(study, visit):
+    if not is_admitted(study, arrival.visit):
         return _closed(study, NOT_ADMITTED)
     if not has_places(study):
-        return _leave(study, visit, ParticipantOutcome.FULL)
-    context = _around(study) | {"about": _about(study), "visit": visit_params(visit), "notice": notice}
-    return render("annotator/entry.html", context, status=status)
+        return _leave(study, arrival, ParticipantOutcome.FULL)
+    context = {"about": _about(study), "visit": arrival.params, "notice": notice}
+    return _page(study, "annotator/entry.html", context, status=status)
 
 
-def _decide(study: Study, visit: Visit, choice: str, agreed_to: str | None) -> HttpResponse:
+def _preview(study: Study) -> HttpResponse:
+    """The door and what an item looks like, for who has not taken the task on: nothing on it can be sent."""
+    if study.status != Status.LIVE:
+        return _closed(study, NOT_OPEN[study.status])
+    screen = example_screen(study)
+    return _page(study, "annotator/entry_preview.html", {"about": _about(study), "screen": screen})
+
+
+def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) -> HttpResponse:
+    if choice != "agree" and (known := find_participant(study, arrival.visit)) is not None:
+        # They have agreed before, perhaps in another window; to go, they withdraw.
+        return _welcome_back(known, study, arrival)
     if choice == "decline":
-        return _leave(study, visit, ParticipantOutcome.NO_CONSENT)
+        return _leave(study, arrival, ParticipantOutcome.NO_CONSENT)
     if choice != "agree":
-        return _show(study, visit, status=422)
+        return _show(study, arrival, status=422)
     try:
-        return home(enter(study, visit, agreed_to=agreed_to).token)
+        return home(enter(study, arrival.visit, agreed_to=agreed_to).token)
     except ConsentChanged:
         notice = gettext("This page has changed since you opened it. Please read it again.")
-        return _show(study, visit, notice=notice, status=422)
+        return _show(study, arrival, notice=notice, status=422)
     except StudyFull:
-        return _leave(study, visit, ParticipantOutcome.FULL)
+        return _leave(study, arrival, ParticipantOutcome.FULL)
     except (StudyNotOpen, NotAdmitted):
         study.refresh_from_db()
-        return _show(study, visit)
+        return _show(study, arrival)
 
 
 def _closed(study: Study, words: tuple[Words, Words]) -> HttpResponse:
     title, text = words
-    return render("annotator/entry_closed.html", _around(study) | {"closed": {"title": title, "text": text}})
+    return _page(study, "annotator/entry_closed.html", {"closed": {"title": title, "text": text}})
 
 
-def _leave(study: Study, visit: Visit, outcome: ParticipantOutcome) -> HttpResponse:
-    done = done_context(study, outcome, visit.platform)
-    return render("annotator/entry_done.html", _around(study) | {"done": done})
+def _leave(study: Study, arrival: Arrival, outcome: ParticipantOutcome) -> HttpResponse:
+    leave = leave_at_door(study, arrival, outcome)
+    done = done_context(outcome, leave, arrival.platform)
+    return _page(study, "annotator/entry_done.html", {"done": done}, leave=leave)
+
+
+def _page(
+    study: Study, template: str, context: dict[str, Any], *, status: int = 200, leave: Leave | None = None
+) -> HttpResponse:
+    return render_for(study, template, _around(study) | context, status=status, leave=leave)
 
 
 def _around(study: Study) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from datetime import datetime
 from functools import lru_cache
 from math import ceil
 from typing import Any
-from urllib.parse import quote
 
 from django.http import HttpResponse
 from django.urls import reverse
@@ -13,14 +12,17 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import Assignment, Participant, Step
+from annotator.platforms import Leave, Platform, get_platform
 from annotator.selectors import last_submitted, next_release
 from annotator.services.claiming import lease_end
 from annotator.services.leaving import MAX_COMMENTS
-from annotator.views.access import render
+from annotator.services.panels import leave_of
+from annotator.views.access import render_for
+from annotator.views.drafting import drafting_of
 from annotator.views.texts import NOTICES, OUTCOMES, STEP_LABELS
 from evaluation import design
-from evaluation.forms import VISIBLE_MS, build_feedback, build_screen, read_fields, read_trace
-from evaluation.models import Role, Status
+from evaluation.forms import INSTRUCTION, VISIBLE_MS, build_feedback, build_screen, read_fields, read_trace
+from evaluation.models import Item, Role, Status, Study
 from evaluation.protocols import AnswerValue, Kind, Problem
 from evaluation.protocols.base import Data
 from evaluation.protocols.moves import Trace
@@ -52,6 +54,7 @@ def item_screen(
     visible_ms: str = "",
     problems: tuple[Problem, ...] = (),
     trace: Trace | None = None,
+    instruction: str = "",
 ) -> HttpResponse:
     """The item with what was filled in: the draft, or what a refused form held."""
     draft = assignment.draft
@@ -63,6 +66,7 @@ def item_screen(
         data=read_fields(draft) if data is None else data,
         problems=problems,
         trace=read_trace(draft) if data is None else trace,
+        drafting=drafting_of(participant, assignment, instruction or draft.get(INSTRUCTION, "")),
     )
     role = assignment.item.role
     context = _around(participant, notice, role=role) | {
@@ -74,7 +78,7 @@ def item_screen(
         "guideline": guideline(participant, assignment.item.stimulus),
         "shortcuts": True,
     }
-    return render("annotator/page_item.html", context, status=422 if problems else 200)
+    return render_for(participant.study, "annotator/page_item.html", context, status=422 if problems else 200)
 
 
 def _item(participant: Participant, assignment: Assignment, visible_ms: str) -> dict[str, Any]:
@@ -117,20 +121,20 @@ def instructions_screen(participant: Participant, notice: str = "") -> HttpRespo
         ],
     }
     context = _around(participant, notice) | {"texts": texts, "go_on": _address("go-on", participant)}
-    return render("annotator/page_instructions.html", context)
+    return render_for(participant.study, "annotator/page_instructions.html", context)
 
 
 def feedback_screen(participant: Participant, done: Assignment, notice: str = "") -> HttpResponse:
     """What the item's gold says beside what was answered."""
     protocol, spec = participant.study.protocol_object, participant.revision.spec
     stimulus = _stimulus(done)
-    result = protocol.compare_gold(done.item.gold or {}, _answers(done))
+    result = protocol.compare_gold(stimulus, done.item.gold or {}, _answers(done))
     context = _around(participant, notice, role=Role.TRAINING) | {
         "feedback": build_feedback(protocol, spec, stimulus, done.order, result),
         "screen": build_screen(protocol, spec, stimulus, done.order),
         "go_on": _address("go-on", participant),
     }
-    return render("annotator/page_feedback.html", context)
+    return render_for(participant.study, "annotator/page_feedback.html", context)
 
 
 def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
@@ -157,7 +161,7 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
         "waiting": {"title": title, "text": text, "button": button},
         "go_on": _address("go-on", participant),
     }
-    return render("annotator/page_waiting.html", context)
+    return render_for(participant.study, "annotator/page_waiting.html", context)
 
 
 def comments_screen(
@@ -167,29 +171,48 @@ def comments_screen(
     context = _around(participant, notice) | {
         "comments": {"url": url, "value": value, "error": error, "limit": str(MAX_COMMENTS)}
     }
-    return render("annotator/page_comments.html", context, status=422 if error else 200)
+    return render_for(
+        participant.study, "annotator/page_comments.html", context, status=422 if error else 200
+    )
 
 
 def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
     thanks = ""
     if participant.outcome == "completed":
         thanks = rendered(participant.revision.spec["texts"].get("thanks", ""))
-    done = done_context(participant.study, participant.outcome, participant.platform, thanks)
-    return render("annotator/page_done.html", _around(participant, notice) | {"done": done})
+    leave = leave_of(participant)
+    done = done_context(participant.outcome, leave, get_platform(participant.platform), thanks)
+    context = _around(participant, notice) | {"done": done}
+    return render_for(participant.study, "annotator/page_done.html", context, leave=leave)
 
 
-def done_context(study: Any, outcome: str, platform: str, thanks: str = "") -> dict[str, str]:
-    """The end of a way, with the study's code for it."""
+def done_context(outcome: str, leave: Leave, platform: Platform, thanks: str = "") -> dict[str, Any]:
+    """The end of a way, with how to get back to the platform."""
     title, text = OUTCOMES[outcome]
-    code = str(study.completion_codes.get(outcome) or "")
-    link = f"https://app.prolific.com/submissions/complete?cc={quote(code, safe='')}"
     return {
         "title": str(title),
         "text": str(text),
         "html": thanks,
-        "code": code,
-        "link": link if code and platform == "prolific" else "",
+        "code": leave.code,
+        "link": leave.link,
+        "post_to": leave.post_to,
+        "fields": dict(leave.fields),
+        # Of a link nobody knows where it leads.
+        "platform": "" if platform.key == "link" else platform.label,
     }
+
+
+def example_screen(study: Study) -> Any:
+    """An item as its participants meet it, for a preview: a training item, or else the first of the others."""
+    items = Item.objects.filter(study=study, withdrawn_at=None, stimulus__isnull=False)
+    by_role = items.filter(role=Role.TRAINING).order_by("position", "pk").first()
+    item = by_role or items.filter(role=Role.MAIN).order_by("position", "pk").first()
+    if item is None:
+        return None
+    stimulus: dict[str, Any] = dict(item.stimulus or {})
+    spec = study.revisions.order_by("-number")[0].spec
+    order = design.presented_order(len(stimulus["responses"]), 0)
+    return build_screen(study.protocol_object, spec, stimulus, order)
 
 
 SIMPLE: dict[Step, Callable[[Participant, str], HttpResponse]] = {
@@ -241,7 +264,7 @@ def _around(participant: Participant, notice: str, *, role: str = "") -> dict[st
             "contact": contact(participant.study.contact),
             "withdraw": "" if participant.outcome else _address("withdraw", participant),
         },
-        "remember": participant.platform == "link",
+        "remember": participant.platform == "link" and not participant.external_id,
         "slug": participant.study.slug,
     }
 

@@ -9,7 +9,7 @@ from annotator.services.submitting import get_assignment, said_after
 from annotator.services.submitting import submit as submit_service
 from annotator.views.access import home, participant_view
 from annotator.views.screens import item_screen
-from evaluation.forms import read_fields, read_trace, read_visible_ms
+from evaluation.forms import INSTRUCTION, read_fields, read_trace, read_visible_ms
 from evaluation.protocols import AnswersInvalid
 
 
@@ -27,6 +27,7 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
             visible_ms=str(visible_ms or 0),
             problems=tuple(invalid.problems),
             trace=trace,
+            instruction=fields.get(INSTRUCTION, ""),
         )
     if assignment.was_done:
         return home(token, "already")

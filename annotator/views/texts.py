@@ -23,7 +23,21 @@ NOTICES: dict[str, Words] = {
     "try-again": gettext_lazy(
         "That was not quite enough to go on. You can try once more: here are the items again, from the first."
     ),
+    "too-large": gettext_lazy(
+        "What you filled in was too long, so none of it was kept. Please make it shorter."
+    ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
+    "round-asked": gettext_lazy(
+        "The model is at it. Go on with your own work, and look again in a little while."
+    ),
+    "round-enough": gettext_lazy("You have asked the model as often as you can for this item."),
+    "round-no_instruction": gettext_lazy("Say what the model should do before you ask it."),
+    "round-no_model": gettext_lazy("There is no model to ask at the moment."),
+    "round-spent": gettext_lazy("You have asked the model as often as you can in this study."),
+    "round-too_long": gettext_lazy(
+        "That instruction is too long for the model. Please say it in fewer words."
+    ),
+    "round-waiting": gettext_lazy("The model has not answered the last time yet. Please wait for it."),
 }
 
 # What the bar says where there is nothing to count.
@@ -91,5 +105,13 @@ NOT_ADMITTED: tuple[Words, Words] = (
     gettext_lazy(
         "Because of a study that you took part in before, or did not, you can't take part in this one. Please return "
         "it where you found it; nothing about you has been stored."
+    ),
+)
+# Title and text for who comes without the id that the study's platform gives everybody.
+NO_ID: tuple[Words, Words] = (
+    gettext_lazy("This link is not complete"),
+    gettext_lazy(
+        "It does not say who you are, so you could not be paid or credited. Please open the study again where you "
+        "found it."
     ),
 )

@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from annotator.selectors import get_participant
 from annotator.services.leaving import withdraw as withdraw_service
-from annotator.views.access import home, participant_view, render
+from annotator.views.access import home, participant_view, render_for
 from annotator.views.screens import contact
 
 
@@ -23,4 +23,4 @@ def withdraw(request: HttpRequest, token: str) -> HttpResponse:
         "withdraw": reverse("annotator:withdraw", args=[token]),
         "home": reverse("annotator:page", args=[token]),
     }
-    return render("annotator/withdraw.html", context)
+    return render_for(participant.study, "annotator/withdraw.html", context)

@@ -47,7 +47,9 @@ def test_bad_json(client, participant, body):
 def test_too_large(client, participant):
     assert send(client, participant, {"justification": "x" * MAX_DRAFT}).status_code == 413
     form = {"justification": "x" * MAX_DRAFT}
-    assert client.post(address(client, participant, "draft"), form).status_code == 413
+    answer = client.post(address(client, participant, "draft"), form)
+    assert answer.status_code == 303
+    assert "was too long" in text(client.get(answer["Location"]))
     assert Assignment.objects.get().draft == {}
 
 

@@ -61,6 +61,17 @@ def test_declining_stores_nothing_and_shows_the_code(client, pairs):
     assert stored() == (0, 0, 0)
 
 
+def test_declining_in_mid_study_leads_back_to_it(client, participant):
+    """Another window stood open at the door: no code says that somebody did not consent who did."""
+    again = VISIT | {"choice": "decline"}
+    assert client.post("/s/pairs/", again)["Location"] == home(participant)
+    new_visit = client.post("/s/pairs/", again | {"SESSION_ID": "visit-9"})
+    assert "Welcome back" in text(new_visit)
+    assert "NO-1" not in text(new_visit)
+    participant.refresh_from_db()
+    assert participant.outcome == ""
+
+
 @pytest.mark.parametrize("choice", ["", "perhaps"])
 def test_no_choice_shows_the_door_again(client, pairs, choice):
     response = client.post("/s/pairs/", VISIT | {"choice": choice})

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotator.models import Assignment, Participant, Submission
-from annotator.platforms import Visit, read_visit, visit_params
+from annotator.platforms import Visit, get_platform, understood
 from annotator.selectors import arm_places
 from annotator.services.entry import StudyFull, StudyNotOpen, enter
 from evaluation.models import Rater
@@ -31,10 +31,12 @@ def test_whoever_comes_by_the_bare_link_is_somebody_new(live):
 
 def test_a_visit_survives_the_entry_form():
     params = {"PROLIFIC_PID": " p ", "STUDY_ID": "s", "SESSION_ID": "v" * 200}
-    visit = read_visit(params)
-    assert (visit.external_id, len(visit.session_id)) == ("p", 120)
-    assert read_visit(visit_params(visit)) == visit
-    assert visit_params(read_visit({"STUDY_ID": "s"})) == {}
+    prolific = understood(params)
+    visit = prolific.read_visit(params, {})
+    assert (visit.platform, visit.external_id, len(visit.session_id)) == ("prolific", "p", 120)
+    assert prolific.read_visit(prolific.visit_params(visit, {}), {}) == visit
+    assert understood({"STUDY_ID": "s"}) is get_platform("link")
+    assert understood({}).visit_params(Visit("link"), {}) == {}
 
 
 def test_a_finished_participant_who_returns_sees_their_end(live):

@@ -7,11 +7,14 @@ from django.urls import reverse
 
 from annotator.models import Assignment
 from annotator.services.quality import quality_of
+from annotator.services.submitting import submit
+from evaluation.forms import read_trace
 from evaluation.models import Exclusion, Judgment
 from evaluation.services import exclude
 from tests.admin.conftest import signed_in
-from tests.crowd import come, hand_in, make_crowd_study
+from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.participation.people import ONE_ARM
+from tests.protocol_factories import make_condition_calibration_study
 
 pytestmark = pytest.mark.django_db
 REASONS = (
@@ -85,6 +88,28 @@ def test_attention_checks_and_copied_texts(owner):
     assert (found.gold.k, found.gold.n) == (0, 1)
 
 
+def test_pasted_texts_are_a_sign_where_a_script_counted_them(owner):
+    study = make_crowd_study("pastes", queries=3, arms=ONE_ARM, owner=owner, items_per_participant=3)
+    person = come(study, "p")
+    for reason, trace in zip(
+        REASONS, ('[{"pasted": 60}]', '[{"pasted": 3}]', '[{"pasted": "all"}, 7]'), strict=False
+    ):
+        assignment = before(person.token)
+        given = filled_in(assignment, justification=reason, satisfied=MIXED)
+        submit(person.token, assignment.pk, given, trace=read_trace({"trace.justification": trace}))
+    [found] = quality_of(study)
+    assert found.signs == ["1 of 2 texts are pasted for the most part"]
+    traces = Judgment.objects.filter(study=study).order_by("pk").values_list("trace", flat=True)
+    assert list(traces) == [{"justification": [{"pasted": 60}]}, {"justification": [{"pasted": 3}]}, {}]
+
+
+def test_nothing_is_said_of_pasting_without_scripts(owner):
+    study = make_crowd_study("plain", queries=1, arms=ONE_ARM, owner=owner, items_per_participant=1)
+    hand_in(come(study, "p").token, justification=REASONS[0])
+    [found] = quality_of(study)
+    assert (found.texts.n, found.texts.watched, found.signs) == (1, 0, [])
+
+
 def test_the_page_links_to_excluding_and_says_who_is_excluded(judged, owner):
     study, people = judged
     client = signed_in(owner)
@@ -122,3 +147,13 @@ def test_a_study_without_participants(owner):
     assert quality_of(study) == []
     page = signed_in(owner).get(reverse("admin:annotator_participant_quality", args=[study.pk]))
     assert "Nobody has come yet." in page.content.decode()
+
+
+def test_people_agree_in_checks_and_not_in_the_wording_of_entries():
+    study = make_condition_calibration_study(main=1, redundancy=3, items_per_participant=1)
+    people = [come(study, f"p{number}") for number in range(3)]
+    for number, person in enumerate(people):
+        rows = {"e1.condition": f"Case {number}", "e1.keep": "1"}
+        given = {"entries": rows, "checks": {"covers": "1"}}
+        submit(person.token, before(person.token).pk, given)
+    assert [report.agreement for report in quality_of(study)] == [1.0] * 3

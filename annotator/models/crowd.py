@@ -109,6 +109,8 @@ class Submission(models.Model):
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="submissions")
     external_id = models.CharField(max_length=120, blank=True)
     external_study_id = models.CharField(max_length=120, blank=True)
+    # What the platform needs again at the end of this visit (`annotator.platforms.base.Visit.extra`).
+    extra = models.JSONField(default=dict, blank=True)
     entered_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     outcome = models.CharField(max_length=25, choices=ParticipantOutcome, blank=True)

@@ -1,0 +1,196 @@
+"""Participants, their visits and their assignments."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from annotator.admin.entry_rules import entry_rules_of
+from annotator.admin.fragments import panel_path, render_panel
+from annotator.admin.panel import links, platform
+from annotator.admin.quality import quality
+from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
+from evaluation import hooks
+from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.pages import Tab, tabs
+from evaluation.admin.rights import may
+from evaluation.models import Role, Study
+from evaluation.permissions import get_study_for
+
+tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40))
+hooks.panels.register("participants", hooks.Panel("Participants", "admin:annotator_participant_panel"))
+
+
+@login_required
+@require_safe
+def participants_panel(request: HttpRequest, slug: str) -> HttpResponse:
+    """Participants by step and by how their visit ended."""
+    study = get_study_for(request.user, slug)
+    rows = Participant.objects.filter(study=study).order_by()
+    steps = dict(rows.filter(outcome="").values_list("step").annotate(n=Count("pk")))
+    ended = dict(rows.exclude(outcome="").values_list("outcome").annotate(n=Count("pk")))
+    context = {
+        "study": study,
+        "total": sum(steps.values()) + sum(ended.values()),
+        "steps": [(label, f"{steps.get(key, 0):,}") for key, label in Step.choices if key != Step.DONE],
+        "ended": [(label, f"{ended[key]:,}") for key, label in ParticipantOutcome.choices if key in ended],
+        "list": tabs.get("participants").url(study),
+        "rules": entry_rules_of(request, study),
+        "acts": _panel_acts(request, study),
+    }
+    return render_panel(request, "admin/annotator/participants_panel.html", context)
+
+
+def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
+    if not may(request, "write", study.pk):
+        return []
+    return [
+        ("Who may take part", reverse("admin:annotator_slot_entry_rules", args=[study.pk])),
+        ("Where people come from", reverse("admin:annotator_participant_platform", args=[study.pk])),
+        ("Personal links", reverse("admin:annotator_participant_links", args=[study.pk])),
+    ]
+
+
+@admin.register(Participant)
+class ParticipantAdmin(Scoped):
+    tab = "participants"
+    # The token stays out: whoever has it is the participant.
+    fields = (
+        "rater",
+        "platform",
+        "external_id",
+        "arm",
+        "step",
+        "outcome",
+        "judged",
+        "skips",
+        "quota",
+        "revision",
+        "consented_at",
+        "ended_at",
+        "comments",
+    )
+    list_display = (
+        "name",
+        "platform",
+        "external_id",
+        "arm",
+        "step",
+        "outcome",
+        "judged",
+        "skips",
+        "created_at",
+    )
+    list_filter = (StudyFilter, "step", "outcome", "platform")
+    list_select_related = ("rater", "arm", "study")
+    search_fields = ("external_id", "rater__pseudonym")
+    search_help_text = "Panel's id or pseudonym"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        main = Q(assignments__item__role=Role.MAIN)
+        submitted, skipped = (
+            Q(assignments__state=AssignmentState.SUBMITTED),
+            Q(assignments__state=AssignmentState.SKIPPED),
+        )
+        return (
+            super()
+            .get_queryset(request)
+            .annotate(
+                n_judged=Count("assignments", filter=main & submitted),
+                n_skipped=Count("assignments", filter=skipped),
+            )
+            .order_by("-pk")
+        )
+
+    @admin.display(description="participant")
+    def name(self, participant: Participant) -> str:
+        return str(participant.rater)
+
+    @admin.display(description="judged")
+    def judged(self, participant: Any) -> str:
+        return f"{participant.n_judged:,} of {participant.quota:,}"
+
+    @admin.display(description="skipped")
+    def skips(self, participant: Any) -> str:
+        return f"{participant.n_skipped:,}"
+
+    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        assignments = (
+            f"{reverse('admin:annotator_assignment_changelist')}?study={study.pk}&q={obj.rater.pseudonym}"
+        )
+        return [
+            ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
+            ("Assignments", assignments),
+        ]
+
+    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+        return (
+            ("<int:pk>/quality/", "quality", quality),
+            ("<int:pk>/platform/", "platform", platform),
+            ("<int:pk>/links/", "links", links),
+        )
+
+    def get_urls(self) -> list[Any]:
+        return [panel_path(participants_panel, "annotator_participant_panel"), *super().get_urls()]
+
+
+@admin.register(Submission)
+class SubmissionAdmin(Scoped):
+    study_path = "participant__study"
+    tab = "participants"
+    fields = ("participant", "external_id", "external_study_id", "entered_at", "ended_at", "outcome")
+    list_display = ("__str__", "participant", "external_id", "entered_at", "ended_at", "outcome")
+    list_filter = (StudyFilter.at("participant__study"), "outcome")
+    list_select_related = ("participant__study",)
+    search_fields = ("external_id", "participant__external_id")
+    ordering = ("-pk",)
+
+
+@admin.register(Assignment)
+class AssignmentAdmin(Scoped):
+    study_path = "participant__study"
+    tab = "participants"
+    fields = (
+        "participant",
+        "item",
+        "slot",
+        "attempt",
+        "order",
+        "state",
+        "surplus",
+        "passed",
+        "reserved_at",
+        "ended_at",
+        "judgment",
+    )
+    list_display = (
+        "item_key",
+        "rater",
+        "state",
+        "order",
+        "attempt",
+        "passed",
+        "surplus",
+        "reserved_at",
+        "ended_at",
+    )
+    list_filter = (StudyFilter.at("participant__study"), "state", "surplus")
+    list_select_related = ("participant__study", "participant__rater", "item")
+    search_fields = ("item__key", "participant__rater__pseudonym", "participant__external_id")
+    search_help_text = "Key of an item, pseudonym or panel's id"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).defer("item__stimulus", "draft").order_by("-reserved_at")
+
+    @admin.display(description="item")
+    def item_key(self, assignment: Assignment) -> str:
+        return assignment.item.key
+
+    @admin.display(description="participant")
+    def rater(self, assignment: Assignment) -> str:
+        return str(assignment.participant.rater)

@@ -1,0 +1,114 @@
+"""Recruits for a study on Prolific: whom to take, drafting, publishing, pausing, more places, and reading back."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from annotator.models import Panel
+from annotator.platforms.prolific import statuses
+from annotator.platforms.prolific.client import PanelError
+from annotator.platforms.prolific.presets import PRESETS
+from annotator.services import recruiting
+from annotator.services.draft_checks import draft_problems, draft_warnings
+from annotator.services.panel_client import NotSetUp
+from annotator.services.panel_events import apply_events
+from annotator.services.panels import PanelFixed, PanelSettingsWrong, panel_of
+from annotator.services.recruiting import NotReady
+from evaluation.models import Study
+
+ACTS = ("preset", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("act", choices=ACTS, help="check says what drafting would say")
+        parser.add_argument(
+            "value",
+            nargs="?",
+            default="",
+            help=f"of preset: one of {', '.join(PRESETS)}; of places: how many more",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["slug"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['slug']!r}.")
+        act, value = options["act"], options["value"]
+        if value and act not in ("preset", "places"):
+            raise CommandError(f"{act} takes nothing more than the study, not {value!r}.")
+        try:
+            if act == "preset":
+                self._preset(study, value)
+            elif act == "places":
+                self._places(study, value)
+            else:
+                getattr(self, f"_{act}")(study)
+        except (NotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError) as error:
+            raise CommandError(str(error)) from None
+
+    def _preset(self, study: Study, value: str) -> None:
+        for sentence in recruiting.use_preset(study, value):
+            self.stderr.write(sentence)
+        preset = PRESETS[value]
+        self.stdout.write(
+            f"{study.title} recruits as {preset.label}: {study.items_per_participant} items in "
+            f"{study.paid_minutes} minutes for {study.pay} {study.currency}."
+        )
+        for each in preset.filters:
+            self.stdout.write(f"  {each.said}")
+
+    def _check(self, study: Study) -> None:
+        for sentence in draft_warnings(study):
+            self.stderr.write(sentence)
+        if problems := draft_problems(study):
+            raise NotReady(problems)
+        self.stdout.write(f"{study.title} can be drafted on Prolific.")
+
+    def _draft(self, study: Study) -> None:
+        for sentence in draft_warnings(study):
+            self.stderr.write(sentence)
+        self._say(recruiting.draft_on_panel(study))
+
+    def _publish(self, study: Study) -> None:
+        self._say(recruiting.publish(_panel(study)))
+
+    def _pause(self, study: Study) -> None:
+        self._say(recruiting.pause(_panel(study)))
+
+    def _start(self, study: Study) -> None:
+        self._say(recruiting.start(_panel(study)))
+
+    def _places(self, study: Study, value: str) -> None:
+        if not value.isdecimal():
+            raise CommandError("How many more places? Give a number.")
+        panel = _panel(study)
+        if not recruiting.add_places(panel, int(value), shown=panel.places):
+            self.stdout.write("Done already; none was added now.")
+        self._say(panel)
+
+    def _sync(self, study: Study) -> None:
+        panel = _panel(study)
+        synced = recruiting.sync(panel)
+        panel.refresh_from_db()
+        self._say(panel)
+        self.stdout.write(f"{synced.submissions} submissions read, {synced.changed} with news.")
+
+    def _replay(self, study: Study) -> None:
+        played = apply_events(_panel(study), again=True)
+        self.stdout.write(f"{study.title}: {played} messages of the panel applied again.")
+
+    def _say(self, panel: Panel) -> None:
+        state = statuses.STUDY.get(panel.status, panel.status)
+        self.stdout.write(
+            f"{panel.study.title} on Prolific ({panel.external_id}): {state}, {panel.places} places."
+        )
+
+
+def _panel(study: Study) -> Panel:
+    panel = panel_of(study)
+    if panel is None:
+        raise NotReady(["The study is not drafted on Prolific yet."])
+    return panel

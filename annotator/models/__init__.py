@@ -1,0 +1,45 @@
+"""The crowd's tables."""
+
+from annotator.models.crowd import (
+    Assignment,
+    AssignmentState,
+    EntryRule,
+    Participant,
+    ParticipantOutcome,
+    Slot,
+    SlotState,
+    Step,
+    Submission,
+    new_token,
+)
+from annotator.models.panel import (
+    DraftRound,
+    KnownMismatch,
+    Panel,
+    PanelAct,
+    PanelEvent,
+    PanelRecord,
+    PanelStatus,
+    PersonalLink,
+)
+
+__all__ = [
+    "Assignment",
+    "AssignmentState",
+    "DraftRound",
+    "EntryRule",
+    "KnownMismatch",
+    "Panel",
+    "PanelAct",
+    "PanelEvent",
+    "PanelRecord",
+    "PanelStatus",
+    "Participant",
+    "ParticipantOutcome",
+    "PersonalLink",
+    "Slot",
+    "SlotState",
+    "Step",
+    "Submission",
+    "new_token",
+]

@@ -1,0 +1,266 @@
+"""What a study has to do with a panel: settings, the panel's own records and events, and acts that cost money."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from annotator.models.crowd import Assignment, Submission, new_token
+from evaluation.models import Study
+
+
+class Panel(models.Model):
+    """How a study recruits: one row per study; a study without one takes links and Prolific's parameters."""
+
+    class Returned(models.TextChoices):
+        """What becomes of judgments submitted in a visit that was then returned or timed out."""
+
+        KEEP = "keep", "keep what was submitted"
+        DISCARD = "discard", "leave it out and have it judged anew"
+
+    study = models.OneToOneField(Study, models.CASCADE, related_name="panel")
+    # A key of `annotator.platforms.PLATFORMS`.
+    platform = models.CharField(max_length=30, default="link")
+    # What the platform's profile lets a researcher set: names of parameters, an address per outcome.
+    settings = models.JSONField(default=dict, blank=True)
+    returned = models.CharField(max_length=10, choices=Returned, default=Returned.KEEP)
+
+    # The study on the panel, once it is drafted there; from then on its codes are fixed.
+    external_id = models.CharField(max_length=120, blank=True)
+    drafted_at = models.DateTimeField(null=True, blank=True)
+    # The panel's own word for its state, and when it said so.
+    status = models.CharField(max_length=30, blank=True)
+    status_at = models.DateTimeField(null=True, blank=True)
+    # Places there: participants, not judgments.
+    places = models.PositiveIntegerField(null=True, blank=True)
+    synced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["platform", "external_id"], condition=~Q(external_id=""), name="panel_study_once"
+            ),
+            models.CheckConstraint(
+                name="panel_drafted_has_id", condition=Q(drafted_at=None) | ~Q(external_id="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.platform}: {self.study_id}"
+
+
+class PersonalLink(models.Model):
+    """A link with a name on it: whoever opens it is one and the same participant."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="personal_links")
+    # Becomes the participant's id, so it names one person in all of a team's studies.
+    label = models.CharField(max_length=120)
+    key = models.CharField(max_length=64, unique=True, default=new_token)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["pk"]
+        constraints = [models.UniqueConstraint(fields=["study", "label"], name="personal_link_label_unique")]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class PanelStatus(models.TextChoices):
+    """The state of a submission as the panel has it, in one spelling."""
+
+    RESERVED = "reserved", "reserved"
+    ACTIVE = "active", "active"
+    AWAITING_REVIEW = "awaiting_review", "awaiting review"
+    APPROVED = "approved", "approved"
+    PARTIALLY_APPROVED = "partially_approved", "partially approved"
+    REJECTED = "rejected", "rejected"
+    RETURNED = "returned", "returned"
+    TIMED_OUT = "timed_out", "timed out"
+    SCREENED_OUT = "screened_out", "screened out"
+    UNKNOWN = "unknown", "unknown"
+
+
+class PanelRecord(models.Model):
+    """The panel's record of one visit, whether or not we know of it. Ours of the same id is `Submission`."""
+
+    panel = models.ForeignKey(Panel, models.CASCADE, related_name="records")
+    external_id = models.CharField(max_length=120)
+    # The person, by the panel's id.
+    participant_id = models.CharField(max_length=120)
+    submission = models.OneToOneField(
+        Submission, models.PROTECT, null=True, blank=True, related_name="panel_record"
+    )
+    status = models.CharField(max_length=20, choices=PanelStatus, default=PanelStatus.UNKNOWN)
+    # When the panel says that it was so: what comes later and is older changes nothing.
+    status_at = models.DateTimeField()
+    # What was done here for this status already ("returned" frees places once).
+    applied = models.CharField(max_length=20, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    completed_at = models.DateTimeField(null=True, blank=True)
+    code = models.CharField(max_length=120, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["panel", "external_id"], name="panel_record_once"),
+            models.CheckConstraint(
+                name="panel_record_status_known", condition=Q(status__in=PanelStatus.values)
+            ),
+        ]
+        indexes = [models.Index(fields=["panel", "participant_id"], name="panel_record_by_person")]
+
+    def __str__(self) -> str:
+        return f"{self.external_id}: {self.status}"
+
+
+class PanelEvent(models.Model):
+    """A webhook's delivery: stored before anything is done about it, once per id, so that it can be played again."""
+
+    platform = models.CharField(max_length=30)
+    event_id = models.CharField(max_length=120)
+    kind = models.CharField(max_length=60)
+    # By the panel's clock; events are applied in this order, however they arrive.
+    occurred_at = models.DateTimeField()
+    received_at = models.DateTimeField(default=timezone.now)
+    payload = models.JSONField()
+    panel = models.ForeignKey(Panel, models.SET_NULL, null=True, blank=True, related_name="events")
+    applied_at = models.DateTimeField(null=True, blank=True)
+    # Why it was not applied, in words.
+    problem = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["platform", "event_id"], name="panel_event_once")]
+        indexes = [
+            models.Index(
+                fields=["occurred_at", "id"], condition=Q(applied_at=None), name="panel_event_waiting"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.event_id}"
+
+
+class PanelAct(models.Model):
+    """Something asked of the panel about one record: the intent is here before the panel hears of it.
+
+    `sending` is set and committed right before the call. Who finds it there later does not know whether the panel
+    heard: an act that may be repeated is looked up at the panel first; one that may not waits for a person.
+    """
+
+    class Kind(models.TextChoices):
+        APPROVE = "approve", "approve"
+        REJECT = "reject", "reject"
+        REQUEST_RETURN = "request_return", "ask to return"
+        BONUS = "bonus", "bonus"
+
+    class State(models.TextChoices):
+        INTENDED = "intended", "to be sent"
+        SENDING = "sending", "being sent"
+        DONE = "done", "done"
+        REFUSED = "refused", "refused by the panel"
+        UNKNOWN = "unknown", "outcome unknown"
+        CANCELLED = "cancelled", "cancelled"
+
+    panel = models.ForeignKey(Panel, models.PROTECT, related_name="acts")
+    record = models.ForeignKey(PanelRecord, models.PROTECT, related_name="acts")
+    kind = models.CharField(max_length=20, choices=Kind)
+    # Of bonuses: what it is for, once per record ("items 4 to 6", "goodwill").
+    purpose = models.CharField(max_length=120, blank=True)
+    amount = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
+    # Of rejections and requests to return: what the participant is told, and the panel's category.
+    reason = models.TextField(blank=True)
+    category = models.CharField(max_length=40, blank=True)
+    state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
+    # Bonuses are paid in batches; the panel's id of this one's.
+    batch = models.CharField(max_length=120, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    # What the panel said, or what a person found out.
+    note = models.TextField(blank=True)
+    # Set on what a sender takes up if an earlier one was lost in the middle: the panel may have heard.
+    was_sending = False
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["record", "kind", "purpose"],
+                condition=~Q(state__in=["cancelled", "refused"]),
+                name="panel_act_once",
+            ),
+            models.CheckConstraint(
+                name="panel_act_bonus_has_amount",
+                condition=Q(kind="bonus", amount__isnull=False, amount__gt=0) & ~Q(purpose="")
+                | (~Q(kind="bonus") & Q(amount=None)),
+            ),
+            models.CheckConstraint(
+                name="panel_act_sent_has_time",
+                condition=Q(state__in=["intended", "cancelled"]) | Q(sent_at__isnull=False),
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["panel", "id"],
+                condition=Q(state__in=["intended", "sending", "unknown"]),
+                name="panel_act_open",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.record_id}: {self.state}"
+
+
+class KnownMismatch(models.Model):
+    """A mismatch between the panel and here that a researcher has looked at and lets stand.
+
+    `key` says what it was about and in which state, so that it comes up again when the state changes.
+    """
+
+    panel = models.ForeignKey(Panel, models.CASCADE, related_name="known_mismatches")
+    key = models.CharField(max_length=300)
+    note = models.CharField(max_length=300)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["panel", "key"], name="known_mismatch_once")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class DraftRound(models.Model):
+    """One time that a participant asked a model for a revised draft, and what it made of it; every one is kept."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "waiting"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="draft_rounds")
+    number = models.PositiveSmallIntegerField()
+    instruction = models.TextField()
+    # The entries as they were when it was asked, and as the model would have them (`evaluation.protocols.entries`).
+    before: Any = models.JSONField(default=list)
+    after: Any = models.JSONField(default=list)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    # Who was asked, and in words why it failed.
+    model = models.CharField(max_length=200, blank=True)
+    problem = models.CharField(max_length=300, blank=True)
+    asked_at = models.DateTimeField(default=timezone.now)
+    answered_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["assignment", "number"], name="draft_round_number_unique"),
+            models.UniqueConstraint(
+                fields=["assignment"], condition=Q(state="waiting"), name="draft_round_one_waiting"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id} round {self.number}"

@@ -1,0 +1,111 @@
+"""What a platform is made of: how its address names who comes, and how a way ends there.
+
+Pure: settings are the JSON of `annotator.models.Panel.settings`, parameters those of an address.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+MAX_ID = 120
+Settings = Mapping[str, Any]
+
+
+def clean_id(text: str) -> str:
+    """A panel's id as it is stored."""
+    return text.strip()[:MAX_ID]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One arrival: who, and under which submission of the panel.
+
+    `extra` holds whatever else the platform needs again at the end (an address to post to); it is kept with the
+    submission. `preview`: somebody looks at the task before taking it on; nothing can be answered.
+    """
+
+    platform: str
+    external_id: str = ""
+    external_study_id: str = ""
+    session_id: str = ""
+    extra: Mapping[str, str] = field(default_factory=dict)
+    preview: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.external_id)
+
+
+# Pairs of a parameter's name and the visit's field that it fills.
+Names = Sequence[tuple[str, str]]
+
+
+def read_ids(params: Mapping[str, str], names: Names) -> dict[str, Any]:
+    """The visit's fields, cleaned; empty where a parameter is missing."""
+    return {field: clean_id(params.get(name, "")) for name, field in names}
+
+
+def id_params(visit: Visit, names: Names) -> dict[str, str]:
+    """The ids as parameters again, without those that the visit lacks."""
+    return {name: getattr(visit, field) for name, field in names if getattr(visit, field)}
+
+
+@dataclass(frozen=True)
+class Leave:
+    """How a participant gets back to the panel: a code to copy, an address to open, or a form to post there."""
+
+    code: str = ""
+    link: str = ""
+    post_to: str = ""
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One thing that a researcher sets of a platform; `name` is its key in the panel's settings."""
+
+    name: str
+    label: str
+    help: str = ""
+    default: str = ""
+    required: bool = False
+
+
+class Platform:
+    """A panel, or a manner of panels. Subclasses say their parameters, what can be set, and how a way ends."""
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    # What the researcher reads where they choose it.
+    about: ClassVar[str] = ""
+    # Whether there is a client of its API here (`annotator.platforms.prolific`).
+    has_api: ClassVar[bool] = False
+    settings: ClassVar[tuple[Setting, ...]] = ()
+
+    def needs_id(self, settings: Settings) -> bool:
+        """Whether nobody is taken in without the platform's id."""
+        return False
+
+    def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
+        """Who comes, from the address's parameters (or the entry form that carries them on)."""
+        raise NotImplementedError(self.key)
+
+    def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
+        """The same visit as parameters again."""
+        raise NotImplementedError(self.key)
+
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+        """How somebody with this outcome gets back; `code` is the study's for it, empty where it has none."""
+        return Leave(code=code)
+
+    def find_problems(self, settings: Settings) -> list[str]:
+        """Sentences that say what is wrong with the settings."""
+        return []
+
+    def frame_ancestors(self, settings: Settings) -> tuple[str, ...]:
+        """Origins of the platform that may show the participants' pages in a frame."""
+        return ()
+
+    def entry_address(self, address: str, settings: Settings) -> str:
+        """The study's address as it is given to the panel, with the panel's own placeholders."""
+        return address

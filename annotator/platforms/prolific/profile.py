@@ -1,0 +1,65 @@
+"""How Prolific names who comes, and where they go back to."""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, id_params, read_ids
+from annotator.platforms.prolific.presets import PRESETS
+
+SITE = "https://app.prolific.com"
+PARAMS = (
+    ("PROLIFIC_PID", "external_id"),
+    ("STUDY_ID", "external_study_id"),
+    ("SESSION_ID", "session_id"),
+)
+
+
+class Prolific(Platform):
+    key = "prolific"
+    label = "Prolific"
+    about = (
+        "Prolific sends its people with three ids and gets them back with the study's code for how their visit ended. "
+        "Codes are set under Design; once the study is drafted on Prolific they can't be changed any more."
+    )
+    has_api = True
+    settings = (
+        Setting(
+            "preset",
+            "Whom to take",
+            help=f"One of {', '.join(PRESETS)}: the filters of that study, see docs/prolific.md. Empty: everybody.",
+        ),
+        Setting(
+            "description",
+            "Description",
+            help="What people read on Prolific before they take the study. Empty: a sentence made from its rules.",
+        ),
+        Setting("project", "Project", help="The id of a Prolific project. Empty: the account's own choice."),
+    )
+
+    def needs_id(self, settings: Settings) -> bool:
+        return True
+
+    def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
+        ids = read_ids(params, PARAMS)
+        return Visit(self.key, **ids) if ids["external_id"] else Visit(self.key)
+
+    def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
+        return id_params(visit, PARAMS)
+
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+        if not code:
+            return Leave()
+        return Leave(code=code, link=f"{SITE}/submissions/complete?cc={quote(code, safe='')}")
+
+    def find_problems(self, settings: Settings) -> list[str]:
+        preset = settings.get("preset", "")
+        if preset and preset not in PRESETS:
+            return [f"Whom to take: there is no preset {preset!r}; there are {', '.join(PRESETS)}."]
+        return []
+
+    def frame_ancestors(self, settings: Settings) -> tuple[str, ...]:
+        return (SITE,)
+
+    def entry_address(self, address: str, settings: Settings) -> str:
+        """Prolific replaces the names in double braces by each participant's."""
+        return f"{address}?{'&'.join(f'{name}={{{{%{name}%}}}}' for name, _ in PARAMS)}"

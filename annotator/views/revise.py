@@ -1,0 +1,60 @@
+"""Asking a model for a revised draft of the entries: from the page's script, or as a plain form."""
+
+import json
+import uuid
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from annotator.services.rounds import RoundRefused, ask
+from annotator.services.submitting import save_draft
+from annotator.tasks import ask_for_draft
+from annotator.views.access import home, participant_view
+from annotator.views.draft import draft_fields, is_too_large
+from annotator.views.texts import NOTICES
+from evaluation.forms import INSTRUCTION, read_fields
+
+
+@participant_view("POST")
+def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    """Takes the form's fields with the `instruction`, keeps them as the draft and queues the round.
+
+    A script (which sends JSON, or says that it accepts nothing else) gets {"number", "state"} or {"error"}, a form its
+    page. What is filled in is kept whatever becomes of the round.
+    """
+    wants_json = "application/json" in (request.content_type, request.headers.get("Accept"))
+    if is_too_large(request):
+        return _said("too-large", token, wants_json=wants_json, status=413)
+    fields = _fields(request)
+    if fields is None:
+        return JsonResponse({"error": "not a JSON object"}, status=400)
+    try:
+        waiting = ask(token, assignment_id, fields.get(INSTRUCTION, ""), read_fields(fields))
+    except RoundRefused as refused:
+        kept = save_draft(token, assignment_id, fields)
+        notice = "lost" if kept is None else f"round-{refused.code}"
+        return _said(notice, token, wants_json=wants_json, status=409)
+    # What was asked need not be asked again.
+    save_draft(token, assignment_id, {name: text for name, text in fields.items() if name != INSTRUCTION})
+    # A broker that is down must not turn a stored round into an error: it ends by itself and can be asked again.
+    transaction.on_commit(lambda: ask_for_draft.delay(waiting.pk), robust=True)
+    if wants_json:
+        return JsonResponse({"number": waiting.number, "state": waiting.state}, status=202)
+    return home(token, "round-asked")
+
+
+def _fields(request: HttpRequest) -> dict[str, str] | None:
+    """The texts that were sent, by name; None where the body is not what it says."""
+    if request.content_type != "application/json":
+        return draft_fields(request.POST.dict())
+    try:
+        sent = json.loads(request.body)
+    except ValueError:
+        return None
+    return draft_fields(sent) if isinstance(sent, dict) else None
+
+
+def _said(notice: str, token: str, *, wants_json: bool, status: int) -> HttpResponse:
+    if wants_json:
+        return JsonResponse({"error": str(NOTICES[notice])}, status=status)
+    return home(token, notice)

@@ -1,0 +1,34 @@
+"""What became of the rounds with a model, for the page's script."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from annotator.models import DraftRound
+from annotator.services.rounds import LOST, is_lost
+from annotator.services.submitting import get_assignment
+from annotator.views.access import participant_view
+from evaluation.forms import RoundGiven
+
+
+@participant_view("GET")
+def rounds(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    """A JSON list, first round first: [{"number", "state", "instruction", "after", "problem"}]."""
+    assignment = get_assignment(token, assignment_id)
+    found = DraftRound.objects.filter(assignment=assignment).order_by("number")
+    return JsonResponse([round_record(each) for each in found], safe=False)
+
+
+def round_record(each: DraftRound) -> RoundGiven:
+    # A GET changes nothing: a round whose worker was lost is only told of as what asking again will make it.
+    lost = is_lost(each, timezone.now())
+    problem = LOST if lost else each.problem
+    return {
+        "number": each.number,
+        "state": str(DraftRound.State.FAILED) if lost else each.state,
+        "instruction": each.instruction,
+        "after": each.after,
+        "problem": gettext(problem) if problem else "",
+    }

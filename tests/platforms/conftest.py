@@ -1,0 +1,18 @@
+"""The panel that the tests of recruiting, acts and events share."""
+
+import pytest
+
+from annotator.services import panel_client
+from tests import prolific_server
+
+
+@pytest.fixture
+def prolific(settings, monkeypatch):
+    """An account on a server of the tests' own, which this installation has the token and the secret of."""
+    # The client waits after failures; the tests don't.
+    monkeypatch.setattr(panel_client, "FIRST_WAIT", 0.01)
+    with prolific_server.serve() as account:
+        settings.ASSAY_PROLIFIC_URL = account.url
+        settings.ASSAY_PROLIFIC_TOKEN = account.token
+        settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = account.secret
+        yield account
