@@ -1,9 +1,9 @@
-"""Participants over HTTP against gunicorn and PostgreSQL: annotations per second, server CPU, latencies.
+"""Participants over HTTP against the web server and PostgreSQL: annotations per second, server CPU, latencies.
 
 One annotation is what a participant does with one item: fetch its page and submit the judgment, which claims the next.
-Server CPU is that of gunicorn's processes and of PostgreSQL's together, read from /proc before and after.
+Server CPU is that of the web server's processes and of PostgreSQL's together, read from /proc before and after.
 
-Usage: DATABASE_URL=postgres://... python -m benchmarks.serving
+Usage: DATABASE_URL=postgres://... [BENCH_SERVER=granian] [ASSAY_WEB_THREADS=1] python -m benchmarks.serving
 """
 
 import os
@@ -16,12 +16,18 @@ import subprocess
 import sys
 import time
 import urllib.parse
+import urllib.request
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PORT = int(os.environ.get("BENCH_PORT", "8123"))
+SERVER = os.environ.get("BENCH_SERVER", "gunicorn")
+COMMANDS = {
+    "gunicorn": ["gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{PORT}", "--log-level", "warning"],
+    "granian": ["config.granian", f"127.0.0.1:{PORT}"],
+}
 ITEMS = int(os.environ.get("BENCH_ITEMS", "3000"))
 PER_PARTICIPANT = 20
 SUBMIT = re.compile(rb'action="(/p/[^"]+/a/[^"]+/submit/)"')
@@ -46,10 +52,15 @@ def main() -> None:
     import django
 
     django.setup()
+    if SERVER not in COMMANDS:
+        sys.exit(f"BENCH_SERVER is one of {', '.join(COMMANDS)}.")
     prepare()
     server = start_server()
     try:
-        print(f"{os.cpu_count()} cores; {ITEMS} items; gunicorn with 2 workers x 4 threads; PostgreSQL")
+        threads = os.environ.get("ASSAY_WEB_THREADS", "4")
+        print(
+            f"{os.cpu_count()} cores; {ITEMS} items; {SERVER} with 2 workers x {threads} threads; PostgreSQL"
+        )
         print(f"{'at once':>8} {'judged':>7} {'per s':>7} {'CPU ms':>7} {'of db':>7}", end=" ")
         print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7}")
         for at_once in (1, 10, 50):
@@ -92,20 +103,19 @@ def prepare() -> None:
 
 def start_server() -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
-        [
-            sys.executable, "-m", "gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{PORT}",
-            "--log-level", "warning",
-        ],
+        [sys.executable, "-m", *COMMANDS[SERVER]],
         cwd=ROOT,
         # What a connection's process has used is known as long as it lives.
         env=os.environ | {"CONN_MAX_AGE": "3600"},
-    )  # fmt: skip
-    deadline = time.monotonic() + 30
+    )
+    deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", PORT)) == 0:
-                return server
-        time.sleep(0.1)
+        try:
+            # Granian listens before its workers are there; an answer is what tells.
+            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/healthz", timeout=10).close()
+            return server
+        except OSError:
+            time.sleep(0.1)
     sys.exit("the server did not start")
 
 
@@ -237,7 +247,7 @@ def request(method: str, path: str, fields: dict[str, str] | None = None) -> byt
 
 
 def server_cpu(server: int) -> tuple[float, float]:
-    """CPU seconds of gunicorn with its workers, and of the database's backends with PostgreSQL's own writers."""
+    """CPU seconds of the web server with its workers, and of the database's backends with PostgreSQL's own writers."""
     database = urllib.parse.urlparse(os.environ["DATABASE_URL"]).path.strip("/")
     web = store = 0.0
     for process in Path("/proc").glob("[0-9]*"):

@@ -20,6 +20,7 @@ from evaluation import logcontext
 MASK = "***"
 FORMATS = ("line", "json")
 KEY_PREFIX = "ASSAY_KEY_"
+SECRETS = ("SECRET_KEY", "ASSAY_PROLIFIC_TOKEN", "ASSAY_PROLIFIC_WEBHOOK_SECRET")
 # A shorter value is a placeholder such as "none", and masking it would eat ordinary words.
 SHORTEST_SECRET = 8
 
@@ -29,6 +30,8 @@ _QUOTE = r"""(?:\\?['"]|&quot;|&\#x27;|&\#39;)"""
 PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     # A participant's address is a capability.
     (("/p/",), re.compile(r"(/p/)[A-Za-z0-9_-]{8,}"), rf"\1{MASK}"),
+    # So is a personal link's.
+    (("personal=",), re.compile(r"(\bpersonal=)[A-Za-z0-9_-]{8,}"), rf"\1{MASK}"),
     # postgres://user:password@host
     (("://",), re.compile(r"(://[^\s/:@'\"]*:)[^\s/'\"]+(?=@)"), rf"\1{MASK}"),
     # Keys of model endpoints, and this API's own tokens.
@@ -55,7 +58,7 @@ PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
 def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Every secret that the environment holds, in every spelling a text may have it in; longest first."""
     found = {value.strip() for name, value in environment.items() if name.startswith(KEY_PREFIX)}
-    found.add(environment.get("SECRET_KEY", ""))
+    found |= {environment.get(name, "").strip() for name in SECRETS}
     for name in ("DATABASE_URL", "REDIS_URL"):
         found |= _passwords(environment.get(name, ""))
     spelled = {way(value) for value in found for way in _SPELLINGS}

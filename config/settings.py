@@ -129,6 +129,12 @@ ASSAY_RUN_UNREAD = env.int("ASSAY_RUN_UNREAD", default=3)
 # The first wait after a failure without Retry-After; it doubles with every further one, up to a minute.
 ASSAY_RUN_BACKOFF_SECONDS = env.float("ASSAY_RUN_BACKOFF_SECONDS", default=1.0)
 
+# --- panels ------------------------------------------------------------------------------------------------------
+# How often beat reads open studies back from their panel, and sends what waits there.
+ASSAY_PANEL_SYNC_SECONDS = env.float("ASSAY_PANEL_SYNC_SECONDS", default=600.0)
+# Whoever began to ask a panel for something so long ago was lost; well above what a call takes with all its waiting.
+ASSAY_PANEL_SENDING_SECONDS = env.float("ASSAY_PANEL_SENDING_SECONDS", default=600.0)
+
 # --- Celery: Redis by REDIS_URL, otherwise messages as files on a private path --------------------------------
 REDIS_URL = env.str("REDIS_URL", default="")
 # Several installations may share one Redis.
@@ -158,6 +164,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
+    "sync-panels": {"task": "annotator.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
     "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},
 }
 CELERY_TASK_ALWAYS_EAGER = env.bool("CELERY_TASK_ALWAYS_EAGER", default=False)
@@ -231,6 +238,8 @@ ASSAY_REPORT_INLINE_JUDGMENTS = env.int("ASSAY_REPORT_INLINE_JUDGMENTS", default
 ASSAY_BATCH_SIZE = env.int("ASSAY_BATCH_SIZE", default=500)
 # Seconds that rendering one response may take before it falls back to plain text.
 ASSAY_RENDER_SECONDS = env.float("ASSAY_RENDER_SECONDS", default=2.0)
+# How often one participant can ask a model for a revised draft over a whole study, whatever became of it.
+ASSAY_ROUNDS_PER_PARTICIPANT = env.int("ASSAY_ROUNDS_PER_PARTICIPANT", default=100)
 # Uploads and exports: a private folder that every web and worker process shares, never served as it is.
 ASSAY_JOB_FILES = env.str("ASSAY_JOB_FILES", default=str(VAR_DIR / "jobs"))
 ASSAY_UPLOAD_MB = env.int("ASSAY_UPLOAD_MB", default=500)
@@ -240,6 +249,12 @@ ASSAY_JOB_FILE_DAYS = env.int("ASSAY_JOB_FILE_DAYS", default=14)
 ASSAY_JOB_LOST_SECONDS = env.int("ASSAY_JOB_LOST_SECONDS", default=120)
 # Origins that may show participant pages in a frame, besides Assay itself (a panel's own site).
 ASSAY_FRAME_ANCESTORS = env.list("ASSAY_FRAME_ANCESTORS", default=["https://app.prolific.com"])
+# Where participants and panels reach this installation: scheme and host, without a slash at the end.
+ASSAY_PUBLIC_URL = env.str("ASSAY_PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
+# Prolific: a researcher's token, where its API is, and the secret that its webhooks are signed with.
+ASSAY_PROLIFIC_TOKEN = env.str("ASSAY_PROLIFIC_TOKEN", default="")
+ASSAY_PROLIFIC_URL = env.str("ASSAY_PROLIFIC_URL", default="https://api.prolific.com/api/v1").rstrip("/")
+ASSAY_PROLIFIC_WEBHOOK_SECRET = env.str("ASSAY_PROLIFIC_WEBHOOK_SECRET", default="")
 
 # --- accounts ----------------------------------------------------------------------------------------------------
 AUTH_PASSWORD_VALIDATORS = [
@@ -275,6 +290,11 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not ASSAY_HASHED_STATIC
 WHITENOISE_AUTOREFRESH = DEBUG
 MEDIA_ROOT = VAR_DIR / "media"
+
+# --- requests ----------------------------------------------------------------------------------------------------
+# Sets of entries are many fields: some ten for each row, one more for every fragment that it cites, and all the rows of
+# a model's revisions where no script leaves out what is not taken over.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 
 # --- security ----------------------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {
