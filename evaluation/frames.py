@@ -1,6 +1,6 @@
 """From rows to the arrays that analytics take: one frame per study, one group of raters at a time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,12 @@ import pandas as pd
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
+from evaluation.analytics.grades import Grades, as_grade, as_preference
 from evaluation.analytics.replicates import Readings, reduce_readings
 from evaluation.analytics.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from evaluation.columns import Coded, Columns, Type, read_columns
 from evaluation.models import Answer, Item, Judgment, Rater, Role, Study
-from evaluation.protocols import Kind
+from evaluation.protocols import Kind, Question
 from evaluation.selectors import countable
 
 LABELS = {"r1": 0, "r2": 1, "tie": 2}
@@ -44,6 +45,7 @@ class Group:
     """Raters who are read together: all people, all simulated raters, all judges, or one judge.
 
     `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on.
+    Where the preference is graded, `grades` has one per judgment, `graded_readings` one per reading.
     """
 
     key: str
@@ -52,34 +54,66 @@ class Group:
     judgments: Judgments
     readings: Readings
     checks: Checks | None
+    grades: Grades | None = None
+    graded_readings: Grades | None = None
 
 
 @dataclass(frozen=True)
 class StudyFrame:
-    """A pairwise study as arrays."""
+    """A pairwise study as arrays; `preference` is the question whose answers they are (None: it asks for none)."""
 
     items: Items
     groups: tuple[Group, ...]
+    preference: Question | None
 
 
-def pairwise_frame(study: Study, question: str = "") -> StudyFrame:
-    """The study's main items that are not withdrawn, and the counting judgments of each group of raters.
+def pairwise_frame(study: Study) -> StudyFrame:
+    """The study's main items that are not withdrawn, and the counting judgments of each group of raters."""
+    [frame] = _frames(study, [""])
+    return frame
 
-    Where a study asks for several preferences, `question` is the key of the one that is meant; checklists are then
-    left to whoever reads them.
+
+def preference_frames(study: Study, questions: Sequence[str]) -> dict[str, StudyFrame]:
+    """The same for each of several preferences, by key; checklists are left to whoever reads them.
+
+    What is the same for all of them is read once.
     """
+    return dict(zip(questions, _frames(study, questions), strict=True)) if questions else {}
+
+
+def _frames(study: Study, questions: Sequence[str]) -> list[StudyFrame]:
     items, pks = _items(study)
     raters = read_raters(study)
-    rows = _preferences(study, pks, question)
+    revision = study.revisions.order_by("-number").first()
+    asked = revision.spec["questions"] if revision else []
+    return [_frame(study, items, pks, raters, _asked(asked, key), key) for key in questions]
+
+
+def _frame(
+    study: Study,
+    items: Items,
+    pks: npt.NDArray[np.int64],
+    raters: Mapping[int, KnownRater],
+    preference: Question | None,
+    question: str,
+) -> StudyFrame:
+    farthest = preference.grades[-1] if preference and preference.grades else 0
+    rows = _preferences(study, pks, question, farthest)
     preferring = set(pd.unique(rows["rater"]).tolist())
     checks = None if question else _checks(study)
     if checks is not None:
         rows = _with_checklists_only(study, pks, raters, preferring, rows)
     groups = [
-        _group(key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks)
+        _group(key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks, farthest)
         for key, label, kind, members in memberships(raters, preferring)
     ]
-    return StudyFrame(items, tuple(group for group in groups if len(group.judgments)))
+    return StudyFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
+
+
+def _asked(questions: Sequence[Mapping[str, Any]], key: str) -> Question | None:
+    """The question of that key or, without one, the only preference that the study asks for."""
+    found = (each for each in questions if each["kind"] == Kind.PREFERENCE and key in ("", each["key"]))
+    return next(map(Question.from_json, found), None)
 
 
 def read_raters(study: Study) -> dict[int, KnownRater]:
@@ -179,8 +213,11 @@ def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
     return Answer.objects.filter(countable(study, "judgment__"), kind=kind)
 
 
-def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str) -> pd.DataFrame:
-    """One row per preference on one of the items with these primary keys; `item` is the item's row."""
+def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str, farthest: int) -> pd.DataFrame:
+    """One row per preference on one of the items with these primary keys; `item` is the item's row.
+
+    `number` is from 0 to 1: a probability or, of grades up to `farthest`, the preference that one stands for.
+    """
     whole = ("judgment_id", "judgment__item_id", "judgment__rater_id", "judgment__replicate")
     types = dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(("label", "judgment__shown"), Type.CODED)
     answers = _answers(study, Kind.PREFERENCE)
@@ -188,6 +225,9 @@ def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str) -> pd.
         answers = answers.filter(question=question)
     table = read_columns(answers, types | {"number": Type.NUMBER})
     row, known = places(pks, table.array("judgment__item_id"))
+    number = table.array("number")
+    if farthest:
+        number = as_preference(number, farthest)
     return pd.DataFrame(
         {
             "judgment": table.array("judgment_id"),
@@ -195,7 +235,7 @@ def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str) -> pd.
             "rater": table.array("judgment__rater_id"),
             "replicate": table.array("judgment__replicate").astype(np.int16),
             "label": table.coded("label").translated(LABELS, MISSING),
-            "number": table.array("number"),
+            "number": number,
             "first": table.coded("judgment__shown").translated(ORDERS, UNKNOWN_ORDER),
         }
     )[known]
@@ -254,19 +294,38 @@ def _group(
     rows: pd.DataFrame,
     raters: Mapping[int, KnownRater],
     checks: Columns | None,
+    farthest: int,
 ) -> Group:
     reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in raters.items()})
     codes, used = pd.factorize(reduced["rater"], sort=True)
+    number = reduced["number"].to_numpy(dtype=np.float64)
     judgments = Judgments(
         item=reduced["item"].to_numpy(dtype=np.int32),
         rater=codes.astype(np.int32),
         raters=tuple(raters[pk].pseudonym for pk in used),
         label=reduced["label"].to_numpy(dtype=np.int8),
-        number=reduced["number"].to_numpy(dtype=np.float64),
+        # A grade is no probability, and figures of those are none of grades.
+        number=np.full(len(number), np.nan) if farthest else number,
         first=reduced["first"].to_numpy(dtype=np.int8),
     )
     own = _group_checks(reduced["judgment"].to_numpy(), checks)
-    return Group(key, label, kind, judgments, _readings(rows), own)
+    if not farthest:
+        return Group(key, label, kind, judgments, _readings(rows), own)
+    readings = _readings(rows.assign(number=np.nan))
+    grades = _grades(reduced, codes, farthest), _grades(rows, pd.factorize(rows["rater"])[0], farthest)
+    return Group(key, label, kind, judgments, readings, own, *grades)
+
+
+def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grades:
+    """Those of the rows that have one; a label alone, such as a judge's that says no more, has none."""
+    number = rows["number"].to_numpy(dtype=np.float64)
+    graded = np.isfinite(number)
+    return Grades(
+        item=rows["item"].to_numpy(dtype=np.int64)[graded],
+        rater=rater.astype(np.int64)[graded],
+        grade=as_grade(number[graded], farthest),
+        first=rows["first"].to_numpy(dtype=np.int64)[graded],
+    )
 
 
 def _readings(rows: pd.DataFrame) -> Readings:

@@ -48,8 +48,30 @@ exclusion_undone: Registry[Callable[[Any], None]] = Registry()
 launch_checks: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Sentences that say which invariant does not hold.
 verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
+# Gets a study; a sentence that says why its completion codes can't be changed any more, or nothing.
+codes_fixed: Registry[Callable[[Any], str]] = Registry()
 # What the other apps add to a demo study that simulated raters have just judged.
 demo: Registry[Callable[[Any], None]] = Registry()
 panels: Registry[Panel] = Registry()
+
+
+@dataclass(frozen=True)
+class Reviser:
+    """What asks a model for a revised draft of condition-answer-citation entries.
+
+    `name` says who would be asked, empty where no endpoint is set: then there is no button. `revise` gets the study,
+    the stimulus, the entries as they are, and the instruction, asks (it takes seconds) and gives the revised entries,
+    each with the origins of those that the model says it came from; RevisionFailed says in words why there are none.
+    """
+
+    name: Callable[[Any], str]
+    revise: Callable[[Any, Any, list[Any], str], list[Any]]
+
+
+class RevisionFailed(Exception):
+    """The model gave no draft; the message says why, for the participant."""
+
+
+revisers: Registry[Reviser] = Registry()
 # Sentences for the report's methods paragraph.
 methods_facts: Registry[Callable[[Any], Iterable[str]]] = Registry()

@@ -13,14 +13,33 @@ to say something else, and the reply is unparsed.
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.entries import (
+    FIELDS,
+    Entry,
+    clean_entries,
+    find_set_problems,
+    fragments_of,
+    is_blank,
+)
 from judging.backends.base import BLANKS, Reply
-from judging.prompting import Cell, Settings, View, asked, cells_of, line_name, view_of, wants_labels
+from judging.prompting import (
+    FROM,
+    Cell,
+    Settings,
+    View,
+    asked,
+    cells_of,
+    line_name,
+    quoted_in,
+    view_of,
+    wants_labels,
+)
 
 MIN_LABEL_MASS = 0.5
 CUT_SHORT = frozenset({"length", "max_tokens"})
@@ -28,6 +47,8 @@ FILTERED = frozenset({"content_filter", "safety"})
 # One fenced block and nothing beside it.
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 RATIONALE = "Rationale:"
+# A drafted entry as a prompt calls it: the response's number in the order shown, and the entry's.
+NUMBERED = re.compile(r"[1-9][0-9]?\.[1-9][0-9]?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -104,12 +125,13 @@ def _read_text(
         for cell in cells_of(question, view)
     }
     if text.startswith(("{", "```")):
-        values, rationale = _from_json(text, settings)
+        lists = {path for path, (_, cell) in cells.items() if cell.entries}
+        values, rationale = _from_json(text, settings, lists)
     else:
         values, rationale = _from_lines(text, list(_names(questions, view)), settings)
     if values.keys() != cells.keys():
         _unparsed(_difference(values, cells))
-    return _data(values, cells), rationale
+    return _data(values, cells, view), rationale
 
 
 def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
@@ -119,10 +141,13 @@ def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
     return "; ".join(f"{what}: {', '.join(names)[:200]}" for what, names in parts if names)
 
 
-def _data(values: Values, cells: Mapping[tuple[str, ...], tuple[Question, Cell]]) -> dict[str, Any]:
+def _data(
+    values: Values, cells: Mapping[tuple[str, ...], tuple[Question, Cell]], view: View
+) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for path, (question, cell) in cells.items():
-        value = _value(".".join(path), cell, values[path])
+        name, said = ".".join(path), values[path]
+        value = _read_set(name, cell, view, said) if cell.entries else _value(name, cell, said)
         if cell.part:
             data.setdefault(question.key, {})[cell.part] = value
         else:
@@ -142,11 +167,39 @@ def _value(name: str, cell: Cell, said: str) -> Any:
     return _unparsed(f"{name}: {said[:80]!r} is none of {', '.join(cell.choices)}.")
 
 
+def _read_set(name: str, cell: Cell, view: View, said: str) -> list[dict[str, Any]]:
+    """The entries in a JSON list; each names the drafted entries that it came from as the judge saw them."""
+    try:
+        entries = json.loads(said, object_pairs_hook=_object, parse_constant=_no_number)
+        if not isinstance(entries, list) or not all(each.keys() == set(cell.entries) for each in entries):
+            raise ValueError("other names than asked for")
+        return [
+            {field: each[field] for field in FIELDS} | {"origins": _origins(each.get(FROM, []), view)}
+            for each in entries
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return _unparsed(f"{name}: {said[:80]!r} is not the list of entries that was asked for.")
+
+
+def _origins(names: Sequence[str], view: View) -> list[str]:
+    """Drafted entries by their canonical names: "2.1" is entry 1 of what was shown as Response 2."""
+    found = []
+    for name in names:
+        response, _, entry = name.partition(".")
+        if not NUMBERED.fullmatch(name) or int(response) > len(view.order):
+            raise ValueError(f"{name!r} is no drafted entry")
+        found.append(f"{view.order[int(response) - 1]}.e{entry}")
+    return found
+
+
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def _from_json(text: str, settings: Settings) -> tuple[Values, str]:
-    """The values of {"rationale": ..., "answers": {...}}, also where the object stands in one fence."""
+def _from_json(text: str, settings: Settings, lists: Collection[tuple[str, ...]]) -> tuple[Values, str]:
+    """The values of {"rationale": ..., "answers": {...}}, also where the object stands in one fence.
+
+    `lists` are the paths of those that are lists; their values are JSON again.
+    """
     fenced = FENCE.fullmatch(text)
     try:
         data = json.loads(
@@ -154,7 +207,7 @@ def _from_json(text: str, settings: Settings) -> tuple[Values, str]:
             object_pairs_hook=_object,
             parse_constant=_no_number,
         )
-        answers = dict(_leaves(data.pop("answers"), ()))
+        answers = dict(_leaves(data.pop("answers"), (), lists))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return _unparsed(f"The reply is not the JSON object that was asked for ({type(error).__name__}).")
     rationale = data.pop("rationale", "") if settings.rationale != "none" else ""
@@ -175,11 +228,17 @@ def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text[:40]} is no answer")
 
 
-def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+def _leaves(
+    value: Any, path: tuple[str, ...], lists: Collection[tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], str]]:
     """The texts in nested objects, and numbers as the texts that were asked for."""
-    if isinstance(value, dict):
+    if isinstance(value, list) != (path in lists):
+        raise TypeError("a list where none was asked for, or none where one was")
+    if isinstance(value, list):
+        yield path, json.dumps(value)
+    elif isinstance(value, dict):
         for name, each in value.items():
-            yield from _leaves(each, (*path, name))
+            yield from _leaves(each, (*path, name), lists)
     elif isinstance(value, str):
         yield path, _storable(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -249,8 +308,9 @@ def _read_label(
     if not reply.logprobs:
         _unparsed("No log-probabilities came with the reply.")
     place = reply.logprobs[-1 if settings.rationale == "before" else 0]
-    masses = _masses(place, choices)
-    return {question.key: _continuous(masses)}, rationale
+    verdict = _continuous(_masses(place, choices))
+    # The number of a graded preference is a grade, which a probability is not.
+    return {question.key: verdict["label"] if question.grades else verdict}, rationale
 
 
 def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> str:
@@ -289,3 +349,56 @@ def _continuous(masses: Mapping[str, float]) -> dict[str, Any]:
     if masses.keys() | {"tie"} != {"r1", "r2", "tie"}:  # of three responses or more, none is the other
         return {"label": label}
     return {"label": label, "number": min(masses["r2"] + masses.get("tie", 0.0) / 2, 1.0)}
+
+
+# --- revised drafts -------------------------------------------------------------------------------------------------
+
+
+def read_revision(stimulus: Stimulus, before: Sequence[Entry], reply: Reply) -> list[Entry]:
+    """The entries in a reply to `prompting.build_revision`, with the origins of those that they came from; or Unread.
+
+    A citation is the number of one of the sources that the model was shown: a fragment, or a quotation of `before`.
+    """
+    _check_ending(reply)
+    if reply.finish_reason in CUT_SHORT:
+        raise Unread("truncated", "The reply was cut off at the token limit.")
+    given = [_with_origins(each, before) for each in _given_entries(_storable(reply.text).strip())]
+    quoted, fragments = quoted_in(before), fragments_of(stimulus)
+    entries, problems = clean_entries(given, fragments + len(quoted), "entries")
+    if problems:
+        _unparsed("; ".join(map(str, problems))[:500])
+    said = [entry for entry in entries if not is_blank(entry)]
+    rows = {f"e{number}": entry for number, entry in enumerate(said, 1)}
+    origins = {origin for entry in before for origin in entry["origins"]}
+    if problems := find_set_problems(rows, origins, "entries"):
+        _unparsed("; ".join(map(str, problems)))
+    for entry in said:
+        entry["citations"] = [
+            each if not isinstance(each, int) or each <= fragments else quoted[each - fragments - 1]
+            for each in entry["citations"]
+        ]
+    return said
+
+
+def _with_origins(given: Mapping[str, Any], before: Sequence[Entry]) -> dict[str, Any]:
+    """An entry with all that those had come from which it came from."""
+    places: list[int] = given[FROM]
+    if not all(1 <= place <= len(before) for place in places):
+        _unparsed(f"An entry came from one of {places}, of which there are {len(before)}.")
+    origins = [origin for place in places for origin in before[place - 1]["origins"]]
+    return {name: given[name] for name in FIELDS} | {"origins": origins}
+
+
+def _given_entries(text: str) -> list[Any]:
+    """The list in {"entries": [...]}, each of whose entries has the four fields, where it is from, and nothing else."""
+    fenced = FENCE.fullmatch(text)
+    try:
+        data = json.loads(fenced[1] if fenced else text, object_pairs_hook=_object, parse_constant=_no_number)
+        entries: list[Any] = data["entries"]
+        if data.keys() != {"entries"} or not all(each.keys() == {*FIELDS, FROM} for each in entries):
+            raise ValueError("other names than asked for")
+        if not all(type(each) is int for entry in entries for each in entry["citations"] + entry[FROM]):
+            raise TypeError("a citation is a number, and so is an entry that another came from")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return _unparsed(f"The reply is not the JSON object that was asked for ({type(error).__name__}).")
+    return entries

@@ -13,7 +13,7 @@ from django.urls import reverse
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, may, study_page
 from evaluation.admin.study_forms import StudyFromFileForm, UploadForm
-from evaluation.dumps import FORMATS
+from evaluation.dumps import ENDINGS, formats_of
 from evaluation.models import Job, Status, Study
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import JobRefused, begin_job, keep_upload, new_file
@@ -23,6 +23,10 @@ FORMAT_TEXTS = {
     "jsonl": ("Assay's JSONL", "Everything: spec, items, responses and judgments. Can be read in again."),
     "csv": ("CSV", "One row per answer, for spreadsheets and R."),
     "parquet": ("Parquet", "One row per answer with types, for pandas, polars and DuckDB."),
+    "settled": (
+        "Settled sets",
+        "One JSON line per query that one set settles: its fragments and conditions with answers and citations.",
+    ),
 }
 
 
@@ -88,7 +92,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     """Starts exports and lists those there are."""
     error = ""
     if request.method == "POST":
-        if not may(request, "view", study.pk) or request.POST.get("format") not in FORMATS:
+        if not may(request, "view", study.pk) or request.POST.get("format") not in formats_of(study):
             error = "Choose one of the formats."
         else:
             try:
@@ -98,7 +102,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     context = {
         "title": "Exports",
         "error": error,
-        "formats": [(key, *FORMAT_TEXTS.get(key, (key, ""))) for key in FORMATS],
+        "formats": [(key, *FORMAT_TEXTS.get(key, (key, ""))) for key in formats_of(study)],
         "jobs": Job.objects.filter(study=study, kind=Job.Kind.EXPORT).select_related("by")[:20],
         "days": settings.ASSAY_JOB_FILE_DAYS,
         "judgments": study.judgments.exists(),
@@ -118,5 +122,5 @@ def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpRespon
         study=study,
         parameters={"format": format},
         file=new_file(format),
-        file_name=f"{study.slug}.{format}",
+        file_name=f"{study.slug}.{ENDINGS.get(format, format)}",
     )

@@ -21,6 +21,7 @@ from django.utils.cache import add_never_cache_headers
 from evaluation.admin.base import Scoped, StudyFilter
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import may, my_studies
+from evaluation.dumps import ENDINGS
 from evaluation.models import Job
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import JobRefused, restart_job
@@ -30,6 +31,7 @@ CONTENT_TYPES = {
     "jsonl": "application/jsonl",
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
+    "settled": "application/jsonl",
 }
 # Seconds after which the page asks again where there are no scripts.
 REFRESH = "5"
@@ -128,12 +130,13 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     if job.kind != Job.Kind.EXPORT or job.state != Job.State.DONE or not job.file or not job.path.exists():
         raise Http404
     assert job.finished_at is not None  # it is done
-    name = f"{job.slug}-{job.finished_at:%Y-%m-%d}.{job.parameters['format']}"
+    form = job.parameters["format"]
+    name = f"{job.slug}-{job.finished_at:%Y-%m-%d}.{ENDINGS.get(form, form)}"
     response = FileResponse(
         job.path.open("rb"),
         as_attachment=True,
         filename=name,
-        content_type=CONTENT_TYPES.get(job.parameters["format"], "application/octet-stream"),
+        content_type=CONTENT_TYPES.get(form, "application/octet-stream"),
     )
     add_never_cache_headers(response)
     return response

@@ -86,6 +86,11 @@ def over_part(kind: Kind) -> Part:
     return form_part("over", "Asked of", lambda: forms.ChoiceField(choices=choices, required=False), default)
 
 
+def grade_part(number: int) -> Part:
+    """The words of a grade, the same for either response: they follow its name."""
+    return label_part(str(number), f"Words for grade {number}, after the response's name")
+
+
 def tick_part(key: str, label: str) -> Part:
     return form_part(key, label, lambda: forms.BooleanField(required=False), False)
 
@@ -172,6 +177,12 @@ POINTS = Part(
 )
 CHOICES = Part(f"Choices: {LINES}", _prose(6), _read_choices, _write_choices)
 TIE = label_part("tie", "Label of the tie")
+GRADED = [("", "which one is better"), *((points, f"by how much, {points} points") for points in (5, 7))]
+GRADES = form_part(
+    "points",
+    "Asks",
+    lambda: forms.TypedChoiceField(choices=GRADED, coerce=int, empty_value=None, required=False),
+)
 YES_NO = (label_part("1", "Label of yes"), label_part("0", "Label of no"))
 
 
@@ -181,7 +192,12 @@ def parts_of_kind(kind: str, before: Options) -> tuple[Part, ...]:
     match kind:
         case Kind.PREFERENCE:
             # Where ties are ruled out, there is nothing to label.
-            return () if form.get("ties") is False else (TIE,)
+            ties = () if form.get("ties") is False else (TIE,)
+            return (
+                *ties,
+                GRADES,
+                *(grade_part(number) for number in range(1, form.get("points", 1) // 2 + 1)),
+            )
         case Kind.SCALE:
             limits = (
                 ("low", "From"),
@@ -268,6 +284,9 @@ def wording(question: Mapping[str, Any]) -> dict[str, str]:
     called = {
         "tie": "label of the tie",
         **({"1": "label of yes", "0": "label of no"} if question["kind"] == Kind.CHECKLIST else {}),
+        **(
+            {str(n): f"words for grade {n}" for n in (1, 2, 3)} if question["kind"] == Kind.PREFERENCE else {}
+        ),
     }
     return {
         key: called.get(key)

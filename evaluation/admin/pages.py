@@ -106,8 +106,13 @@ class Act:
     danger: bool = False
     # What it is done to, in words.
     objects: Iterable[str] = ()
-    # Where to go afterwards; by default back.
-    then: str = ""
+    # Where to go afterwards, asked for when it is done; by default back.
+    then: Callable[[], str] | None = None
+    # The page that asks, where more than the form is to be read on it, and what that needs.
+    template: str = "admin/act.html"
+    context: dict[str, Any] | None = None
+    # The service writes the history's line.
+    logs_itself: bool = False
 
 
 def act_page(request: HttpRequest, study: Study, act: Act, *, tab: str = "") -> HttpResponse:
@@ -121,9 +126,11 @@ def act_page(request: HttpRequest, study: Study, act: Act, *, tab: str = "") -> 
                 form.add_error(None, problem)
         else:
             reason = form.cleaned_data.get("reason", "").strip()
-            log_act(study=study, by=request.user, message=f"{done} Reason: {reason}" if reason else done)
+            if not act.logs_itself:
+                log_act(study=study, by=request.user, message=f"{done} Reason: {reason}" if reason else done)
             messages.success(request, done)
-            return HttpResponseRedirect(act.then or act.back)
+            return HttpResponseRedirect(act.then() if act.then else act.back)
     context = {"title": act.title, "act": act, "form": form, "objects": list(act.objects)}
+    context |= act.context or {}
     status = 422 if form.is_bound else 200
-    return page(request, "admin/act.html", context, study=study, tab=tab, status=status)
+    return page(request, act.template, context, study=study, tab=tab, status=status)

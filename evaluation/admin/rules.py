@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 
+from evaluation import hooks
+from evaluation.models import Study
 from evaluation.models.study import default_skips, default_steps
 
 ON_OFF = ("consent", "instructions", "training", "comments")
@@ -19,6 +21,11 @@ CODES = {
     "returned": "Returned",
     "timed_out": "Timed out",
 }
+
+
+def why_codes_are_fixed(study: Study) -> str:
+    """Why the study's codes can't be changed any more, in the words of whoever knows them by now; mostly nothing."""
+    return next((why for says in hooks.codes_fixed if (why := says(study))), "")
 
 
 class Prose(forms.CharField):
@@ -135,6 +142,20 @@ class CodesForm(forms.Form):
     code_withdrawn = forms.CharField(label=CODES["withdrawn"], max_length=40, required=False)
     code_returned = forms.CharField(label=CODES["returned"], max_length=40, required=False)
     code_timed_out = forms.CharField(label=CODES["timed_out"], max_length=40, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Each code is of one outcome: by it the panel tells who is paid. Codes that are fixed are not asked about."""
+        data: dict[str, Any] = super().clean() or {}
+        first: dict[str, str] = {}
+        for outcome, label in CODES.items():
+            name = f"code_{outcome}"
+            code = (data.get(name) or "").strip()
+            if not code or self.fields[name].disabled:
+                continue
+            if code in first:
+                self.add_error(name, f"This is the code of “{first[code]}” too; each outcome needs its own.")
+            first.setdefault(code, label)
+        return data
 
     @staticmethod
     def initial_codes(codes: Mapping[str, Any]) -> dict[str, Any]:

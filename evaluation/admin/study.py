@@ -10,11 +10,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin import files, launching, members, revise, workbench
+from evaluation.admin import files, launching, members, resolving, revise, workbench
 from evaluation.admin.base import Scoped
 from evaluation.admin.pages import Tab, tabs, workbench_url
 from evaluation.admin.rights import may, my_studies
-from evaluation.admin.rules import CODE_FIELDS, StepsForm
+from evaluation.admin.rules import CODE_FIELDS, StepsForm, why_codes_are_fixed
 from evaluation.admin.study_forms import ARMS, LiveStudyForm, NewStudyForm, QuestionForm, StudyForm, TextForm
 from evaluation.models import Arm, Question, Study, Text
 from evaluation.services import add_arms, create_study
@@ -150,7 +150,11 @@ class StudyAdmin(Scoped):
             return ((None, {"fields": ("title", "slug", "protocol", "arms")}),)
         if not self.has_change_permission(request, obj):
             return READ_FIELDSETS
-        return LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
+        fieldsets = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
+        if why := why_codes_are_fixed(obj):
+            fixed = (CODES[0], {**CODES[1], "description": why})
+            return tuple(fixed if each is CODES else each for each in fieldsets)
+        return fieldsets
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
@@ -219,7 +223,10 @@ class StudyAdmin(Scoped):
             self.lock_draft(obj)
         names = [name for name in form.cleaned_data if name in {field.name for field in Study._meta.fields}]
         extra = ["steps", "skips"] if isinstance(form, StudyForm) else []
-        obj.save(update_fields=sorted({*names, *extra, "completion_codes"}))
+        # Locked, because a panel that is being told the codes at this moment must not be told others.
+        Study.objects.select_for_update(no_key=True).get(pk=obj.pk)
+        codes = [] if why_codes_are_fixed(obj) else ["completion_codes"]
+        obj.save(update_fields=sorted({*names, *extra, *codes}))
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
         if formset.has_changed():
@@ -283,6 +290,7 @@ class StudyAdmin(Scoped):
             ("<int:pk>/resume/", "resume", launching.resume),
             ("<int:pk>/close/", "close", launching.close),
             ("<int:pk>/revise/", "revise", revise.revise),
+            ("<int:pk>/resolve/", "resolve", resolving.resolve),
             ("<int:pk>/members/", "members", members.members),
             ("<int:pk>/exports/", "exports", files.exports),
         )

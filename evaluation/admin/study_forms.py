@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from evaluation.admin.options import NEW_FORMS, OptionsField
-from evaluation.admin.rules import CodesForm, Prose, StepsForm
+from evaluation.admin.rules import CODES, CodesForm, Prose, StepsForm, why_codes_are_fixed
 from evaluation.models import Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.services import PAPER_ARMS
@@ -67,6 +67,10 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
+        if why_codes_are_fixed(self.instance):
+            # A disabled field keeps what is stored, whatever is sent.
+            for name in CODES:
+                self.fields[f"code_{name}"].disabled = True
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:

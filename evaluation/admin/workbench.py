@@ -8,6 +8,7 @@ from django.urls import reverse
 from evaluation import hooks
 from evaluation.admin.design import study_design
 from evaluation.admin.pages import page
+from evaluation.admin.resolving import can_be_resolved
 from evaluation.admin.rights import may, study_page
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
 from evaluation.reports.view import Fact
@@ -94,7 +95,8 @@ def _acts(study: Study) -> list[tuple[str, str]]:
         Status.PAUSED: (("Revise texts", "revise"), ("Close", "close")),
         Status.CLOSED: (),
     }
-    return [(label, _url(study, name)) for label, name in names[study.status]]
+    resolve = (("Derive the resolver's study", "resolve"),) if can_be_resolved(study) else ()
+    return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve)]
 
 
 def _url(study: Study, name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evaluation.analytics.estimates import TidyDataError
 from evaluation.analytics.resampling import ResampleSpec
 from evaluation.analytics.scales import (
@@ -50,6 +52,34 @@ def yes_shares_by_group(
     """`yes_share` for each code of `groups` (n,), such as the parts; a negative code is in no group."""
     _check_yes(values)
     return means_by_group(values, groups, n_groups, resample=resample, share=True, unit=unit)
+
+
+def any_of(values: Values, group: Ints, n_groups: int) -> Values:
+    """Whether a rater said yes to any part of a group, per item: a checklist whose parts are the groups.
+
+    `group` (n,) codes the group of each row's part, 0 to n_groups - 1; a negative code is in none.
+    """
+    _check_yes(values)
+    rows = np.column_stack([values.item, group, values.rater, values.query])[group >= 0].astype(np.int64)
+    told, code = np.unique(rows, axis=0, return_inverse=True)
+    most = np.zeros(len(told))
+    np.maximum.at(most, code.ravel(), values.value[group >= 0])
+    item, part, rater, query = told.T
+    return Values(
+        unit=item * max(n_groups, 1) + part,
+        query=query,
+        system=_of_item(values, item),
+        part=part,
+        item=item,
+        rater=rater,
+        value=most,
+    )
+
+
+def _of_item(values: Values, item: Ints) -> Ints:
+    """The system of each item (m,), whose parts are all about one response."""
+    known, first = np.unique(values.item, return_index=True)
+    return np.asarray(values.system[first][np.searchsorted(known, item)])
 
 
 def _check_labels(values: Values, n_labels: int) -> None:

@@ -26,6 +26,8 @@ CELLS_OF_A_LINE = 4
 WORDS_OF_A_COPY = 6
 SHINGLE = 4
 COPIED_SHARE = 0.7
+PASTED_SHARE = 0.5
+TEXT_COUNTS = ("n", "watched", "pasted", "short", "repeated", "like_others", "copied")
 SHORT_TEXT = 15
 WORD = re.compile(r"\w+")
 
@@ -125,9 +127,14 @@ def agreement_with_others(
 
 @dataclass(frozen=True)
 class Texts:
-    """What is odd about one rater's texts: how many are short, repeated, like another's, or copied from the item."""
+    """What is odd about one rater's texts: how many are short, repeated, like another's, or copied from the item.
+
+    Of those that were `watched`, which a browser counted pasting in, so many are `pasted`.
+    """
 
     n: int = 0
+    watched: int = 0
+    pasted: int = 0
     short: int = 0
     repeated: int = 0
     like_others: int = 0
@@ -135,12 +142,18 @@ class Texts:
 
 
 def odd_texts(
-    rater: Sequence[int], texts: Sequence[str], sources: Iterable[str], n_raters: int
+    rater: Sequence[int],
+    texts: Sequence[str],
+    pasted: Sequence[int | None],
+    sources: Iterable[str],
+    n_raters: int,
 ) -> list[Texts]:
-    """One entry per text: whose it is, the text, and what stood on the screen beside it.
+    """One entry per text: whose it is, the text, how many characters were pasted (None: nobody counted), and what stood
+    on the screen beside it.
 
     Short is under `SHORT_TEXT` characters. Repeated and like another's are texts of `WORDS_OF_A_COPY` words or more
     whose words are the same; copied ones have at least `COPIED_SHARE` of their runs of `SHINGLE` words in the source.
+    Pasted is a text of as many words of which `PASTED_SHARE` or more of the characters were.
     `sources` is read once, in step with the texts, so that it may be made on the way.
     """
     words = [WORD.findall(text.casefold()) for text in texts]
@@ -148,12 +161,16 @@ def odd_texts(
     mine = Counter((who, text) for who, text in zip(rater, long, strict=True) if text)
     everybody = Counter(text for _, text in mine)
     seen: Counter[tuple[int, str]] = Counter()
-    found = [dict.fromkeys(("n", "short", "repeated", "like_others", "copied"), 0) for _ in range(n_raters)]
-    for who, text, said, normal, source in zip(rater, texts, words, long, sources, strict=True):
+    found = [dict.fromkeys(TEXT_COUNTS, 0) for _ in range(n_raters)]
+    for who, text, said, normal, inserted, source in zip(
+        rater, texts, words, long, pasted, sources, strict=True
+    ):
         counts = found[who]
         counts["n"] += 1
         counts["short"] += len(text.strip()) < SHORT_TEXT
+        counts["watched"] += inserted is not None
         if normal:
+            counts["pasted"] += (inserted or 0) >= PASTED_SHARE * len(text)
             counts["repeated"] += seen[(who, normal)] > 0
             seen[(who, normal)] += 1
             counts["like_others"] += everybody[normal] > 1

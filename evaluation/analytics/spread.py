@@ -14,7 +14,7 @@ import numpy as np
 
 from evaluation.analytics.estimates import Estimate, LeftOut, TidyDataError, present
 from evaluation.analytics.resampling import ResampleSpec, mean_estimate, query_estimates, shares_of_last
-from evaluation.analytics.tidy import Floats, Ints
+from evaluation.analytics.tidy import Bools, Floats, Ints
 from evaluation.analytics.values import Values, n_distinct, point_codes, unit_means
 
 OFF_DIFFERENCES = "spreads between the differences of two points"
@@ -64,6 +64,45 @@ def spreads_of_means(values: Values, attribute: Ints) -> Spreads:
     _, first = np.unique(values.unit, return_index=True)
     nobody = np.full(len(means), -1)
     return _spreads(means.item, attribute[first], means.part, means.query, nobody, means.mean)
+
+
+def adapted_spreads(values: Values, attribute: Ints, value: Ints, setting: Ints) -> Spreads:
+    """The same over items: of responses that were each written for one value (ContextEval, section 7).
+
+    `value` (n,) is the code of the attribute's value that the row is about, `setting` (n,) what else tells the items of
+    a query apart, such as system and arm. The spread is over the values of an attribute on one query in one setting,
+    of one rater's ratings; those of several responses for one value are averaged. Items on which several values of an
+    attribute were rated are of responses that suit all of them, and left to `spreads`.
+
+    `item` of the result is the code of a query in a setting.
+    """
+    return _adapted(values, attribute, value, setting, values.rater)
+
+
+def adapted_spreads_of_means(values: Values, attribute: Ints, value: Ints, setting: Ints) -> Spreads:
+    """The same of the mean of all ratings of each value: raters seldom see two responses to one query."""
+    return _adapted(values, attribute, value, setting, np.full(len(values), -1))
+
+
+def _adapted(values: Values, attribute: Ints, value: Ints, setting: Ints, rater: Ints) -> Spreads:
+    _check(attribute, len(values))
+    one = _is_single(values.item, attribute, value)
+    query = values.query[one].astype(np.int64)
+    width = int(np.max(setting, initial=0)) + 1
+    place = np.unique(query * width + setting[one], return_inverse=True)[1]
+    rows = np.column_stack([place, attribute[one], value[one], rater[one], query])
+    told, code, n = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    mean = np.bincount(code.ravel(), weights=values.value[one], minlength=len(told)) / np.maximum(n, 1)
+    item, of, part, who, queries = told.T
+    return _spreads(item, of, part, queries, who, mean)
+
+
+def _is_single(item: Ints, attribute: Ints, value: Ints) -> Bools:
+    """Whether one value alone of the row's attribute was rated on its item (n,)."""
+    pair = item.astype(np.int64) * (int(attribute.max(initial=0)) + 1) + attribute
+    _, asked = np.unique(pair, return_inverse=True)
+    n_values: Ints = _n_values(asked, value, int(asked.max(initial=-1)) + 1)[asked]
+    return np.equal(n_values, 1)
 
 
 def spread_shares(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from evaluation.analytics.orders import OrderReadings
 from evaluation.analytics.ranks import UNKNOWN_PLACE, mid_ranks
 from evaluation.analytics.repeated import Rule, reduce_values
 from evaluation.analytics.tidy import Bools, Ints
@@ -18,10 +19,11 @@ from evaluation.answers_frame.arrays import (
     response_places,
     values_of,
 )
+from evaluation.answers_frame.entries import read_entries
 from evaluation.answers_frame.items import read_attributes, read_items
 from evaluation.answers_frame.reading import LABELS, NUMBERS, Asked, read_answers, read_judgments
 from evaluation.columns import Coded
-from evaluation.frames import KnownRater, memberships, read_raters
+from evaluation.frames import ORDERS_PER_SAMPLE, KnownRater, memberships, read_raters
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, Question
 
@@ -57,18 +59,21 @@ class Read:
 def answers_frame(study: Study) -> AnswersFrame:
     """The study's main items that are not withdrawn, and what each group of raters answered in counting judgments.
 
-    Questions are those of the latest revision that can be counted; texts are not among them.
+    Questions are those of the latest revision that can be counted; texts are not among them. Of a set of entries the
+    decisions about drafted ones are counted, and beside them what sets are made of (`answers_frame.entries`).
     """
     revision = study.revisions.latest("number")
     questions = tuple(
         question
         for question in map(Question.from_json, revision.spec["questions"])
-        if question.kind in NUMBERS + LABELS
+        if question.kind in (*NUMBERS, *LABELS, Kind.ENTRIES)
     )
     items, pks = read_items(study)
     raters = read_raters(study)
     judgments, judgment_pks, shown = read_judgments(study, pks)
-    read = Read(judgments, shown, read_answers(study, questions, judgment_pks))
+    sets = [question for question in questions if question.kind == Kind.ENTRIES]
+    entries = read_entries(study, sets, judgments["item"].to_numpy(), pks, judgment_pks)
+    read = Read(judgments, shown, {**read_answers(study, questions, judgment_pks), **entries})
     present = set(pd.unique(judgments["rater"]).tolist())
     groups = [
         _group(key, label, kind, np.isin(judgments["rater"].to_numpy(), members), read, raters, items)
@@ -104,6 +109,24 @@ def _group(
             name: _answers(asked, mine, used, read, items, several=kind != Rater.Kind.PERSON)
             for name, asked in read.answers.items()
         },
+        readings={name: _readings(asked, mine, read, items) for name, asked in read.answers.items()}
+        if kind == Rater.Kind.JUDGE
+        else {},
+    )
+
+
+def _readings(asked: Asked, mine: Bools, read: Read, items: AnswerItems) -> OrderReadings:
+    """A judge's answers as they came; see `evaluation.frames` for how its replicates are numbered."""
+    kept = np.flatnonzero(mine[asked.judgment])
+    rows = read.judgments.iloc[asked.judgment[kept]]
+    item, replicate = rows["item"].to_numpy(), rows["replicate"].to_numpy()
+    return OrderReadings(
+        item=item,
+        query=items.query[item],
+        sample=replicate // ORDERS_PER_SAMPLE,
+        order=replicate % ORDERS_PER_SAMPLE,
+        part=asked.part[kept],
+        value=asked.value[kept],
     )
 
 

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from evaluation.analytics.orders import OrderReadings
 from evaluation.analytics.picks import NO_PICK, Picks
 from evaluation.analytics.ranks import Ranks
 from evaluation.analytics.tidy import Bools, Floats, Ints
@@ -158,6 +159,8 @@ class AnswerGroup:
     n_judgments: int
     n_items: int
     answers: Mapping[str, Answers]
+    # Of one judge: its answers by question before its readings are reduced.
+    readings: Mapping[str, OrderReadings] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ class AnswerSerializer(serializers.Serializer[Any]):
     question = serializers.CharField()
     part = serializers.CharField(help_text="Of the stimulus: r2, f3, f3.r2; empty for the whole.")
     kind = serializers.CharField(
-        help_text="Of the question: preference, scale, checklist, ranking, choice or text."
+        help_text="Of the question: preference, scale, checklist, ranking, choice, text or entries."
     )
     number = serializers.FloatField(allow_null=True)
     label = serializers.CharField(allow_null=True)  # type: ignore[assignment]

@@ -9,9 +9,12 @@ The file says by question, under the name of its kind, what is expected of which
   than `tie_within` is a tie;
 - `chances`: of a checklist, how likely a part is ticked; `flags`: ticked if the best value of a scale is `at_most`;
 - `tags`: the words that speak for a tag, and how likely it is given if they are `said` or `unsaid`;
+- `entries`: of drafted entries how likely each is `expected` to be kept, what those that need it are `mended` to, which
+  are `merged`, what is `added`, and how likely each of that is done (`mends`, `merges`, `adds`);
 - `texts`: the `chance` of one, and what is written: `any`, or `by_system` of the response that was picked.
 
-What is expected is looked up by `item/part`, `item/system`, `item`, `system` and `*`, the first that is there.
+What is expected is looked up by `item/part` (of a drafted entry `item/r1.e2`), `item/system`, `item`, `system` and `*`,
+the first that is there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +25,7 @@ import numpy as np
 
 from evaluation.protocols import Kind, Over, Question
 from evaluation.protocols.base import Stimulus
+from evaluation.protocols.entries import drafted_entries, merge_entries
 from evaluation.protocols.values import parts_of
 
 Parameters = Mapping[str, Any]
@@ -134,10 +138,33 @@ def draw_text(drawing: Drawing, question: Question) -> str | None:
     return str(found[int(drawing.rng.integers(len(found)))]) if found else None
 
 
+def draw_entries(drawing: Drawing, question: Question) -> list[dict[str, Any]]:
+    """A set as it is imported, of drafted entries and others."""
+    given, rng = drawing.of("entries", question), drawing.rng
+    drafted = drafted_entries(drawing.stimulus)
+    kept = {name: entry for name, entry in drafted.items() if rng.random() < drawing.expected(given, name)}
+    for name in kept:
+        mended = given["mended"].get(f"{drawing.item}/{name}")
+        if mended and rng.random() < given["mends"]:
+            kept[name] = {**kept[name], **mended}
+    for names in given["merged"].get(drawing.item, ()):
+        together = [name for name in names if name in kept]
+        if len(together) > 1 and rng.random() < given["merges"]:
+            merged = merge_entries([kept[name] for name in together])
+            kept = {
+                name: merged if name == together[0] else kept[name]
+                for name in kept
+                if name not in together[1:]
+            }
+    added = [each for each in given["added"].get(drawing.item, ()) if rng.random() < given["adds"]]
+    return [*kept.values(), *added]
+
+
 DRAWS: Mapping[Kind, Callable[[Drawing, Question], Any]] = {
     Kind.SCALE: draw_scale,
     Kind.PREFERENCE: draw_preference,
     Kind.RANKING: draw_ranking,
     Kind.CHECKLIST: draw_checklist,
     Kind.TEXT: draw_text,
+    Kind.ENTRIES: draw_entries,
 }

@@ -3,7 +3,7 @@
 The format is described in docs/formats.md and by the JSON Schemas in `schema/`.
 """
 
-from evaluation.dumps.exporting import FORMATS, export_study, export_to
+from evaluation.dumps.exporting import ENDINGS, FORMATS, export_study, export_to, formats_of
 from evaluation.dumps.importing import import_dump
 from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.problems import ExportRefused, ImportRefused
@@ -11,6 +11,7 @@ from evaluation.dumps.published import RELEASES, read_release
 from evaluation.dumps.revision import read_revision
 
 __all__ = [
+    "ENDINGS",
     "FORMATS",
     "RELEASES",
     "ExportRefused",
@@ -19,6 +20,7 @@ __all__ = [
     "Source",
     "export_study",
     "export_to",
+    "formats_of",
     "import_dump",
     "read_release",
     "read_revision",

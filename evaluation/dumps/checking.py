@@ -2,7 +2,7 @@
 
 import hashlib
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from evaluation.dumps.items import Preparer, hash_problem, stimulus_problems
 from evaluation.dumps.lines import Line, Source
 from evaluation.dumps.problems import ImportRefused, LineInvalid, Problems
 from evaluation.dumps.schemas import schema_problems
-from evaluation.models import Response, Status
+from evaluation.models import Query, Response, Status
 from evaluation.services.compiling import renderer_for
 from evaluation.services.importing import ImportedItem, ImportedJudgment
 
@@ -112,24 +112,24 @@ class Checker:
             if self.checked is None:
                 self.first = where
             if line.value is not None:
-                problems += (
-                    self._first(line.value) if self.checked is None else self._item(line, self.checked)
-                )
+                problems += self._first(line) if self.checked is None else self._item(line, self.checked)
         except RecursionError:
             problems.append("nested too deeply")
         self.problems.add(where, problems)
         if self.checked is None:
             self.problems.refuse_if_any()  # without the study's line nothing can be said of the items
 
-    def _first(self, value: Mapping[str, Any]) -> Sequence[str]:
+    def _first(self, line: Line) -> Sequence[str]:
         try:
-            header = read_header(value, **self.options)
+            header = read_header(line.value, **self.options)
         except LineInvalid as invalid:
             return invalid.problems
         self.checked = Checked(header)
         specs = list(header.study.specs)
         self.plain = Preparer(specs, None)
         self.rendering = Preparer(specs, renderer_for(specs[-1], self.render))
+        for query in header.study.queries:
+            self.queries.add(query.key, _query_content(query), line.number)
         return ()
 
     def _item(self, line: Line, checked: Checked) -> list[str]:
@@ -169,11 +169,7 @@ class Checker:
         # The line is the content of an item's key, so that any second one differs.
         self.items.add(prepared.item.key, line, line)
         query = prepared.query
-        content = [
-            query.text, query.category, query.source, query.split, query.information_need, query.references,
-            query.documents,
-        ]  # fmt: skip
-        self.queries.add(query.key, content, line)
+        self.queries.add(query.key, _query_content(query), line)
         # Responses that have a fault would differ for a reason that is named already.
         responses = prepared.responses if stands else ()
         contexts = {id(each): each for each in (prepared.context, *(r.context for r in responses)) if each}
@@ -199,6 +195,13 @@ class Checker:
             computed = study_hash(specs, sorted(self.hashes))
             if computed != header.study_hash:
                 self.problems.add(self.first, [hash_problem("study_hash", header.study_hash, computed)])
+
+
+def _query_content(query: Query) -> list[Any]:
+    return [
+        query.text, query.category, query.source, query.split, query.information_need, query.references,
+        query.documents,
+    ]  # fmt: skip
 
 
 def _content(response: Response) -> list[str | None]:

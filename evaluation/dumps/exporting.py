@@ -10,9 +10,11 @@ from typing import BinaryIO
 
 from evaluation.dumps.jsonl import jsonl_lines
 from evaluation.dumps.problems import ExportRefused
+from evaluation.dumps.settled import settled_lines, settled_sets
 from evaluation.dumps.stored import StoredStudy
 from evaluation.dumps.tidy import Row, tidy_rows, write_csv, write_parquet
 from evaluation.models import Study
+from evaluation.protocols import Kind
 
 Watch = Callable[[str, int, int], None]
 Writer = Callable[[BinaryIO, StoredStudy, Watch], None]
@@ -51,7 +53,27 @@ def _watched_rows(stored: StoredStudy, watch: Watch) -> Iterator[list[Row]]:
         watch("writing", done, len(stored.pks))
 
 
-FORMATS: dict[str, Writer] = {"jsonl": _write_jsonl, "csv": _write_csv, "parquet": _write_parquet}
+def _write_settled(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
+    found = settled_sets(stored.study)
+    for done, line in enumerate(settled_lines(found), 1):
+        out.write(line)
+        watch("writing", done, len(found.sets))
+
+
+FORMATS: dict[str, Writer] = {
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+    "parquet": _write_parquet,
+    "settled": _write_settled,
+}
+# How the name of a file of the format ends, where it is not the format's own.
+ENDINGS = {"settled": "settled.jsonl"}
+
+
+def formats_of(study: Study) -> list[str]:
+    """The formats that have something to say of such a study: settled sets are of calibrations alone."""
+    has_sets = any(question.kind == Kind.ENTRIES for question in study.protocol_object.default_questions())
+    return [name for name in FORMATS if name != "settled" or has_sets]
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
+from evaluation.dumps.items import query_row
 from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
 from evaluation.models import Study
@@ -46,6 +47,7 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         specs=[spec, *later],
         rules=_rules(value.get("rules", {})),
         systems=value.get("systems", []),
+        queries=[query_row(each) for each in value.get("queries", [])],
     )
     _check(study)
     return Header(
@@ -113,6 +115,7 @@ def _check(study: StudyInput) -> None:
         for sentence in (*_duplicates(spec), *map(str, PROTOCOLS[spec["protocol"]].spec_problems(spec)))
     ]
     problems += _twice("system", [system["key"] for system in study.systems])
+    problems += _twice("query", [query.key for query in study.queries])
     row = study.unsaved()
     try:
         row.clean_fields()

@@ -13,6 +13,7 @@ from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Context, Item, Query, Response, Role, System
 from evaluation.protocols import get_protocol
 from evaluation.protocols.base import Spec
+from evaluation.protocols.entries import clean_entries, write_set
 from evaluation.services.compiling import compile_stimulus
 from evaluation.services.importing import ImportedItem, ImportedJudgment
 
@@ -66,7 +67,7 @@ class Preparer:
     def examine(self, record: Record, *, keep_stimulus: bool = True) -> Examined:
         """The same of a line that may have any number of faults; one does not hide another."""
         arm = self.arms.get(record["arm"])
-        query, context = _query(record["query"]), _context(record.get("context"))
+        query, context = query_row(record["query"]), _context(record.get("context"))
         responses, problems = self._responses(record["responses"], arm, context)
         stimulus: dict[str, Any] | None = None
         judgments: list[ImportedJudgment] = []
@@ -127,20 +128,38 @@ class Preparer:
                 # What the default key is depends on the arm; without one only what is certain counts.
                 if arm is not None or "key" in record:
                     keys.append(_key(record, given))
-            responses.append(self._response(record, given))
+            try:
+                text = self._text(record)
+            except LineInvalid as invalid:
+                problems += invalid.problems
+                text = record.get("text", write_set([]))
+            responses.append(self._response(record, text, given))
         problems += [
             f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
         ]
         problems += [f"responses: {key!r} stands there twice" for key, n in Counter(keys).items() if n > 1]
         return responses, problems
 
-    def _response(self, record: Record, given: Context | None) -> Response:
+    def _text(self, record: Record) -> str:
+        """A response's text; that of a drafted set is its entries in their one spelling."""
+        if "entries" not in record:
+            text: str = record["text"]
+            return text
+        whose = f"responses: {record['system']!r}"
+        if not self.protocol.drafts_entries:
+            raise LineInvalid(f"{whose} has entries, and responses of {self.protocol.key} are texts")
+        if "text" in record:
+            raise LineInvalid(f"{whose} has both text and entries")
+        entries, problems = clean_entries(record["entries"], None, "entries")
+        if problems:
+            raise LineInvalid(*(f"{whose}: {problem}" for problem in problems))
+        return write_set(entries)
+
+    def _response(self, record: Record, text: str, given: Context | None) -> Response:
         name = record["system"]
         if name not in self._systems:
             self._systems[name] = System(key=name)
-        return Response(
-            key=_key(record, given), system=self._systems[name], text=record["text"], context=given
-        )
+        return Response(key=_key(record, given), system=self._systems[name], text=text, context=given)
 
 
 def _key(record: Record, given: Context | None) -> str:
@@ -178,7 +197,8 @@ def _item(record: Record) -> Item:
     )
 
 
-def _query(record: Record) -> Query:
+def query_row(record: Record) -> Query:
+    """An unsaved query, complete however sparsely it is written."""
     return Query(
         key=record["key"],
         text=record["text"],

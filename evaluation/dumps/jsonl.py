@@ -14,7 +14,9 @@ from django.db.models import Exists, OuterRef, Q
 from evaluation.dumps.items import complete_follow_ups, default_response_context, default_response_key
 from evaluation.dumps.stored import StoredItem, StoredJudgment, StoredStudy
 from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
-from evaluation.services.compiling import compile_spec
+from evaluation.protocols import Kind
+from evaluation.protocols.entries import read_entry, read_set, write_set
+from evaluation.services.compiling import compile_spec, query_content
 
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 RULES = (
@@ -28,12 +30,15 @@ def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
     study = stored.study
     specs = list(study.revisions.order_by("number").values_list("spec", flat=True)) or [compile_spec(study)]
     arms = {arm["key"]: arm for arm in specs[-1]["arms"]}
+    drafts = study.protocol_object.drafts_entries
     yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
     done = 0
     for chunk in stored.chunks():
         given = _response_contexts(chunk)
         for item in chunk:
-            record = item_record(item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times)
+            record = item_record(
+                item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
+            )
             done += 1
             yield orjson.dumps(record, option=OPTIONS), done
 
@@ -61,7 +66,15 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         record["simulated"] = True
     if raters := _rater_records(study):
         record["raters"] = raters
+    if queries := _unused_queries(study):
+        record["queries"] = queries
     return record
+
+
+def _unused_queries(study: Study) -> list[dict[str, Any]]:
+    """The queries that no item is about; the others stand on their items' lines."""
+    unused = study.queries.filter(items__isnull=True).order_by("pk")
+    return [query_content(query) for query in unused.iterator()]
 
 
 def _rater_records(study: Study) -> list[dict[str, Any]]:
@@ -95,8 +108,9 @@ def _response_contexts(chunk: Sequence[StoredItem]) -> dict[int, ResponseContext
 
 
 def item_record(
-    item: StoredItem, arm: dict[str, Any], given: ResponseContexts, exact_times: bool
+    item: StoredItem, arm: dict[str, Any], given: ResponseContexts, exact_times: bool, *, drafts: bool
 ) -> dict[str, Any]:
+    """`drafts`: the responses are sets of entries."""
     stimulus = item.stimulus
     context = stimulus["context"]
     record: dict[str, Any] = {
@@ -107,7 +121,8 @@ def item_record(
         "context": context
         and {"key": context["key"], "follow_ups": complete_follow_ups(context["follow_ups"])},
         "responses": [
-            _response_record(response, arm, context, given.get(response["key"]))
+            _text_record(response["text"], drafts)
+            | _response_record(response, arm, context, given.get(response["key"]))
             for response in stimulus["responses"]
         ],
     }
@@ -123,10 +138,17 @@ def item_record(
     return record
 
 
+def _text_record(text: str, drafts: bool) -> dict[str, Any]:
+    """A response's text, as entries where reading them back gives the same text."""
+    if drafts and write_set(entries := read_set(text)) == text:
+        return {"entries": [{name: value for name, value in each.items() if value} for each in entries]}
+    return {"text": text}
+
+
 def _response_record(
     response: dict[str, Any], arm: dict[str, Any], item_context: Any, given: dict[str, Any] | None
 ) -> dict[str, Any]:
-    record: dict[str, Any] = {"system": response["system"], "text": response["text"]}
+    record: dict[str, Any] = {"system": response["system"]}
     given_key = given["key"] if given else None
     item_key = item_context["key"] if item_context else None
     if response["key"] != default_response_key(response["system"], given_key):
@@ -172,6 +194,9 @@ def answers_record(judgment: StoredJudgment) -> dict[str, Any]:
     """The answers in the shape that a protocol's `clean` takes, derived from what kind of value each holds."""
     record: dict[str, Any] = {}
     for answer in judgment.answers:
+        if answer.kind == Kind.ENTRIES:
+            record.setdefault(answer.question, []).append(read_entry(answer.text or ""))
+            continue
         value: Any = answer.text if answer.text is not None else answer.label
         if answer.number is not None:
             number = _plain(answer.number)

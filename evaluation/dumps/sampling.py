@@ -39,6 +39,8 @@ class BaselineSampler:
             raise LineInvalid(f"item {record['key']!r}: a system has several responses")
         if self.baseline not in responses:
             raise LineInvalid(f"item {record['key']!r}: no response of the baseline {self.baseline!r}")
+        if any("entries" in response for response in responses.values()):
+            raise LineInvalid(f"item {record['key']!r}: sets of entries can't be compared as texts")
         lengths = {system: len(response["text"]) for system, response in responses.items()}
         drawn = draw_around(
             lengths, self.baseline, self.per_query, generator(self.seed, "pairs", record["key"])

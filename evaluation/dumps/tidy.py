@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 
 from evaluation.dumps.stored import StoredAnswer, StoredItem, StoredJudgment, StoredStudy
 from evaluation.models import Study
+from evaluation.protocols import Kind
+from evaluation.protocols.entries import read_entry
 
 Row = tuple[Any, ...]
 
@@ -100,7 +102,11 @@ def _seconds(milliseconds: int | None) -> float | None:
 
 
 def _system(answer: StoredAnswer, systems: dict[str, str]) -> str:
-    """Of the response that the part names (`f1.r2`), or of the one that was preferred."""
+    """Of the response that the part names (`f1.r2`), of the one that was preferred, or of the one drafted set that an
+    entry came from."""
+    if answer.kind == Kind.ENTRIES:
+        drafts = {origin.partition(".")[0] for origin in read_entry(answer.text or "")["origins"]}
+        return systems.get(drafts.pop(), "") if len(drafts) == 1 else ""
     for name in (*answer.part.split("."), answer.label):
         if name in systems:
             return systems[name]

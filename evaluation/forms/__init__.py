@@ -5,11 +5,12 @@ is repeated in every cell of a checklist (names, labels) is escaped here once an
 Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers and labels follow the presented order.
 """
 
+from evaluation.forms.entry_shapes import Drafting, RoundGiven
 from evaluation.forms.feedback import build_feedback
 from evaluation.forms.names import response_names
 from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
 from evaluation.forms.reading import (
-    NOT_ANSWERS,
+    INSTRUCTION,
     PROBLEM_NOTE,
     VISIBLE_MS,
     read_fields,
@@ -20,11 +21,13 @@ from evaluation.forms.screen import build_screen
 from evaluation.forms.shapes import Field, Screen
 
 __all__ = [
-    "NOT_ANSWERS",
+    "INSTRUCTION",
     "PROBLEM_NOTE",
     "PROBLEM_TEXTS",
     "VISIBLE_MS",
+    "Drafting",
     "Field",
+    "RoundGiven",
     "Screen",
     "build_feedback",
     "build_screen",

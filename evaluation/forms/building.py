@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
+from evaluation.forms.entry_shapes import Drafting
 from evaluation.forms.shapes import Card, Field, Option
 from evaluation.protocols import Question
 from evaluation.protocols.base import Stimulus
@@ -17,8 +18,10 @@ class Page(NamedTuple):
     stimulus: Stimulus
     cards: list[Card]
     errors: Mapping[str, str]
-    # The moves of its rankings so far.
+    # The moves of its rankings and the acts on its entries so far.
     trace: Trace
+    # Whom to ask for revised entries, where somebody can be.
+    drafting: Drafting | None = None
 
 
 Builder = Callable[[Field, Question, Page, Any], None]

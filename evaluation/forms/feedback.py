@@ -3,13 +3,24 @@
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
-from django.utils.translation import gettext
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 
+from evaluation.forms.grades import grade_text
 from evaluation.forms.names import response_names
 from evaluation.forms.ranking import response_label
 from evaluation.forms.scales import number_text
 from evaluation.protocols import Comparison, GoldResult, Kind, Over, Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.entries import Decision, drafted_entries
+
+# What became of a drafted entry.
+DECISIONS: dict[str, Promise] = {
+    Decision.ACCEPTED: gettext_lazy("Accepted"),
+    Decision.EDITED: gettext_lazy("Edited"),
+    Decision.MERGED: gettext_lazy("Merged"),
+    Decision.REJECTED: gettext_lazy("Rejected"),
+}
 
 
 class FeedbackLine(TypedDict):
@@ -70,6 +81,8 @@ def _asked(
             return follow_up["question"], values.get(int(number), part), question.prompt
         case Over.FOLLOW_UP if follow_up:
             return question.prompt, "", follow_up["question"]
+        case _ if question.kind == Kind.ENTRIES:
+            return _drafted(part, stimulus), "", gettext("Drafted entry")
         case Over.CHOICE:
             return question.prompt, "", question.label(part) or part
         case Over.RESPONSE if question.kind == Kind.RANKING:
@@ -85,15 +98,25 @@ def _said(question: Question, value: str, names: Mapping[str, str]) -> str:
     """A stored value as the form words it."""
     match question.kind:
         case Kind.PREFERENCE:
+            if question.grades and value not in (*names, "tie"):
+                return grade_text(question, float(value), names)
             return names.get(value) or question.label(value) or gettext("Tie")
         case Kind.CHECKLIST:
             return question.label(value) or {"1": gettext("Yes"), "0": gettext("No")}.get(value, value)
         case Kind.SCALE:
             return " ".join(word for word in (number_text(float(value)), question.label(value)) if word)
+        case Kind.ENTRIES:
+            return str(DECISIONS.get(value, value))
         case Kind.RANKING:
             return gettext("Place %(rank)s") % {"rank": number_text(float(value))}
         case _:
             return question.label(value) or value
+
+
+def _drafted(part: str, stimulus: Stimulus) -> str:
+    """A drafted entry by what it says first."""
+    entry = drafted_entries(stimulus).get(part)
+    return (entry["condition"] or ", ".join(entry["answers"]) if entry else "") or part
 
 
 def _label(part: str, stimulus: Stimulus) -> str:

@@ -1,5 +1,6 @@
 """A question as its partial draws it, by its kind."""
 
+import json
 from typing import Any
 
 from django.utils.html import escape
@@ -9,6 +10,8 @@ from django.utils.translation import gettext
 from evaluation.forms.building import Builder, Page, build_option
 from evaluation.forms.checks import build_checklist
 from evaluation.forms.choices import build_choice
+from evaluation.forms.entries import build_entries
+from evaluation.forms.grades import build_grades
 from evaluation.forms.problems import text_for
 from evaluation.forms.ranking import build_ranking
 from evaluation.forms.scales import build_scale
@@ -38,6 +41,9 @@ def build_field(question: Question, page: Page, value: Any) -> Field:
 
 def _preference(field: Field, question: Question, page: Page, value: Any) -> None:
     """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
+    if question.grades:
+        build_grades(field, question, page, value)
+        return
     # Only the first nine have a key of their own.
     choices = [(card["part"], card["name"], str(n) if n < 10 else "") for n, card in enumerate(page.cards, 1)]
     if question.ties:
@@ -52,6 +58,7 @@ def _preference(field: Field, question: Question, page: Page, value: Any) -> Non
 
 def _text(field: Field, question: Question, page: Page, value: Any) -> None:
     field["value"] = value if isinstance(value, str) else ""
+    field["moves"] = json.dumps(moves) if (moves := page.trace.get(question.key)) else ""
 
 
 # A further kind of question is a function here and a partial templates/evaluation/_<kind>.html.
@@ -62,4 +69,5 @@ BUILDERS: dict[Kind, Builder] = {
     Kind.SCALE: build_scale,
     Kind.TEXT: _text,
     Kind.RANKING: build_ranking,
+    Kind.ENTRIES: build_entries,
 }

@@ -17,6 +17,10 @@ PROBLEM_TEXTS: dict[str, str | Promise] = {
     "not_a_rank": gettext_lazy("Please choose a rank from 1 to %(highest)s."),
     "too_long": gettext_lazy("This is too long; please keep it under %(limit)s characters."),
     "not_text": gettext_lazy("Please write text here."),
+    "entries_missing": gettext_lazy("Please keep, take over or add at least one entry."),
+    "entry_blank": gettext_lazy("This entry says nothing. Please fill it in or reject it."),
+    "undecided": gettext_lazy("Please accept or reject this entry."),
+    "too_many_entries": gettext_lazy("There can be no more than %(limit)s entries."),
     "unknown_question": gettext_lazy(
         "The form held something that this page does not ask. Please answer again."
     ),
@@ -29,6 +33,7 @@ MISSING_TEXTS: dict[Kind, str | Promise] = {
     Kind.SCALE: gettext_lazy("Please choose one."),
     Kind.RANKING: gettext_lazy("Please give each one a rank."),
     Kind.TEXT: gettext_lazy("Please write a few words."),
+    Kind.ENTRIES: PROBLEM_TEXTS["entries_missing"],
 }
 
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.protocols.moves import Trace, read_moves
+from evaluation.protocols.questions import RESERVED
 
-# Fields of the form that are not answers.
+# Fields of the form that are not answers; what stands before their dot is reserved.
 VISIBLE_MS = "visible_ms"
 PROBLEM_NOTE = "problem_note"
-# Of a ranking, `trace.<question>`: its moves, which the page's script writes.
+# `trace.<question>`: a ranking's moves, what was pasted into a text; the page's scripts write it.
 TRACE = "trace"
-NOT_ANSWERS = frozenset({VISIBLE_MS, PROBLEM_NOTE, TRACE})
+# What a model is asked to do with the entries.
+INSTRUCTION = "round.instruction"
 
 
 def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:
@@ -18,7 +20,7 @@ def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name, value in fields.items():
         key, dot, part = name.partition(".")
-        if key in NOT_ANSWERS:
+        if key in RESERVED:
             continue
         if not dot:
             data[key] = value

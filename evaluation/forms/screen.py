@@ -7,6 +7,8 @@ from django.utils.translation import gettext, ngettext
 
 from evaluation.forms.building import Page
 from evaluation.forms.documents import read_documents
+from evaluation.forms.entries import entry_lines
+from evaluation.forms.entry_shapes import Drafting
 from evaluation.forms.fields import build_field
 from evaluation.forms.follow_ups import group_by_follow_up
 from evaluation.forms.names import response_names
@@ -26,12 +28,16 @@ def build_screen(
     data: Data | None = None,
     problems: Sequence[Problem] = (),
     trace: Trace | None = None,
+    drafting: Drafting | None = None,
 ) -> Screen:
-    """Everything that an item's page shows, with what was filled in so far and what was wrong with it."""
+    """Everything that an item's page shows, with what was filled in so far and what was wrong with it.
+
+    `drafting`: the model that can be asked to revise entries, and what it has made so far.
+    """
     values = data or {}
     cards = _cards(stimulus, order)
     questions = protocol.questions(spec, stimulus)
-    page = Page(stimulus, cards, _errors(problems), trace or {})
+    page = Page(stimulus, cards, _errors(problems), trace or {}, drafting)
     fields = [build_field(question, page, values.get(question.key)) for question in questions]
     for field in fields:
         if field["heads"]:
@@ -44,9 +50,11 @@ def build_screen(
         "documents": read_documents(stimulus["query"]["documents"]) if protocol.shows_documents else [],
         "cards": cards,
         "fields": fields,
+        "drafted": next((field["entries"] for field in fields if "entries" in field), None),
         "follow_ups": group_by_follow_up(stimulus, questions, fields),
         "has_scales": any(field["groups"] for field in fields),
         "has_keys": any(option["key"] for field in fields for option in field["options"]),
+        "has_grades": any(question.grades for question in questions),
         "summary": _summary(fields, problems),
     }
 
@@ -119,6 +127,8 @@ def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[Line]:
             lines.append({"href": f"#{wrong[0]['options'][0]['id']}", "text": f"{asked} {text}"})
         if field["error"]:
             lines.append({"href": f"#{field['id']}", "text": f"{asked} {field['error']}"})
+        if "entries" in field:
+            lines += entry_lines(field["entries"])
     known = {field["key"] for field in fields}
     strays = [problem_text(problem) for problem in problems if problem.where.partition(".")[0] not in known]
     return lines + [{"href": "#main", "text": text} for text in dict.fromkeys(strays)]

@@ -2,6 +2,8 @@
 
 from typing import Any, NotRequired, TypedDict
 
+from evaluation.forms.entry_shapes import EntrySet
+
 
 class Option(TypedDict):
     """A radio button or a box; `attributes` is all that its tag holds, ready and escaped.
@@ -114,6 +116,9 @@ class Field(TypedDict):
     points: Points | None
     value: str
     ranked: NotRequired[Ranked]
+    # Of a text: what its hidden field says of pasting, empty until a script counts.
+    moves: NotRequired[str]
+    entries: NotRequired[EntrySet]
     # Drawn with others in the cards of `Screen["follow_ups"]`.
     in_cards: NotRequired[bool]
 
@@ -170,7 +175,10 @@ class Screen(TypedDict):
     documents: list[Document]
     cards: list[Card]
     fields: list[Field]
+    # The responses where they are sets of entries and not texts.
+    drafted: EntrySet | None
     follow_ups: list[FollowUp]
     has_scales: bool
     has_keys: bool
+    has_grades: bool
     summary: list[Line]

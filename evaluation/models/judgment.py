@@ -129,7 +129,12 @@ class Answer(models.Model):
                 condition=(
                     Q(kind=Kind.PREFERENCE, label__isnull=False, text__isnull=True)
                     | Q(kind=Kind.CHOICE, label__isnull=False, number__isnull=True, text__isnull=True)
-                    | Q(kind=Kind.TEXT, label__isnull=True, number__isnull=True, text__isnull=False)
+                    | Q(
+                        kind__in=[Kind.TEXT, Kind.ENTRIES],
+                        label__isnull=True,
+                        number__isnull=True,
+                        text__isnull=False,
+                    )
                     | Q(
                         kind__in=[Kind.SCALE, Kind.CHECKLIST, Kind.RANKING],
                         label__isnull=True,

@@ -13,6 +13,7 @@ from evaluation.protocols.base import (
     Question,
     Shown,
 )
+from evaluation.protocols.condition_calibration import ConditionCalibration
 from evaluation.protocols.context_validation import ContextValidation
 from evaluation.protocols.justification_coding import JustificationCoding
 from evaluation.protocols.pairwise import Pairwise
@@ -46,6 +47,7 @@ PROTOCOLS: dict[str, Protocol] = {
         Relevance(),
         AnswerPairs(),
         QuestionQuality(),
+        ConditionCalibration(),
         JustificationCoding(),
     )
 }

@@ -27,6 +27,8 @@ class Kind(StrEnum):
     RANKING = "ranking"
     CHOICE = "choice"
     TEXT = "text"
+    # Condition, answers, citations and reason of each entry of a set (`evaluation.protocols.entries`), as JSON text.
+    ENTRIES = "entries"
 
 
 class Shown(StrEnum):
@@ -72,7 +74,7 @@ class Question:
     `options` holds labels by stored value ("tie", "1", "-1", a choice's value), under "help:<value>" what a value
     means, and under "form" how the question is answered: `over`; of a scale `low`, `high`, `step` (1) and `ideal`;
     of a choice, or a checklist over its choices, `choices` (values in their order) and `groups` (of the choices that
-    have one, for reports); of a ranking or preference `ties`;
+    have one, for reports); of a ranking or preference `ties`; of a graded preference `points`, 5 or 7 (see `grades`);
     `flag`: a checklist over the whole item that is one box to tick.
     """
 
@@ -121,6 +123,15 @@ class Question:
         return bool(self.form.get("ties", self.kind == Kind.PREFERENCE))
 
     @property
+    def grades(self) -> tuple[int, ...]:
+        """What a graded preference offers, -2 to 2 or -3 to 3: negative where r1 is better, 0 for a tie, positive where
+        r2 is; () for one that only says which is better. A grade is the answer's number, and its sign the label."""
+        strongest = int(self.form.get("points", 1)) // 2
+        if not strongest:
+            return ()
+        return tuple(grade for grade in range(-strongest, strongest + 1) if grade or self.ties)
+
+    @property
     def is_flag(self) -> bool:
         return bool(self.form.get("flag"))
 
@@ -154,6 +165,13 @@ class Question:
             shown=Shown(data["shown"]),
             options=data["options"],
         )
+
+
+def storable(text: str) -> str:
+    """Text as it is kept: NUL is refused by PostgreSQL and half a surrogate pair by any database; line ends are kept in
+    one form so that an export reads back equal."""
+    one_end = text.replace("\x00", "").replace("\r\n", "\n")
+    return one_end.encode("utf-8", "replace").decode()
 
 
 def stored(value: object) -> str:
@@ -217,6 +235,7 @@ MESSAGES = {
     "answers_missing": "follow-up question {number} has no set of answers",
     "answer_not_in_set": "the chosen answer of follow-up question {number} is not in its set",
     "follow_ups_missing": "has no follow-up questions",
+    "key_reserved": "{key!r} can't be a question's key, because forms have a field of that name",
     "form_no_object": "form must be an object",
     "form_unknown": "form has {name!r}, which no question has",
     "form_over": "a {kind} can't be asked over {over!r}; it can over: {choices}",
@@ -228,7 +247,24 @@ MESSAGES = {
     "choices_twice": "a choice stands there twice",
     "choice_value": "{value!r} can't be a choice: letters, digits, - and _, at most 32",
     "choice_groups": "groups must be an object from choices to the names of their groups",
+    "preference_points": "a graded preference has 5 or 7 points",
+    "preference_of_two": "only a choice between two responses can be graded",
+    "grade_label": "the label {label!r} does not go with the grade {number}",
     "gold_unanswerable": "{question} can't be compared with a gold value",
+    "no_entries": "this must be a list of entries",
+    "too_many_entries": "has {found} entries; at most {limit} can be shown",
+    "not_an_entry": "this must be an object with condition, answers, citations and reason",
+    "entry_unknown": "has {name!r}, which no entry has",
+    "entry_blank": "this entry says nothing",
+    "undecided": "nobody has said whether this entry is kept or rejected",
+    "entries_missing": "needs at least one entry",
+    "not_texts": "this must be a list of texts",
+    "no_citations": "this must be a list of citations",
+    "no_fragment": "{value} is not the number of a fragment, of which there are {fragments}",
+    "not_a_quotation": "a citation is the number of a fragment, or an object with title and text",
+    "unknown_origin": "no drafted entry is called {value!r}",
+    "fragment_empty": "fragment {number} has no text",
+    "too_many_fragments": "has {found} fragments; at most {limit} can be shown",
 }
 
 

@@ -4,6 +4,7 @@
 training shows.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from evaluation.protocols.base import (
 from evaluation.protocols.values import clean_value, parts_of
 
 NOTE = "note"
+GRADE = re.compile(r"-?\d+(\.\d+)?")
 
 
 def accepted_values(gold: Data) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -40,16 +42,23 @@ def compare_all(gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
     """Each gold value beside what was given; passed where all are right."""
     given = {(answer.question, answer.part): answer for answer in answers}
     comparisons = tuple(
-        Comparison(question, part, accepted, given_value(given.get((question, part))))
+        Comparison(question, part, accepted, given_value(given.get((question, part)), accepted))
         for (question, part), accepted in accepted_values(gold).items()
     )
     return GoldResult(comparisons, all(each.correct for each in comparisons), str(gold.get(NOTE, "")))
 
 
-def given_value(answer: AnswerValue | None) -> str | None:
+def given_value(answer: AnswerValue | None, accepted: Sequence[str]) -> str | None:
+    """The answer as options name it: a graded preference by its grade where the gold names one, else by its label."""
     if answer is None:
         return None
-    return stored(answer.number) if answer.label is None and answer.number is not None else answer.label
+    if answer.number is None or (answer.label is not None and not _names_grade(answer.label, accepted)):
+        return answer.label
+    return stored(answer.number)
+
+
+def _names_grade(label: str, accepted: Sequence[str]) -> bool:
+    return label not in accepted and any(GRADE.fullmatch(each) for each in accepted)
 
 
 def find_gold_problems(questions: Sequence[Question], stimulus: Stimulus, gold: Data) -> list[Problem]:

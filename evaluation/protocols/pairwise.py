@@ -19,10 +19,12 @@ from evaluation.protocols.base import (
     Stimulus,
     arm_of,
     sees_context,
+    stored,
 )
+from evaluation.protocols.gold import given_value
 from evaluation.protocols.items import MAX_FOLLOW_UPS, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.values import checklist_parts, response_parts
+from evaluation.protocols.values import checklist_parts, clean_value
 
 TEXTS = {
     "consent": (
@@ -113,13 +115,14 @@ class Pairwise(Protocol):
             for key in gold
             if key not in ("preference", "satisfied", "note")
         ]
-        choices = [*response_parts(stimulus), "tie"]
         problems += [
-            Problem("not_a_choice", "gold.preference", {"value": label, "choices": ", ".join(choices)})
-            for label in _as_list(gold.get("preference", []))
-            if label not in choices
+            Problem(problem.code, "gold.preference", problem.params)
+            for question in self.questions(spec, stimulus)
+            if question.key == "preference"
+            for value in _as_list(gold.get("preference", []))
+            for problem in clean_value(question, stimulus, value, "import")[1]
         ]
-        if not gold.get("preference") and not gold.get("satisfied"):
+        if not _names_preference(gold) and not gold.get("satisfied"):
             problems.append(Problem("gold_empty", "gold"))
         cells = checklist_parts(stimulus) if sees_context(spec, stimulus) else []
         satisfied = gold.get("satisfied", {})
@@ -134,17 +137,17 @@ class Pairwise(Protocol):
                 )
         return problems
 
-    def compare_gold(self, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
+    def compare_gold(self, stimulus: Stimulus, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
         """The preference decides; where the gold has none, every checked cell must agree.
 
         Cells are compared all the same, because the feedback in training shows them.
         """
         given = {(answer.question, answer.part): answer for answer in answers}
         comparisons = []
-        if gold.get("preference"):
-            answer = given.get(("preference", ""))
+        if _names_preference(gold):
             accepted = tuple(_as_list(gold["preference"]))
-            comparisons.append(Comparison("preference", "", accepted, answer.label if answer else None))
+            value = given_value(given.get(("preference", "")), accepted)
+            comparisons.append(Comparison("preference", "", accepted, value))
         for part, value in dict(gold.get("satisfied", {})).items():
             answer = given.get(("satisfied", part))
             number = None if answer is None or answer.number is None else str(int(answer.number))
@@ -164,5 +167,10 @@ def pair_problems(stimulus: Stimulus) -> list[Problem]:
     return problems
 
 
+def _names_preference(gold: Data) -> bool:
+    """A tie may be the grade 0."""
+    return gold.get("preference") not in (None, "", [])
+
+
 def _as_list(value: object) -> list[str]:
-    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+    return [stored(each) for each in value] if isinstance(value, list | tuple) else [stored(value)]

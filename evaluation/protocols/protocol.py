@@ -36,6 +36,8 @@ class Protocol:
     analyses: ClassVar[frozenset[str]] = frozenset()
     # Whether who judges is shown the query's documents.
     shows_documents: ClassVar[bool] = False
+    # Whether responses are drafted sets of entries, written as JSON, rather than texts.
+    drafts_entries: ClassVar[bool] = False
 
     def default_questions(self) -> tuple[Question, ...]:
         raise NotImplementedError(self.key)
@@ -48,7 +50,7 @@ class Protocol:
         """What keeps this item from being judged."""
         raise NotImplementedError(self.key)
 
-    def compare_gold(self, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
+    def compare_gold(self, stimulus: Stimulus, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
         """Every value that the gold names must be given; {question: value, list of values, or either per part}."""
         return compare_all(gold, answers)
 
@@ -58,8 +60,15 @@ class Protocol:
 
     def spec_problems(self, spec: Spec) -> list[Problem]:
         """What is wrong with a study's questions, before any item is looked at."""
-        questions = (Question.from_json(data) for data in spec["questions"])
-        return [problem for question in questions for problem in find_question_problems(question)]
+        questions = [Question.from_json(data) for data in spec["questions"]]
+        problems = [problem for question in questions for problem in find_question_problems(question)]
+        if "win_rates" in self.analyses:
+            return problems
+        return problems + [
+            Problem("preference_of_two", f"questions.{question.key}")
+            for question in questions
+            if question.kind == Kind.PREFERENCE and "points" in question.form
+        ]
 
     def questions(self, spec: Spec, stimulus: Stimulus) -> list[Question]:
         """The questions that this stimulus's arm asks, in the order of the form."""

@@ -10,12 +10,17 @@ VALUE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 MAX_POINTS = 21
 MAX_CHOICES = 60
 NUMBERS = ("low", "high", "step", "ideal")
-KNOWN = {*NUMBERS, "over", "choices", "groups", "ties", "flag"}
+GRADED = (5, 7)
+# What a form sends beside its answers (`evaluation.forms.reading`): a question of that key could never be answered.
+RESERVED = frozenset({"visible_ms", "problem_note", "trace", "round"})
+KNOWN = {*NUMBERS, "over", "choices", "groups", "ties", "flag", "points"}
 
 
 def find_question_problems(question: Question) -> list[Problem]:
     """Everything that is wrong with how the question is to be answered."""
     where = f"questions.{question.key}"
+    if question.key in RESERVED:
+        return [Problem("key_reserved", where, {"key": question.key})]
     form = question.options.get(FORM, {})
     if not isinstance(form, dict):
         return [Problem("form_no_object", where)]
@@ -33,12 +38,18 @@ def _problems(question: Question) -> Iterator[Problem]:
             "form_over", "", {"over": over, "kind": question.kind, "choices": ", ".join(sorted(allowed))}
         )
         return
+    if "points" in form and (question.kind != Kind.PREFERENCE or not _is_graded(form["points"])):
+        yield Problem("preference_points", "")
     if question.kind == Kind.SCALE:
         yield from _scale_problems(question)
     if question.kind == Kind.CHOICE or question.over == Over.CHOICE:
         yield from _choice_problems(question)
     if "groups" in form and not _are_groups(form["groups"], form.get("choices")):
         yield Problem("choice_groups", "")
+
+
+def _is_graded(points: object) -> bool:
+    return isinstance(points, int) and points in GRADED
 
 
 def _scale_problems(question: Question) -> Iterator[Problem]:

@@ -12,7 +12,17 @@ from evaluation.protocols.base import (
     Question,
     Source,
     Stimulus,
+    storable,
 )
+from evaluation.protocols.entries import (
+    clean_entries,
+    clean_entry,
+    drafted_entries,
+    find_set_problems,
+    fragments_of,
+    write_entry,
+)
+from evaluation.protocols.entry_form import read_form
 
 # A checklist's cell as forms, JSON and JSON written by others spell it.
 CHECKS = {"on": 1.0, "0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "False": 0.0, "True": 1.0}
@@ -67,7 +77,9 @@ def parts_of(question: Question, stimulus: Stimulus) -> list[str]:
 
 def clean_preference(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
     """A label r1, r2, ... or tie, where ties are allowed; from imports and judges also {"label", "number"} with
-    P(r2 is better)."""
+    P(r2 is better), or with the grade where the preference is graded."""
+    if question.grades:
+        return [_graded(question, value, source)]
     number = None
     if isinstance(value, Mapping) and source != "form":
         number, value = value.get("number"), value.get("label")
@@ -77,6 +89,49 @@ def clean_preference(question: Question, stimulus: Stimulus, value: Any, source:
     if value not in choices:
         raise _Bad(Problem("not_a_choice", question.key, {"value": value, "choices": ", ".join(choices)}))
     return [AnswerValue(question.key, question.kind, label=value, number=number)]
+
+
+def _graded(question: Question, value: Any, source: Source) -> AnswerValue:
+    """A grade with the label that its sign says. The points bind forms only; imports and judges may give fractions
+    between them, a label beside the grade, or a label alone, which has no grade."""
+    labels = ["r1", "r2", *(["tie"] if question.ties else [])]
+    label = None
+    if isinstance(value, Mapping) and source != "form":
+        label, value = value.get("label"), value.get("number")
+        if value is None:
+            label, value = None, label
+    if source != "form" and value in labels:
+        return AnswerValue(question.key, question.kind, label=value)
+    number = _grade(question, value, source)
+    own = sign_label(number)
+    if own not in labels:
+        raise _Bad(_no_grade(question, value))
+    if label not in (None, own):
+        raise _Bad(Problem("grade_label", question.key, {"label": label, "number": value}))
+    return AnswerValue(question.key, question.kind, label=own, number=number)
+
+
+def _grade(question: Question, value: Any, source: Source) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise _Bad(_no_grade(question, value)) from None
+    grades = question.grades
+    number = _number(question.key, value, grades[0], grades[-1])
+    if source == "form" and number not in grades:
+        raise _Bad(_no_grade(question, value))
+    return number
+
+
+def _no_grade(question: Question, value: Any) -> Problem:
+    choices = ", ".join(map(str, question.grades))
+    return Problem("not_a_choice", question.key, {"value": value, "choices": choices})
+
+
+def sign_label(grade: float) -> str:
+    """The label that a grade stands for."""
+    return "tie" if grade == 0 else "r1" if grade < 0 else "r2"
 
 
 def clean_choice(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
@@ -204,12 +259,35 @@ def _numbers_by_part(
 def clean_text(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
     if not isinstance(value, str):
         raise _Bad(Problem("not_text", question.key))
-    # NUL is refused by PostgreSQL and half a surrogate pair by any database; line ends are kept in one form so that
-    # an export reads back equal.
-    text = value.replace("\x00", "").replace("\r\n", "\n").encode("utf-8", "replace").decode().strip()
+    text = storable(value).strip()
     if len(text) > MAX_TEXT:
         raise _Bad(Problem("too_long", question.key, {"limit": MAX_TEXT}))
     return [AnswerValue(question.key, question.kind, text=text)] if text else []
+
+
+def clean_set(question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    """An answer per entry of a set: from a form its rows (`read_form`), else a list of entries."""
+    fragments = fragments_of(stimulus)
+    if source == "form":
+        if not isinstance(value, Mapping):
+            raise _Bad(Problem("not_a_mapping", question.key))
+        rows, problems = read_form(question.key, value)
+        entries = {}
+        for row, given in rows.items():
+            entries[row], wrong = clean_entry(given, fragments, f"{question.key}.{row}")
+            problems += wrong
+    else:
+        found, problems = clean_entries(value, fragments, question.key)
+        entries = {f"e{number}": entry for number, entry in enumerate(found, 1)}
+    problems = problems or find_set_problems(entries, drafted_entries(stimulus), question.key)
+    if source == "form" and not entries and not question.required:
+        return []
+    if problems:
+        raise _Bad(*problems)
+    return [
+        AnswerValue(question.key, question.kind, f"e{number}", text=write_entry(entry))
+        for number, entry in enumerate(entries.values(), 1)
+    ]
 
 
 def _read_number(where: str, text: str) -> float:
@@ -242,6 +320,7 @@ CLEANERS: dict[Kind, Cleaner] = {
     Kind.CHOICE: clean_choice,
     Kind.RANKING: clean_ranking,
     Kind.TEXT: clean_text,
+    Kind.ENTRIES: clean_set,
 }
 
 

@@ -22,7 +22,7 @@ from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 2
+CODE_VERSION = 3
 __all__ = [
     "CODE_VERSION",
     "REPLICATES",
@@ -56,7 +56,13 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
     scopes = [
         sections.scope_of(
-            frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline, ties=ties
+            frame.items,
+            group,
+            seed=study.seed,
+            replicates=replicates,
+            baseline=study.baseline,
+            ties=ties,
+            question=frame.preference,
         )
         for group in frame.groups
     ]

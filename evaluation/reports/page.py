@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evaluation.reports import page_agreement, page_judges, page_raters, page_rates
+from evaluation.reports import page_agreement, page_grades, page_judges, page_raters, page_rates
 from evaluation.reports.answers import SCHEMA as ANSWERS_SCHEMA
 from evaluation.reports.answers.page import answers_page
 from evaluation.reports.numbers import decimal, in_percent, percent
@@ -30,6 +30,7 @@ def report_page(report: Record) -> Page:
 def _sections(subject: Subject) -> list[Section | None]:
     return [
         page_rates.win_rates(subject),
+        page_grades.grades(subject),
         page_rates.flips(subject),
         page_rates.strengths(subject),
         page_agreement.agreement(subject),

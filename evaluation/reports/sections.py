@@ -30,6 +30,7 @@ from evaluation.analytics.follow_ups import (
     follow_ups_by_system,
     satisfied_follow_ups,
 )
+from evaluation.analytics.grades import lean_to_first
 from evaluation.analytics.kappa import pairwise_kappa
 from evaluation.analytics.leave_one_out import (
     inner_agreement,
@@ -38,7 +39,14 @@ from evaluation.analytics.leave_one_out import (
     outer_by_group,
 )
 from evaluation.analytics.resampling import ResampleSpec
+from evaluation.analytics.scales import (
+    Distribution,
+    distribution,
+    distributions_by_group,
+    means_by_group,
+)
 from evaluation.analytics.tidy import MISSING, N_LABELS, Ints, Items
+from evaluation.analytics.value_alpha import alpha_of_values
 from evaluation.analytics.win_rates import (
     Ties,
     expected_win_rates,
@@ -47,6 +55,7 @@ from evaluation.analytics.win_rates import (
     win_rates_overall,
 )
 from evaluation.frames import Group
+from evaluation.protocols import Question
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,7 @@ class Scope:
     replicates: int
     baseline: str
     ties: Ties = "half"
+    question: Question | None = None
 
     def resample(self, purpose: str) -> ResampleSpec:
         rng = design.generator(self.seed, "report", self.group.key, purpose)
@@ -72,10 +82,17 @@ def judgments_per_rater(group: Group) -> Ints:
 
 
 def scope_of(
-    items: Items, group: Group, *, seed: int, replicates: int, baseline: str, ties: Ties = "half"
+    items: Items,
+    group: Group,
+    *,
+    seed: int,
+    replicates: int,
+    baseline: str,
+    ties: Ties = "half",
+    question: Question | None = None,
 ) -> Scope:
     counts = count_matrix(group.judgments.item, group.judgments.label, len(items), N_LABELS)
-    return Scope(items, group, counts, seed, replicates, baseline, ties)
+    return Scope(items, group, counts, seed, replicates, baseline, ties, question)
 
 
 def group_record(scope: Scope, people: Scope | None) -> dict[str, Any]:
@@ -94,6 +111,7 @@ def group_record(scope: Scope, people: Scope | None) -> dict[str, Any]:
         "alpha_by_arm": alpha_by_arm(scope),
         "kappa": kappa(scope),
         "win_rates": win_rates(scope),
+        "grades": grades(scope),
         "flips": flips(scope),
         "bradley_terry": strengths(scope),
         "bias": bias(scope),
@@ -293,6 +311,53 @@ def win_rates(scope: Scope) -> dict[str, Any]:
         win_rates_against(items, judgments, scope.baseline, resample=resample, ties=ties) if known else []
     )
     return dict(plain(found))
+
+
+def grades(scope: Scope) -> dict[str, Any] | None:
+    """How much better: of all items together and by arm and pair, towards the second system; None unless graded."""
+    given, raw, question = scope.group.grades, scope.group.graded_readings, scope.question
+    if given is None or raw is None or question is None:
+        return None
+    items, points = scope.items, tuple(map(float, question.grades))
+    values = given.as_values(items.query)
+    cells = list(items.cells(("arm", "pair")))
+    cell_of = np.full(len(items), -1)
+    for at, (_, rows) in enumerate(cells):
+        cell_of[rows] = at
+    pair = cell_of[given.item]
+    spread = distribution(values, points, resample=scope.resample("grades"), unit="judgments")
+    means = means_by_group(
+        values, pair, len(cells), resample=scope.resample("grades by pair"), unit="judgments"
+    )
+    spreads = distributions_by_group(
+        values,
+        points,
+        pair,
+        len(cells),
+        resample=scope.resample("grades shared out by pair"),
+        unit="judgments",
+    )
+    agreed = alpha_of_values(values, level="ordinal", points=points, resample=scope.resample("grades alpha"))
+    lean = lean_to_first(raw, items.query, resample=scope.resample("grades lean"))
+    return {
+        "words": [{"distance": n, "label": question.label(n)} for n in range(1, int(points[-1]) + 1)],
+        "alpha": plain(agreed),
+        "distribution": _shares(spread),
+        "by_cell": [
+            {**plain(cell), **plain(mean), "distribution": _shares(each)}
+            for (cell, _), mean, each in zip(cells, means, spreads, strict=True)
+            if mean.mean.n
+        ],
+        "to_first": plain(lean),
+    }
+
+
+def _shares(found: Distribution) -> list[dict[str, Any]]:
+    """Number and share of each grade."""
+    return [
+        {"grade": grade, "n": n, "share": plain(share)}
+        for grade, n, share in zip(found.points, found.counts, found.shares, strict=True)
+    ]
 
 
 def flips(scope: Scope) -> dict[str, Any]:

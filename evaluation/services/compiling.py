@@ -68,16 +68,7 @@ def compile_stimulus(
         "format": FORMAT,
         "renderer": RENDERER,
         "arm": arm,
-        "query": {
-            "key": query.key,
-            "text": query.text,
-            "category": query.category,
-            "source": query.source,
-            "split": query.split,
-            "information_need": query.information_need,
-            "references": query.references,
-            "documents": query.documents,
-        },
+        "query": query_content(query),
         "context": context
         and {
             "key": context.key,
@@ -102,6 +93,20 @@ def compile_stimulus(
             }
             for number, response in enumerate(ordered, 1)
         ],
+    }
+
+
+def query_content(query: Query) -> dict[str, Any]:
+    """A query as stimuli and dumps hold it."""
+    return {
+        "key": query.key,
+        "text": query.text,
+        "category": query.category,
+        "source": query.source,
+        "split": query.split,
+        "information_need": query.information_need,
+        "references": query.references,
+        "documents": query.documents,
     }
 
 

@@ -40,12 +40,14 @@ SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_refer
 
 @dataclass(frozen=True, kw_only=True)
 class StudyInput:
-    """A study before it is rows: complete specs of its revisions, the first one first; rules; systems."""
+    """A study before it is rows: complete specs of its revisions, the first one first; rules; systems; and the queries
+    that no item may be about, unsaved."""
 
     slug: str
     specs: Sequence[dict[str, Any]]
     rules: Mapping[str, Any]
     systems: Sequence[Mapping[str, Any]]
+    queries: Sequence[Query] = ()
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -119,6 +121,9 @@ def begin_import(
         )
         _write_spec_rows(study, spec)
         System.objects.bulk_create(System(study=study, **system) for system in study_input.systems)
+        for query in study_input.queries:
+            query.study, query.dump = study, dump
+        Query.objects.bulk_create(study_input.queries, batch_size=settings.ASSAY_BATCH_SIZE)
         if frozen:
             Revision.objects.bulk_create(
                 Revision(study=study, number=number, spec=each, spec_hash=canonical_hash(each))

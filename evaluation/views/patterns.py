@@ -1,5 +1,6 @@
 """Every partial in every state, on one page: for looking, and only with DEBUG."""
 
+import json
 from typing import Any
 
 from django.conf import settings
@@ -7,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluation.forms import Field, Screen, build_feedback, build_screen
+from evaluation.forms import Drafting, Field, Screen, build_feedback, build_screen
 from evaluation.protocols import AnswerValue, Kind, Problem, Question, get_protocol
 from evaluation.rendering import render_markdown
 
@@ -38,6 +39,7 @@ def patterns(request: HttpRequest) -> HttpResponse:
         raise Http404
     pairwise = get_protocol("pairwise")
     result = pairwise.compare_gold(
+        _stimulus(),
         {
             "preference": ["r1", "tie"],
             "satisfied": {"f1.r1": 1, "f1.r2": 0},
@@ -55,8 +57,10 @@ def patterns(request: HttpRequest) -> HttpResponse:
         "rated_wrong": _rated("-wrong", wrong=True),
         "states": [(name, _fields(name)) for name in ("empty", "filled", "wrong")],
         "ranked": [_ranked("found"), _ranked("equals", ties=True), _ranked("wrong", wrong=True)],
+        "graded": [_graded("found", 7), _graded("turned", 5, "r2,r1"), _graded("wrong", 5, wrong=True)],
         "checked": [*_checked("-empty"), *_checked("-wrong", wrong=True)],
         "cards": _cards(),
+        "calibrated": [_calibrated("drafted", wrong=True), _calibrated("settled", asks=True)],
         "wrong": _screen("summary", wrong=True),
         "feedback": build_feedback(pairwise, _spec(""), _stimulus(), "r2,r1", result),
     }
@@ -103,6 +107,23 @@ def _ranked(state: str, *, ties: bool = False, wrong: bool = False) -> Field:
     return screen["fields"][0]
 
 
+def _graded(state: str, points: int, order: str = "r1,r2", *, wrong: bool = False) -> Field:
+    """By how much one of two responses is better, as it is found, chosen in the other order, and left open."""
+    key = f"graded-{state}"
+    words = {"2": "better in nearly everything that matters to who asked"} if order == "r2,r1" else {}
+    question = Question(
+        key, Kind.PREFERENCE, "Which is better?", options=words | {"form": {"points": points}}
+    )
+    return build_screen(
+        get_protocol("pairwise"),
+        _spec("") | {"questions": [question.as_json()]},
+        _stimulus(texts=TEXTS[:2]),
+        order,
+        data={key: "1"} if words else {},
+        problems=[Problem("missing", key)] if wrong else [],
+    )["fields"][0]
+
+
 def _checked(suffix: str, *, wrong: bool = False) -> list[Field]:
     """Boxes, tags and choices, and a yes or no per line."""
     long: dict[str, Any] = {
@@ -145,6 +166,46 @@ def _cards() -> Screen:
     return build_screen(
         protocol, spec, _with_answers(texts=()), "", problems=[Problem("missing", "complete.f2")]
     )
+
+
+def _calibrated(state: str, *, wrong: bool = False, asks: bool = False) -> Field:
+    """Entries of one draft, with what is wrong; or two sets side by side, with a model to ask."""
+    protocol = get_protocol("condition_calibration")
+    entries: list[dict[str, Any]] = [
+        {
+            "condition": "If you have high blood pressure",
+            "answers": ["One cup"],
+            "citations": [1],
+            "reason": "",
+        },
+        {"condition": "", "answers": [FOLLOW_UPS[2][1]], "citations": [], "reason": LONG[:180]},
+    ]
+    other = [entries[0] | {"answers": ["One cup, or two"], "reason": "It raises it."}]
+    key = f"entries-{state}"
+    stimulus = _stimulus(texts=(), documents=[{"title": "Coffee and health", "text": LONG}])
+    stimulus["responses"] = [
+        {"part": f"r{n}", "system": str(n), "text": json.dumps(each), "html": ""}
+        for n, each in enumerate([entries, other] if asks else [entries], 1)
+    ]
+    revision = {"number": 1, "state": "done", "instruction": "Shorter.", "problem": "", "after": entries[:1]}
+    drafting: Drafting = {
+        "name": "a-model",
+        "revise": "#",
+        "rounds_url": "#",
+        "look": "#",
+        "page": "#",
+        "left": 7,
+        "instruction": "",
+        "rounds": [revision],  # type: ignore[list-item]
+    }
+    return build_screen(
+        protocol,
+        _spec("") | {"questions": [protocol.default_questions()[0].as_json() | {"key": key}]},
+        stimulus,
+        "",
+        problems=[Problem("undecided", f"{key}.e2")] if wrong else [],
+        drafting=drafting if asks else None,
+    )["fields"][0]
 
 
 def _with_answers(**parts: Any) -> dict[str, Any]:
@@ -221,13 +282,14 @@ def _stimulus(
     first: int = 1,
     asked_back: str = "",
     references: list[str] | None = None,
+    documents: list[dict[str, str]] | None = None,
 ) -> dict[str, Any]:
     return {
         "arm": "with",
         "query": {
             "text": "Is coffee good for you?",
             "references": references or [],
-            "documents": [],
+            "documents": documents or [],
             "information_need": "",
         },
         "clarifying_question": asked_back,

@@ -1,9 +1,10 @@
 """Judges that need no model: random, shorter, longer (HREF section 2.2). Pure, and answered without an event loop.
 
-`random` answers every question but texts, each part by a draw of its own. `longer` and `shorter` answer what lengths
-say something about: preferences, rankings, and scales over the responses.
+`random` answers every question but texts, each part by a draw of its own; of drafted entries it keeps some. `longer`
+and `shorter` answer what lengths say something about: preferences, rankings, and scales over the responses.
 """
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from evaluation.design import generator
 from evaluation.protocols import Kind, Over, Question, get_protocol
 from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.entries import MAX_ENTRIES, drafted_entries
 from evaluation.protocols.values import parts_of, response_parts
 from judging.backends.base import StopRun
 
@@ -39,6 +41,8 @@ Rule = Callable[[Question, Stimulus, Draws], Any]
 
 def draw(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
     """A draw for the question, or one for each of its parts; None where there is nothing to choose from."""
+    if question.kind == Kind.ENTRIES:
+        return _draw_entries(question, stimulus, draws)
     parts = parts_of(question, stimulus)
     if question.kind == Kind.RANKING:
         places = draws.of(question).permutation(len(parts)) + 1
@@ -48,11 +52,24 @@ def draw(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
     return drawn.get("") if parts == [""] else drawn or None
 
 
+def _draw_entries(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+    """Each drafted entry kept as it is or rejected, never all of them, and of very many as many
+    as a set can hold; where nothing is drafted, there is no set."""
+    drafted = list(drafted_entries(stimulus).items())
+    if not drafted:
+        return None
+    kept = [entry for name, entry in drafted if draws.of(question, name).integers(2)]
+    if len(kept) > MAX_ENTRIES:
+        chosen = draws.of(question, "most").choice(len(kept), MAX_ENTRIES, replace=False)
+        kept = [kept[at] for at in sorted(chosen.tolist())]
+    return kept or [drafted[int(draws.of(question).integers(len(drafted)))][1]]
+
+
 def _choices(question: Question, stimulus: Stimulus) -> Sequence[Any]:
     """What is drawn from; never a tie."""
     match question.kind:
         case Kind.PREFERENCE:
-            return response_parts(stimulus)
+            return [grade for grade in question.grades if grade] or response_parts(stimulus)
         case Kind.SCALE:
             return question.points
         case Kind.CHECKLIST:
@@ -82,6 +99,8 @@ def _by_length(question: Question, stimulus: Stimulus, draws: Draws, sign: int) 
         return None
     if not question.ties and question.kind in (Kind.PREFERENCE, Kind.RANKING):
         merits = _broken(merits, draws.of(question))
+    if question.grades:
+        return _grade(question, merits)
     if question.kind == Kind.PREFERENCE:
         best = [part for part, merit in merits.items() if merit == max(merits.values())]
         return best[0] if len(best) == 1 else "tie"
@@ -91,6 +110,16 @@ def _by_length(question: Question, stimulus: Stimulus, draws: Draws, sign: int) 
     if question.kind == Kind.SCALE and question.over == Over.RESPONSE:
         return {part: _on_scale(question, place, len(places)) for part, place in places.items()}
     return None
+
+
+def _grade(question: Question, merits: Mapping[str, float]) -> int:
+    """By how much of the longer text the other lacks: all of it is the farthest grade; any difference is a grade."""
+    difference = merits["r2"] - merits["r1"]
+    longest = max(abs(merit) for merit in merits.values())
+    if not difference:
+        return 0
+    grade = math.ceil(abs(difference) / max(longest, abs(difference)) * question.grades[-1])
+    return grade if difference > 0 else -grade
 
 
 def _broken(merits: Mapping[str, float], chance: np.random.Generator) -> dict[str, float]:

@@ -8,11 +8,14 @@ from judging.prompting.problems import settings_problems
 from judging.prompting.questions import asked, steps, wants_labels
 from judging.prompting.replies import line_name
 from judging.prompting.request import build_request, cache_key
+from judging.prompting.revising import build_revision, quoted_in
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
 from judging.prompting.template import NEEDED, PLACEHOLDERS, template_problems
 from judging.prompting.view import View, view_of
+from judging.prompting.wording import FROM
 
 __all__ = [
+    "FROM",
     "KINDS",
     "NEEDED",
     "OWN_PARAMETERS",
@@ -24,9 +27,11 @@ __all__ = [
     "View",
     "asked",
     "build_request",
+    "build_revision",
     "cache_key",
     "cells_of",
     "line_name",
+    "quoted_in",
     "settings_problems",
     "steps",
     "template_problems",

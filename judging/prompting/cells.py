@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.protocols import Kind, Question
+from evaluation.protocols.entries import FIELDS
 from judging.prompting import wording
 from judging.prompting.settings import CannotAsk
 from judging.prompting.view import View, places
@@ -19,11 +20,14 @@ TIE_LABEL = "T"
 @dataclass(frozen=True)
 class Cell:
     """One value of an answer. `path` names it in the reply, `part` in the judgment; `choices` maps what a reply may
-    say to what is stored (None: a text)."""
+    say to what is stored (None: a text).
+
+    `entries`: the value is a list of entries, whose fields these are."""
 
     path: tuple[str, ...]
     part: str
     choices: Mapping[str, Any] | None
+    entries: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,11 @@ class Asking:
 
 
 def preference_cells(question: Question, view: View, tie: str = "tie") -> list[Cell]:
-    """One of the responses, or a tie where the question allows one."""
+    """One of the responses, or a tie where the question allows one; of a graded preference, a point from the first
+    response much better (1) to the second."""
+    if question.grades and tie == "tie":
+        grades = sorted(question.grades, reverse=view.order[0] == "r2")
+        return [Cell((), "", {str(number): grade for number, grade in enumerate(grades, 1)})]
     choices = {str(number): part for number, part in enumerate(view.order, 1)}
     if question.ties:
         choices[tie] = "tie"
@@ -64,6 +72,11 @@ def text_cells(question: Question, view: View) -> list[Cell]:
     return _everywhere(question, view, None)
 
 
+def entries_cells(question: Question, view: View) -> list[Cell]:
+    """The whole set at once; where nothing was drafted, an entry comes from no draft."""
+    return [Cell((), "", None, (*FIELDS, wording.FROM) if view.order else FIELDS)]
+
+
 def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | None) -> list[Cell]:
     """The same choices for everything that the question is about."""
     return [Cell(path, part, choices) for path, part in places(question, view)]
@@ -77,6 +90,7 @@ KINDS: dict[Kind, Asking] = {
     Kind.RANKING: Asking(ranking_cells, wording.ranking_how),
     Kind.CHOICE: Asking(choice_cells, wording.choice_how),
     Kind.TEXT: Asking(text_cells, wording.text_how),
+    Kind.ENTRIES: Asking(entries_cells, wording.entries_how),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from evaluation.canonical import canonical_hash
 from evaluation.protocols import Over, Protocol
 from evaluation.protocols.base import Spec, Stimulus, sees_context
+from evaluation.protocols.entries import Entry, read_set
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
 
@@ -41,7 +42,7 @@ def material_of(
     documents = _documents(stimulus) if protocol.shows_documents else ()
     follow_ups_are, follow_ups = _follow_ups(protocol, spec, stimulus, view)
     references = _references(spec, stimulus, settings)
-    texts = {response["part"]: response["text"] for response in stimulus["responses"]}
+    texts = {response["part"]: _response_text(protocol, response) for response in stimulus["responses"]}
     said = [text for lines in (*follow_ups, *documents) for _, text in lines]
     marked = [query, clarifying, *said, *references, *texts.values(), *([need] if need else [])]
     return Material(
@@ -54,8 +55,36 @@ def material_of(
         follow_ups=follow_ups,
         references=references,
         responses=tuple(texts[part] for part in view.order),
-        mark=_mark(marked),
+        mark=mark_of(marked),
     )
+
+
+def _response_text(protocol: Protocol, response: Mapping[str, Any]) -> str:
+    """A response as it is read: a drafted set as its numbered entries."""
+    if not protocol.drafts_entries:
+        text: str = response["text"]
+        return text
+    return "\n\n".join(
+        "\n".join([f"Entry {number}", *_entry_lines(entry)])
+        for number, entry in enumerate(read_set(response["text"]), 1)
+    )
+
+
+def _entry_lines(entry: Entry) -> Iterator[str]:
+    yield f"Condition: {_indented(entry['condition'])}"
+    yield from (f"Answer: {answer}" for answer in entry["answers"])
+    if numbers := [str(each) for each in entry["citations"] if isinstance(each, int)]:
+        yield f"Cites documents: {', '.join(numbers)}"
+    for each in entry["citations"]:
+        if not isinstance(each, int):
+            yield f"Quotes: {_indented(each['title'])}: {_indented(each['text'])}"
+    if entry["reason"]:
+        yield f"Reason: {_indented(entry['reason'])}"
+
+
+def _indented(text: str) -> str:
+    """The text's further lines set in, so that none of them can be taken for the beginning of another entry."""
+    return "\n    ".join(text.splitlines())
 
 
 def _follow_ups(
@@ -95,11 +124,11 @@ def _answer_set(follow_up: Mapping[str, Any], overs: Collection[Over]) -> Lines:
 
 def _documents(stimulus: Stimulus) -> tuple[Lines, ...]:
     given = stimulus["query"].get("documents") or []
-    found = (tuple(_document(each)) for each in given)
+    found = (tuple(document_lines(each)) for each in given)
     return tuple(lines for lines in found if {"Link", "Text"} & dict(lines).keys())
 
 
-def _document(document: Any) -> Iterator[tuple[str, str]]:
+def document_lines(document: Any) -> Iterator[tuple[str, str]]:
     """Title, link and text of a document, whichever it has."""
     known = document if isinstance(document, Mapping) else {"text": document}
     for name, keys in (("Title", TITLE), ("Link", LINK), ("Text", SNIPPET)):
@@ -117,7 +146,7 @@ def _references(spec: Spec, stimulus: Stimulus, settings: Settings) -> tuple[str
     return tuple(text for text in texts if text.strip())
 
 
-def _mark(texts: Sequence[str]) -> str:
+def mark_of(texts: Sequence[str]) -> str:
     """Twelve hexadecimal digits that depend on every text and stand in none; the same in whatever order."""
     attempt = 0
     while True:

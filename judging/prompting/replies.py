@@ -9,7 +9,7 @@ from judging.prompting.cells import Cell, cells_of
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
-from judging.prompting.wording import listed
+from judging.prompting.wording import FROM, listed
 
 REASONS = "two or three sentences"
 
@@ -48,9 +48,32 @@ def reply_schema(questions: Sequence[Question], view: View, settings: Settings) 
 
 
 def _value_schema(cell: Cell) -> dict[str, Any]:
+    if cell.entries:
+        return {
+            "type": "array",
+            "minItems": 1,
+            "items": _object({name: ENTRY_FIELDS[name] for name in cell.entries}),
+        }
     if cell.choices is None:
         return {"type": "string"}
     return {"type": "string", "enum": list(cell.choices)}
+
+
+TEXT = {"type": "string"}
+TEXTS = {"type": "array", "items": TEXT}
+QUOTED = {
+    "type": "object",
+    "properties": {"title": TEXT, "text": TEXT},
+    "required": ["title", "text"],
+    "additionalProperties": False,
+}
+ENTRY_FIELDS: dict[str, dict[str, Any]] = {
+    "condition": TEXT,
+    "answers": TEXTS,
+    "citations": {"type": "array", "items": {"anyOf": [{"type": "integer"}, QUOTED]}},
+    "reason": TEXT,
+    FROM: TEXTS,
+}
 
 
 def _put(tree: dict[str, Any], path: tuple[str, ...], leaf: dict[str, Any]) -> None:
@@ -79,8 +102,14 @@ def line_name(question: Question, cell: Cell) -> str:
 def _form_lines(questions: Sequence[Question], view: View) -> Iterator[str]:
     for question in questions:
         for cell in cells_of(question, view):
-            wanted = "one line of text" if cell.choices is None else listed(cell.choices)
-            yield f"{line_name(question, cell)}: <{wanted}>"
+            yield f"{line_name(question, cell)}: <{_wanted(cell)}>"
+
+
+def _wanted(cell: Cell) -> str:
+    """What a line holds after its name."""
+    if cell.entries:
+        return f"one line with a JSON list of objects, each with {', '.join(cell.entries)}"
+    return "one line of text" if cell.choices is None else listed(cell.choices)
 
 
 def reply_form(form: str, questions: Sequence[Question], view: View, settings: Settings) -> str:

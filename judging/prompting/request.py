@@ -1,17 +1,17 @@
 """The request for one call."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.canonical import canonical_hash
-from evaluation.protocols import Protocol
+from evaluation.protocols import Kind, Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from judging.backends.base import Request
 from judging.prompting.cells import cells_of
 from judging.prompting.material import material_of
 from judging.prompting.questions import asked
 from judging.prompting.replies import capabilities_of, form_of, reply_form, reply_schema
-from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
+from judging.prompting.settings import ENTRIES_TOKENS, OWN_PARAMETERS, CannotAsk, Settings
 from judging.prompting.template import fill_template, needed_of, template_problems
 from judging.prompting.texts import (
     MARKED,
@@ -74,7 +74,7 @@ def build_request(
     return Request(
         model=settings.model,
         messages=_messages(settings.template, material.mark, blocks, able),
-        parameters=_parameters(settings, form, able, seed),
+        parameters=_parameters(settings, form, able, seed, _room(questions, settings)),
         schema=reply_schema(questions, view, settings) if form == "json_schema" else None,
         labels=labels,
     )
@@ -98,8 +98,14 @@ def _messages(
     return ({"role": "system", "content": system}, {"role": "user", "content": user})
 
 
+def _room(questions: Sequence[Question], settings: Settings) -> int:
+    """Tokens for a reply: those of the settings, and more where a whole set is to be given."""
+    has_sets = any(question.kind == Kind.ENTRIES for question in questions)
+    return max(settings.max_tokens, ENTRIES_TOKENS) if has_sets else settings.max_tokens
+
+
 def _parameters(
-    settings: Settings, form: str, capabilities: Mapping[str, Any], seed: int | None
+    settings: Settings, form: str, capabilities: Mapping[str, Any], seed: int | None, room: int
 ) -> dict[str, Any]:
     own = sorted(OWN_PARAMETERS & settings.extra.keys())
     if own:
@@ -108,7 +114,7 @@ def _parameters(
     if settings.temperature is not None and capabilities.get("temperature", True):
         parameters["temperature"] = settings.temperature
     label_alone = form == "label" and settings.rationale == "none"
-    limit = min(settings.max_tokens, LABEL_TOKENS) if label_alone else settings.max_tokens
+    limit = min(room, LABEL_TOKENS) if label_alone else room
     parameters[capabilities.get("token_limit") or "max_tokens"] = limit
     if seed is not None and capabilities.get("seed"):
         parameters["seed"] = seed

@@ -10,6 +10,9 @@ OWN_PARAMETERS = frozenset(
      "temperature", "seed", "max_tokens", "max_completion_tokens", "tools", "tool_choice", "functions"}
 )  # fmt: skip
 
+# A set of thirty entries with reasons is long; judges' limits are made for verdicts.
+ENTRIES_TOKENS = 4_096
+
 
 class CannotAsk(ValueError):
     """The judge's settings do not go together, or not with this protocol or endpoint; the text says what to change."""

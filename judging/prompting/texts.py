@@ -49,7 +49,7 @@ def query_block(material: Material) -> str:
         (f"What {asker} is really looking for:", "Information need", material.information_need),
         (f"{asker} was asked back:", "Clarifying question", material.clarifying_question),
     ]
-    return "\n\n".join(f"{about}\n{_fenced(name, text, mark)}" for about, name, text in asked if text)
+    return "\n\n".join(f"{about}\n{fence(name, text, mark)}" for about, name, text in asked if text)
 
 
 def documents_block(material: Material) -> str:
@@ -57,7 +57,7 @@ def documents_block(material: Material) -> str:
     if not material.documents:
         return ""
     fenced = [
-        _fenced(f"Document {n}", "\n".join(f"{name}: {text}" for name, text in lines), material.mark)
+        fence(f"Document {n}", "\n".join(f"{name}: {text}" for name, text in lines), material.mark)
         for n, lines in enumerate(material.documents, 1)
     ]
     return "\n\n".join([DOCUMENTS, *fenced])
@@ -73,24 +73,23 @@ def context_block(material: Material) -> str:
     ]
     numbered = "\n".join(entry.replace("\n", "\n   ") for entry in entries)
     heading = material.follow_ups_are.format(asker=material.asker)
-    return f"{heading}\n{_fenced('Context', numbered, material.mark)}"
+    return f"{heading}\n{fence('Context', numbered, material.mark)}"
 
 
 def reference_block(material: Material) -> str:
     if not material.references:
         return ""
-    fenced = [_fenced(f"Reference {n}", text, material.mark) for n, text in enumerate(material.references, 1)]
+    fenced = [fence(f"Reference {n}", text, material.mark) for n, text in enumerate(material.references, 1)]
     return "\n\n".join([REFERENCE, *fenced])
 
 
 def responses_block(material: Material) -> str:
     return "\n\n".join(
-        _fenced(f"Response {number}", text, material.mark)
-        for number, text in enumerate(material.responses, 1)
+        fence(f"Response {number}", text, material.mark) for number, text in enumerate(material.responses, 1)
     )
 
 
-def _fenced(name: str, text: str, mark: str) -> str:
+def fence(name: str, text: str, mark: str) -> str:
     opening, closing = f"=== {name} [{mark}] ===", f"=== end of {name} [{mark}] ==="
     if not text.strip():
         return f"{opening}\n{closing}\n({name} is empty.)"

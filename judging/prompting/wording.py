@@ -25,13 +25,33 @@ def point_text(point: float) -> str:
     return f"{point:.10g}"
 
 
+# What each distance from a tie is called where the study does not say, by the farthest.
+DISTANCES = {2: ("slightly better", "much better"), 3: ("slightly better", "better", "much better")}
+
+
 def preference_how(question: Question, view: View, tie: str = "tie") -> str:
+    if question.grades and tie == "tie":
+        return _graded_how(question)
     says = [f"{number} for Response {number}" for number in range(1, len(view.order) + 1)]
     if question.ties:
         says.append(f"{tie} for “{question.label('tie') or 'Tie'}”")
     if len(says) > 1:
         says[-1] = f"or {says[-1]}"
     return _with_meanings(f"Answer {', '.join(says)}.", [(tie, question.about("tie"))])
+
+
+def _graded_how(question: Question) -> str:
+    """The points from one response to the other; whichever is shown first, the words are of its distance."""
+    grades = question.grades
+    lines = [(str(number), _grade_said(question, grade)) for number, grade in enumerate(grades, 1)]
+    return _with_meanings(f"Answer with one of the points {listed(name for name, _ in lines)}:", lines)
+
+
+def _grade_said(question: Question, place: int) -> str:
+    if not place:
+        return question.label("tie") or "Tie"
+    words = question.label(abs(place)) or DISTANCES[question.grades[-1]][abs(place) - 1]
+    return f"Response {1 if place < 0 else 2} is {words}"
 
 
 def scale_how(question: Question, view: View) -> str:
@@ -67,6 +87,29 @@ def ranking_how(question: Question, view: View) -> str:
 
 def text_how(question: Question, view: View) -> str:
     return "Answer in one line of text."
+
+
+# Under which name an entry says which drafted ones it came from.
+FROM = "from"
+
+
+def entries_how(question: Question, view: View) -> str:
+    said = [
+        ("condition", "under which reading or in which circumstances its answers hold"),
+        ("answers", "a list of the answers that hold then, each in one line"),
+        ("citations", "a list of the numbers of the documents that say so; what is quoted from elsewhere stands there "
+         "as an object with title and text"),
+        ("reason", "how the answers follow from what is cited, and why anything is left blank"),
+    ]  # fmt: skip
+    if view.order:
+        said.append((
+            FROM,
+            'a list of the drafted entries that it came from, as "2.1" for entry 1 of Response 2; several where you '
+            "merged them, none where you added it",
+        ))  # fmt: skip
+    left_out = " A drafted entry that no entry came from is rejected." if view.order else ""
+    sentence = f"Answer with the whole set as you settle it: a list of entries in their order.{left_out}"
+    return _with_meanings(f"{sentence} Each entry has:", said)
 
 
 def _begun(question: Question, sentence: str) -> str:

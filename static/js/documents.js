@@ -62,7 +62,7 @@ input.addEventListener("keydown", (event) => {
     find();
   }
 });
-document.querySelector(".to-documents a").addEventListener("click", () => {
+document.querySelector(".to-documents a")?.addEventListener("click", () => {
   box.open = true;
 });
 if (matchMedia("(min-width: 72rem)").matches) box.open = true;

@@ -1,4 +1,5 @@
-// 1, T, 2 choose the preference outside of text fields, and can be turned off; Ctrl or Cmd and Enter submits.
+// 1, T, 2 choose the preference outside of text fields, and can be turned off; Ctrl or Cmd and Enter submits,
+// or asks the model where one writes to it.
 // Where the focus is in a scale, a number chooses its point.
 const form = document.getElementById("judge");
 const toggle = document.getElementById("shortcuts");
@@ -49,7 +50,9 @@ document.addEventListener("keydown", (event) => {
     event.target.click();
   } else if ((event.ctrlKey || event.metaKey) && !event.target.closest?.(".help")) {
     event.preventDefault();
-    form.requestSubmit();
+    // Who writes to the model sends it that, and not the item.
+    if (event.target.matches?.("#instruction")) form.querySelector(".ask-model").click();
+    else form.requestSubmit();
   }
 });
 

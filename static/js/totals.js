@@ -10,6 +10,7 @@ const isOpen = (group) => !group.querySelector("input:checked");
 function open(question) {
   if (question.dataset.required === undefined) return 0;
   if (question.dataset.kind === "ranking") return question.dataset.open === undefined ? 0 : 1;
+  if (question.dataset.kind === "entries") return Number(question.dataset.open);
   if (question.dataset.kind === "text") return question.querySelector("textarea").value.trim() ? 0 : 1;
   return groups(question).filter(isOpen).length;
 }

@@ -1,12 +1,21 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evaluation.analytics.choices import label_shares, label_shares_by_group, yes_share, yes_shares_by_group
+from evaluation.analytics.choices import (
+    any_of,
+    label_shares,
+    label_shares_by_group,
+    yes_share,
+    yes_shares_by_group,
+)
 from evaluation.analytics.estimates import TidyDataError
 from evaluation.analytics.value_alpha import alpha_of_values
-from tests.analytics.build import counts_of, spec
+from tests.analytics.build import counts_of, quick, spec
 from tests.analytics.ratings import make_values
 from tests.analytics.test_alpha import slow_alpha
+from tests.analytics.test_values import row_lists
 
 
 def test_labels_by_hand() -> None:
@@ -41,6 +50,47 @@ def test_a_checklists_yes_by_part() -> None:
     assert always.mean.low < 1
     assert (some.mean.n, some.mean.unit, some.n_units, some.n_queries) == (6, "answers", 3, 3)
     assert some.mean.low < 0.5 < some.mean.high
+
+
+def test_any_of_a_group_by_hand() -> None:
+    # Parts 0 and 1 are one group, 2 another, 3 in none.
+    ticked = {(0, 0): (0, 1, 0, 1), (0, 1): (1, 1, 0, 0), (1, 0): (0, 0, 0, 1), (1, 1): (0, 0, 1, 0)}
+    rows = [
+        (item, part, rater, float(yes))
+        for (item, rater), each in ticked.items()
+        for part, yes in enumerate(each)
+    ]
+    values = make_values(rows, system=[7, 7, 7, 7])
+    found = any_of(values, np.array([0, 0, 1, -1])[values.part], 2)
+    told = zip(found.item, found.rater, found.part, found.value, strict=True)
+    assert {(int(item), int(rater), int(part)): value for item, rater, part, value in told} == {
+        (0, 0, 0): 1, (0, 0, 1): 0, (0, 1, 0): 1, (0, 1, 1): 0, (1, 0, 0): 0, (1, 0, 1): 0, (1, 1, 0): 0, (1, 1, 1): 1,
+    }  # fmt: skip
+    assert set(found.system.tolist()) == {7}
+    one, other = yes_shares_by_group(found, found.part, 2, resample=spec())
+    assert (one.mean.value, one.mean.n, one.n_units, other.mean.value) == (0.5, 4, 2, 0.25)
+    assert len(any_of(values, np.full(len(values), -1), 0)) == 0
+
+
+@quick
+@given(row_lists, st.lists(st.integers(-1, 1), min_size=3, max_size=3))
+def test_any_of_against_a_loop(rows, group_of) -> None:
+    rows = [(item, part, rater, float(value > 2)) for item, part, rater, value in rows]
+    values = make_values(rows, system=[0, 0, 0])
+    found = any_of(values, np.array(group_of)[values.part], 2)
+    expected: dict = {}
+    for item, part, rater, value in rows:
+        if group_of[part] >= 0:
+            key = (item, rater, group_of[part])
+            expected[key] = max(expected.get(key, 0.0), value)
+    told = zip(found.item.tolist(), found.rater.tolist(), found.part.tolist(), strict=True)
+    assert dict(zip(told, found.value.tolist(), strict=True)) == expected
+    # A group has never a smaller share than any of its tags.
+    for group in {each for each in group_of if each >= 0}:
+        own = found.value[found.part == group]
+        for part in (at for at, each in enumerate(group_of) if each == group):
+            single = values.value[values.part == part]
+            assert own.sum() >= single.sum()
 
 
 def test_what_is_no_label_or_no_check_is_refused() -> None:

@@ -85,12 +85,14 @@ def test_odd_texts():
     found = quality.odd_texts(
         [0, 0, 0, 1, 2, 2],
         ["good", said, said.upper(), said, "boil the water for ten minutes and then add", "ok ok ok"],
+        # Nobody counted the second person's; what is too short to be copied is too short to be pasted.
+        [4, len(said) // 2, len(said) // 2 - 1, None, 90, 8],
         [source] * 6,
         4,
     )
-    assert found[0] == quality.Texts(n=3, short=1, repeated=1, like_others=2, copied=0)
+    assert found[0] == quality.Texts(n=3, watched=3, pasted=1, short=1, repeated=1, like_others=2, copied=0)
     assert found[1] == quality.Texts(n=1, short=0, repeated=0, like_others=1, copied=0)
-    assert found[2] == quality.Texts(n=2, short=1, repeated=0, like_others=0, copied=1)
+    assert found[2] == quality.Texts(n=2, watched=2, pasted=1, short=1, repeated=0, like_others=0, copied=1)
     assert found[3] == quality.Texts()
 
 

@@ -72,7 +72,10 @@ def test_releases_and_formats():
     assert f"[--format {'|'.join(FORMATS)}]" in DOC
 
 
-@pytest.mark.parametrize("name", ["import_study", "import_published", "export", "revise", "verify"])
+@pytest.mark.parametrize(
+    "name",
+    ["import_study", "import_published", "export", "export_settled", "derive_resolver", "revise", "verify"],
+)
 def test_command_lines(name):
     line = re.search(rf"^manage\.py {name} (.*)$", DOC, re.MULTILINE)[1]
     parser = load_command_class("evaluation", name).create_parser("manage.py", name)

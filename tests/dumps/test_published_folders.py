@@ -1,8 +1,10 @@
-"""Releases that are folders or can be read in several ways: LFQA and ClariQ."""
+"""Releases that are folders or can be read in several ways: LFQA, ClariQ, CondAmbigQA and ContextEval."""
 
+import re
 import shutil
 from collections import Counter
 
+import orjson
 import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Avg, Count
@@ -10,6 +12,7 @@ from django.db.models import Avg, Count
 from annotator.models import Slot
 from evaluation.dumps import ImportRefused, read_release
 from evaluation.models import Answer, Item, Judgment, Query, Rater, Study
+from evaluation.protocols.entries import read_set
 from evaluation.services import launch_study, verify_study
 from tests.published import published_data
 
@@ -164,3 +167,76 @@ def test_clariq_files_that_are_none(tmp_path):
         ImportRefused, match="line 2: lacks facet_id, facet_desc, question_id, question, answer"
     ):
         read_release("clariq", path)
+
+
+def test_condambigqa_as_published(capsys):
+    path = published_data("condambigqa/conditions.jsonl")
+    call_command("import_published", "condambigqa", str(path.parent), slug="conditions")
+    printed = capsys.readouterr().out
+    for said in (
+        "counted: 500 questions",
+        "counted: 1,018 entries",
+        "counted: 130 questions with a single condition",
+        "counted: 5,983 models' answers, which have no condition, left out",
+        "coerced: 3 answers that were a list",
+        "counted: 53 entries with blanks before a stop, as where a citation was, kept",
+    ):
+        assert said in printed
+    study = Study.objects.get(slug="conditions")
+    assert study.items.count() == 500
+    item = study.items.select_related("query").get(query__text="Where is the tv show the ranch located?")
+    assert item.query.documents == []
+    [response] = item.responses.select_related("system")
+    assert response.system.label == "Conditions that models' answers were matched to"
+    first, second = read_set(response.text)
+    assert first["condition"].startswith("The show “The Ranch” is an American sitcom")
+    assert second["answers"] == [
+        "“The Ranch” is set in the fictional town of Garrison, located near the real town of Ouray .The geographic "
+        "setting of the story is in Colorado ."
+    ]
+    assert first["citations"] == []
+    launch_study(study)
+    assert list(verify_study(study)) == []
+
+
+def test_contexteval_s_queries_wait_for_their_items(capsys):
+    path = published_data("contexteval/queries.jsonl")
+    call_command("import_published", "contexteval", str(path), slug="queries")
+    printed = capsys.readouterr().out
+    assert "counted: 3,580 queries, of which no item has been made yet" in printed
+    assert "counted: 3 queries with the text of another one" in printed
+    assert "counted: 300 queries from cmalaviya/expertqa" in printed
+    study = Study.objects.get(slug="queries")
+    assert (study.protocol, study.status, study.items.count()) == ("pairwise", "draft", 0)
+    assert study.queries.filter(source="tatsu-lab/alpaca_eval").count() == 645
+    assert study.queries.get(key="chatbot_arena_conversations_20805").text == "What is a herring gull"
+
+
+CONDITION = {"condition": "In the north", "answer": "June"}
+QUESTION = {"id": "q1", "question": "When?", "conditions": [CONDITION], "model_answers": {"m": ["July"]}}
+
+
+@pytest.mark.parametrize(
+    ("release", "row", "said"),
+    [
+        ("condambigqa", QUESTION | {"question": " "}, "question is no text"),
+        ("condambigqa", QUESTION | {"conditions": []}, "conditions is no list, or an empty one"),
+        ("condambigqa", QUESTION | {"conditions": [CONDITION, []]}, "condition 2 is no object"),
+        ("condambigqa", QUESTION | {"conditions": [{"condition": "x"}]}, "condition 1 lacks answer"),
+        (
+            "condambigqa",
+            QUESTION | {"conditions": [CONDITION | {"answer": ["June", " "]}]},
+            "an answer that is no text",
+        ),
+        ("condambigqa", QUESTION | {"model_answers": ["July"]}, "model_answers is no object of lists"),
+        ("condambigqa", {"id": "q1"}, "lacks question, conditions, model_answers"),
+        ("contexteval", {"query": "What?", "source": "x"}, "lacks example_id"),
+        ("contexteval", {"query": 1, "source": "x", "example_id": "1"}, "query is 1"),
+        ("contexteval", {"query": " ", "source": "x", "example_id": "1"}, "query or example_id is empty"),
+    ],
+)
+def test_lines_that_are_no_questions_are_refused(release, row, said, tmp_path):
+    name = {"condambigqa": "conditions.jsonl", "contexteval": "queries.jsonl"}[release]
+    (tmp_path / name).write_bytes(orjson.dumps(row))
+    with pytest.raises(ImportRefused, match=f"{name}, line 1: .*{re.escape(said)}"):
+        read_release(release, tmp_path)

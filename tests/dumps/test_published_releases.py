@@ -209,5 +209,7 @@ def test_files_that_are_none(tmp_path):
     path.write_text("{}")
     with pytest.raises(ImportRefused, match="is not a list of judgments"):
         read_release("pandalm", path)
-    with pytest.raises(ImportRefused, match="there are: alpaca_eval, clariq, lfqa, pandalm"):
+    with pytest.raises(
+        ImportRefused, match="there are: alpaca_eval, clariq, condambigqa, contexteval, lfqa, pandalm"
+    ):
         read_release("panda", path)

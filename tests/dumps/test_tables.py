@@ -164,5 +164,5 @@ def test_what_export_refuses(soups, tmp_path):
         call_command("export", "stew", out="-")
     with pytest.raises(CommandError, match="can't be written: No such file or directory"):
         call_command("export", "soups", out=str(tmp_path / "nowhere" / "out.jsonl"))
-    with pytest.raises(ExportRefused, match=r"No format 'xml'; there are: jsonl, csv, parquet\."):
+    with pytest.raises(ExportRefused, match=r"No format 'xml'; there are: jsonl, csv, parquet, settled\."):
         export_to(soups, format="xml", path=str(tmp_path / "out"))

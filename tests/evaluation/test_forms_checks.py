@@ -298,7 +298,7 @@ def test_the_information_need_is_shown_where_the_protocol_says_so(key, shown):
 def test_practice_says_what_was_given_and_what_was_expected(question, data, gold, said):
     spec, item, protocol = spec_of(question), stimulus(), get_protocol("relevance")
     answers = protocol.clean(spec, item, {"asked": data}, source="import")
-    result = protocol.compare_gold({"asked": gold}, answers)
+    result = protocol.compare_gold(item, {"asked": gold}, answers)
     feedback = build_feedback(protocol, spec, item, "r2,r1", result)
     html = render_to_string("evaluation/_feedback.html", {"feedback": feedback})
     assert [text in html for text in said] == [True] * 3

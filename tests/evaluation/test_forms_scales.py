@@ -200,7 +200,9 @@ def test_feedback_speaks_the_words_of_the_screen():
         AnswerValue("best", Kind.PREFERENCE, label="r3"),
         AnswerValue("none_appropriate", Kind.CHECKLIST, number=0.0),
     ]
-    feedback = build_feedback(protocol, spec, stimulus, "r3,r2,r1", protocol.compare_gold(gold, given))
+    feedback = build_feedback(
+        protocol, spec, stimulus, "r3,r2,r1", protocol.compare_gold(stimulus, gold, given)
+    )
     lines = [(line["prompt"], line["who"], line["given"], line["accepted"]) for line in feedback["lines"]]
     assert lines == [
         ("Factuality", "Response 2", "0 Mostly false", "2 Mostly true or 3 True throughout"),
@@ -231,7 +233,7 @@ def test_feedback_names_attributes_choices_and_ranks():
     given = [AnswerValue("order", Kind.RANKING, "r2", number=1.5)]
     protocol, stimulus = get_protocol("aspects"), make_stimulus(2, ATTRIBUTES)
     assert protocol.gold_problems(make_spec("aspects", *questions), stimulus, gold) == []
-    result = protocol.compare_gold(gold, given)
+    result = protocol.compare_gold(stimulus, gold, given)
     feedback = build_feedback(protocol, make_spec("aspects", *questions), stimulus, "r2,r1", result)
     assert [
         (line["prompt"], line["answer"], line["who"], line["accepted"]) for line in feedback["lines"]

@@ -16,7 +16,7 @@ def make_judge(study, served, model="longer", *, name="llm", in_flight=16, probe
             user=None, name="here", base_url=served.url, max_in_flight=in_flight, timeout_seconds=5
         )
     if probed:
-        endpoint.capabilities |= {model: ABLE}
+        endpoint.capabilities |= {model: dict(ABLE)}
         endpoint.save()
     return create_judge(study, name=name, endpoint=endpoint, model=model, **fields)
 

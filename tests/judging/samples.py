@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from evaluation.protocols import PROTOCOLS, Kind, Over, Question
+from evaluation.protocols.entries import drafted_entries, write_entry, write_set
 from evaluation.protocols.values import parts_of
 
 ARM = "all"
@@ -76,7 +78,30 @@ FOUR = (
     "In moderation, coffee seems to be fine for most.",
 )
 
-# A form that no protocol has: what researchers may add, every kind over everything that it can be over.
+RECORD = write_set(
+    [
+        {
+            "condition": "As a drink for adults",
+            "answers": ["Yes, in moderation"],
+            "citations": [1],
+            "reason": "So it says.",
+        },
+        {"condition": "Late in the day", "answers": ["No"], "citations": [], "reason": ""},
+    ]
+)
+OTHER_RECORD = write_set(
+    [
+        {
+            "condition": "Beside tea",
+            "answers": [],
+            "citations": [2, {"title": "A book", "text": "Tea."}],
+            "reason": "",
+        }
+    ]
+)
+
+# A form that no protocol has: what researchers may add, every kind over everything that it can be over; but not
+# entries, which are asked of drafts.
 QUESTIONS = (
     Question("best", Kind.PREFERENCE, "Which one?", options={"form": {"ties": False}}),
     Question("grade", Kind.SCALE, "How good is the query?", options={"form": {"low": -1, "high": 1, "step": 0.5}}),
@@ -113,6 +138,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "answer_pairs": (make_spec("answer_pairs"), make_stimulus(*PAIR, clarifying_question="How much do you drink?")),
     "question_quality": (make_spec("question_quality"), make_stimulus("How old are you?", "Why?", "How much?")),
     "justification_coding": (make_spec("justification_coding"), make_stimulus("It is shorter and true.", query="")),
+    "condition_calibration": (make_spec("condition_calibration"), make_stimulus(RECORD, OTHER_RECORD)),
     EVERYTHING: (make_spec("aspects", QUESTIONS), make_stimulus(*FOUR[:3], follow_ups=(AGE, HEALTH))),
 }  # fmt: skip
 
@@ -133,10 +159,28 @@ def intended(spec: dict[str, Any], stimulus: dict[str, Any], turn: int = 0) -> d
     """An answer to everything, by question and part, as it is stored: other ones for every turn."""
     wanted = {}
     for question in asked_of(spec):
+        if question.kind == Kind.ENTRIES:
+            wanted |= _settled(question, stimulus, turn)
+            continue
         parts = parts_of(question, stimulus)
         for n, part in enumerate(parts, turn):
             wanted[question.key, part] = _value(question, stimulus, n)
     return wanted
+
+
+def _settled(question: Question, stimulus: dict[str, Any], turn: int) -> dict[tuple[str, str], str]:
+    """A set of two entries as it is stored: one as it was drafted, one that was merged or added."""
+    drafted = list(drafted_entries(stimulus).values())
+    origins = [entry["origins"][0] for entry in drafted] if turn % 2 else []
+    other = {
+        "condition": "Otherwise",
+        "answers": ["Maybe"],
+        "citations": [2],
+        "reason": "",
+        "origins": origins,
+    }
+    set_ = [drafted[turn % len(drafted)], other]
+    return {(question.key, f"e{n}"): write_entry(entry) for n, entry in enumerate(set_, 1)}
 
 
 def _value(question: Question, stimulus: dict[str, Any], n: int) -> Any:
@@ -156,10 +200,20 @@ def spoken(
 ) -> dict[tuple[str, ...], str]:
     """The same answers in a judge's words, by what it sees: names of positions, and values as texts."""
     questions = {question.key: question for question in asked_of(spec)}
-    return {
-        (key, *_names(questions[key], stimulus, order, part)): _said(questions[key], order, value)
-        for (key, part), value in wanted.items()
-    }
+    said: dict[tuple[str, ...], str] = {}
+    for (key, part), value in wanted.items():
+        if questions[key].kind == Kind.ENTRIES:
+            entries = [*json.loads(said.get((key,), "[]")), _entry_said(json.loads(value), order)]
+            said[key,] = json.dumps(entries)
+        else:
+            said[key, *_names(questions[key], stimulus, order, part)] = _said(questions[key], order, value)
+    return said
+
+
+def _entry_said(entry: dict[str, Any], order: str) -> dict[str, Any]:
+    """With the drafted entries that it came from by their places: "2.1" is entry 1 of Response 2."""
+    named = (origin.split(".e") for origin in entry.pop("origins"))
+    return entry | {"from": [f"{order.split(',').index(part) + 1}.{number}" for part, number in named]}
 
 
 def _names(question: Question, stimulus: dict[str, Any], order: str, part: str) -> list[str]:
@@ -196,5 +250,10 @@ def as_answers(said: dict[tuple[str, ...], str]) -> dict[str, Any]:
         inner = answers
         for name in path[:-1]:
             inner = inner.setdefault(name, {})
-        inner[path[-1]] = value
+        inner[path[-1]] = json.loads(value) if is_list(value) else value
     return answers
+
+
+def is_list(value: Any) -> bool:
+    """Whether it is a list in JSON, as a set of entries is said."""
+    return isinstance(value, str) and value.startswith("[")

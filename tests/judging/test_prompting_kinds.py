@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind
+from evaluation.protocols.entries import read_set
 from judging.prompting import (
     KINDS,
     CannotAsk,
@@ -155,7 +156,7 @@ def test_documents_are_shown_where_people_see_them():
     )
     assert fenced(text, "Document 2") == "Link: https://example.org/tea\nText: Tea is another."
     for name, (spec, _) in SAMPLES.items():
-        if spec["protocol"] != "aspects":
+        if not PROTOCOLS[spec["protocol"]].shows_documents:
             assert "example.org" not in prompt(name), name
 
 
@@ -322,6 +323,7 @@ TEMPLATES = {
     "context_validation": "{query}{context}{format}",
     "relevance": "{query}{context}{responses}{format}",
     RELEVANCE_ONE: "{query}{context}{responses}{format}",
+    "condition_calibration": "{query}{documents}{responses}{format}",
     EVERYTHING: "{query}{documents}{context}{responses}{format}",
 }
 
@@ -334,7 +336,8 @@ def test_a_template_needs_the_places_of_what_people_see(name):
     assert settings_problems(protocol, spec, replace(JUDGE, template=template)) == []
     text = prompt(name, replace(JUDGE, template=template))
     for response in stimulus["responses"]:
-        assert response["text"] in text
+        drafted = [entry["condition"] for entry in read_set(response["text"])]
+        assert all(each in text for each in drafted or [response["text"]])
     for placeholder in re.findall(r"{\w+}", template):
         [problem] = settings_problems(
             protocol, spec, replace(JUDGE, template=template.replace(placeholder, ""))

@@ -17,7 +17,7 @@ from judging.services.judges import JudgeRefused, current_spec
 from judging.services.running import work_on
 from tests import endpoint, factories
 from tests.judging.build import judged, make_judge
-from tests.judging.samples import EVERYTHING, QUESTIONS, SAMPLES
+from tests.judging.samples import EVERYTHING, QUESTIONS, SAMPLES, is_list
 
 ITEMS = 4
 NUMBERED = {Kind.SCALE, Kind.CHECKLIST, Kind.RANKING}
@@ -56,9 +56,8 @@ def _make_item(study, arm, systems, sample, number):
         clarifying_question=sample["clarifying_question"],
     )  # fmt: skip
     for system, response in zip(systems, sample["responses"], strict=True):
-        made = Response.objects.create(
-            query=query, system=system, key=system.key, text=f"{response['text']} {'More. ' * number}"
-        )
+        text = response["text"] if is_list(response["text"]) else f"{response['text']} {'More. ' * number}"
+        made = Response.objects.create(query=query, system=system, key=system.key, text=text)
         ItemResponse.objects.create(item=item, response=made)
 
 
@@ -66,7 +65,11 @@ def cells(study, item):
     """(question, part) to the field that holds the answer, for everything that is asked of the item."""
     questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
     return {
-        (each.key, part): "number" if each.kind in NUMBERED else "label"
+        (each.key, part): "number"
+        if each.kind in NUMBERED
+        else "text"
+        if each.kind == Kind.ENTRIES
+        else "label"
         for each in questions
         if each.kind != Kind.TEXT
         for part in parts_of(each, item.stimulus)
@@ -78,6 +81,11 @@ def answers_of(run, item, replicate=0):
         judgment__rater=run.rater, judgment__item=item, judgment__replicate=replicate
     )
     return list(rows)
+
+
+def part_of(answer):
+    """What the answer is about; a set of entries has as many as it has, and is about the item."""
+    return "" if answer.kind == Kind.ENTRIES else answer.part
 
 
 def given(answer):
@@ -102,7 +110,7 @@ def test_a_run_judges_every_item_of_every_protocol(name, form, owner, served):
     run, _ = judged(study, judge)
     assert Counter(run.calls.values_list("outcome", "error")) == {("ok", ""): ITEMS}
     for item in study.items.all():
-        found = {(answer.question, answer.part): given(answer) for answer in answers_of(run, item)}
+        found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
         assert found == cells(study, item)
         assert {call.order for call in run.calls.filter(item=item)} == {
             judgment.shown for judgment in run.rater.judgments.filter(item=item)
@@ -118,7 +126,7 @@ def test_one_call_per_question_makes_one_judgment_of_all(name, owner, served):
     assert run.calls.count() == ITEMS * len(steps)
     assert run.rater.judgments.filter(outcome="ok").count() == ITEMS
     for item in items:
-        assert {(each.question, each.part) for each in answers_of(run, item)} == cells(study, item).keys()
+        assert {(each.question, part_of(each)) for each in answers_of(run, item)} == cells(study, item).keys()
 
 
 @pytest.mark.parametrize("name", ["ranking", "aspects", "context_validation", "justification_coding"])
@@ -168,7 +176,7 @@ def test_the_random_judge_answers_everything(name, owner):
     study = make_study(name, owner)
     run, _ = judged(study, heuristic_judge(study, "random"))
     for item in study.items.all():
-        found = {(answer.question, answer.part): given(answer) for answer in answers_of(run, item)}
+        found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
         assert found == cells(study, item)
     assert run.rater.about["questions"] == list(dict.fromkeys(key for key, _ in cells(study, item)))
 
@@ -258,4 +266,4 @@ def test_a_judge_is_made_from_the_command_line_with_some_of_the_questions(name, 
 
 
 def test_every_kind_of_question_is_in_the_form_that_asks_everything():
-    assert {question.kind for question in QUESTIONS} == set(Kind)
+    assert {question.kind for question in QUESTIONS} == set(Kind) - {Kind.ENTRIES}

@@ -7,6 +7,7 @@ from typing import Any
 
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Rater, Response, Role, Study, System
 from evaluation.protocols import Kind, Question
+from evaluation.protocols.entries import Entry, drafted_entries, merge_entries, write_set
 from evaluation.protocols.values import parts_of
 from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
 
@@ -43,9 +44,10 @@ def answered_study(
     queries: int = 4,
     follow_ups: Sequence[Mapping[str, Any]] = FOLLOW_UPS,
     questions: Sequence[Question] = (),
+    launched: bool = True,
     **options: Any,
 ) -> Study:
-    """A live study; item n is on query n, and asks about so many systems' responses as the protocol wants.
+    """A live study or its draft; item n is on query n and asks about as many systems' responses as the protocol wants.
 
     Items with one response take the systems in turn. `questions` are asked besides the protocol's own.
     """
@@ -67,12 +69,24 @@ def answered_study(
         first = number % len(made) if n == 1 else 0
         for system in made[first : first + n]:
             response = Response.objects.create(
-                query=query, key=system.key, system=system, text=f"{system.key} on {number}."
+                query=query, key=system.key, system=system, text=_text(protocol, system.key, number)
             )
             ItemResponse.objects.create(item=item, response=response)
-    launch_study(study)
-    study.refresh_from_db()
+    if launched:
+        launch_study(study)
+        study.refresh_from_db()
     return study
+
+
+def _text(protocol: str, system: str, number: int) -> str:
+    said = f"{system} on {number}."
+    if protocol != "condition_calibration":
+        return said
+    return write_set([_entry(f"Case {case}: {said}") for case in (1, 2)])
+
+
+def _entry(condition: str, *origins: str) -> Entry:
+    return {"condition": condition, "answers": [], "citations": [], "reason": "", "origins": list(origins)}
 
 
 def items_of(study: Study) -> list[Item]:
@@ -123,6 +137,8 @@ def some_answers(study: Study, shift: int = 0) -> list[dict[str, Any]]:
 
 
 def _answer(question: Question, stimulus: Any, at: int) -> Any:
+    if question.kind == Kind.ENTRIES:
+        return _set(stimulus, at)
     parts = parts_of(question, stimulus)
     if question.kind == Kind.PREFERENCE:
         labels = [response["part"] for response in stimulus["responses"]] + ["tie"] * question.ties
@@ -131,6 +147,15 @@ def _answer(question: Question, stimulus: Any, at: int) -> Any:
         return {part: (number + at) % len(parts) + 1 for number, part in enumerate(parts)}
     offered = (0, 1) if question.kind == Kind.CHECKLIST else question.points
     return {part: offered[(number + at) % len(offered)] for number, part in enumerate(parts)}
+
+
+def _set(stimulus: Any, at: int) -> list[Entry]:
+    """The drafted entries but one, in turn as they were, edited, or with one of the others; and an added one."""
+    *most, last = list(drafted_entries(stimulus).values())
+    changed = {**last, "reason": "Seen again."} if at % 3 == 1 else last
+    ways: list[list[Entry]] = [[last], [changed], [merge_entries([most[-1], last])], []]
+    added = [_entry("Another case.")] if at % 2 else []
+    return [*most[at % 2 :], *ways[at % 4], *added]
 
 
 def judged_by_everyone(protocol: str, *, people: int = 3, **options: Any) -> Study:

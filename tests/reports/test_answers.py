@@ -3,12 +3,13 @@
 import pytest
 from django.utils import timezone
 
-from evaluation.models import Item, Outcome, Study
+from evaluation.models import Context, Item, ItemResponse, Outcome, Query, Response, Study
 from evaluation.protocols import Kind, Question
 from evaluation.reports.build import NothingToReport, build_report, fingerprint
+from evaluation.reports.markdown import report_markdown
 from evaluation.reports.page import report_page
-from evaluation.services import exclude, restore
-from tests.reports.answering import answered_study, give, items_of, new_rater
+from evaluation.services import exclude, launch_study, restore
+from tests.reports.answering import answered_study, empty_study, give, items_of, new_rater
 from tests.reports.judging import fail
 
 pytestmark = pytest.mark.django_db
@@ -225,6 +226,37 @@ def test_a_response_written_for_one_value_has_no_spread():
     assert found["spread"] is None
 
 
+def test_adapted_responses_of_one_query_have_a_spread():
+    """Three items of a query, each with the response that was written for one value."""
+    study = empty_study("relevance")
+    query = Query.objects.create(study=study, key="q", text="What to do?")
+    for value, key in zip("abc", ("aspen", "aspen", "birch"), strict=True):
+        context = Context.objects.create(query=query, key=value, follow_ups=[{**VALUES[0], "answer": value}])
+        item = Item.objects.create(study=study, key=value, query=query, context=context, arm=study.arms.get())
+        system = study.systems.get(key=key)
+        response = Response.objects.create(
+            query=query, key=f"{key}@{value}", system=system, text=f"For {value}."
+        )
+        ItemResponse.objects.create(item=item, response=response)
+    launch_study(study)
+    for name, (one, two, three) in {"ann": (5, None, 4), "ben": (4, 2, None)}.items():
+        data = [
+            None if rating is None else {"relevance": {f"f1.v{at}": rating}}
+            for at, rating in enumerate((one, two, three), 1)
+        ]
+        give(study, new_rater(study, name), data)
+    report = report_of(study)
+    found = figures_of(report, "relevance")
+    assert found["spread"] is None
+    spread = found["spread_adapted"]
+    # Of aspen's two: ben saw both; by means 4.5 and 2. Birch has a response for one value alone.
+    assert (spread["of_raters"]["mean"]["value"], spread["of_raters"]["counts"]) == (2, [0, 0, 1, 0, 0])
+    assert (spread["of_means"]["mean"]["value"], spread["of_means"]["counts"]) == (2.5, [0, 0, 0, 1, 0])
+    text = report_markdown(report)
+    assert "Largest difference over adapted responses" in text
+    assert "several responses for one value are averaged first" in text
+
+
 @pytest.fixture
 def pairs():
     study = answered_study("answer_pairs", queries=4)
@@ -283,6 +315,54 @@ def test_tags_have_shares_and_an_alpha_each():
     # Each item has one response, so that tags are its system's.
     assert means(parts["length"]["by_system"], "system") == {"aspen": 1, "birch": 0.5}
     assert "tags" in sections_of(report)
+
+
+def test_tags_are_counted_by_their_groups_and_setting():
+    study = answered_study("justification_coding", queries=2, launched=False)
+    other = study.arms.create(key="other", label="Other items", position=2, context_at_judging=True)
+    Item.objects.filter(study=study, key="q1").update(arm=other)
+    launch_study(study)
+    study.refresh_from_db()
+    # Surface by clarity or length, content by correctness; of each group any tag will do.
+    given = {
+        "ann": [("clarity", "length"), ("correctness",)],
+        "ben": [("length",), ("correctness", "length")],
+    }
+    for name, tags in given.items():
+        data = [
+            {"criteria": {tag: int(tag in each) for tag in ("clarity", "length", "correctness")}}
+            for each in tags
+        ]
+        give(study, new_rater(study, name), data)
+    report = report_of(study)
+    groups = {each["tag_group"]: each for each in figures_of(report, "criteria")["by_tag_group"]}
+    assert list(groups) == ["surface", "content"]
+    assert (groups["surface"]["mean"]["value"], groups["surface"]["mean"]["n"]) == (0.75, 4)
+    assert groups["surface"]["mean"]["low"] is not None
+    assert "correctness" in groups["content"]["tags"]
+    assert means(groups["surface"]["by_arm"], "arm") == {"all": 1, "other": 0.5}
+    assert means(groups["content"]["by_arm"], "arm") == {"all": 0, "other": 1}
+    assert means(groups["content"]["by_system"], "system") == {"aspen": 0, "birch": 1}
+    assert groups["content"]["alpha"]["value"] == 1
+    text = report_markdown(report)
+    assert "Groups of tags" in text
+    assert "surface" in text
+
+
+def test_a_judge_asked_in_both_orders_is_checked_question_by_question():
+    study = answered_study("ranking", queries=2)
+    both = new_rater(study, "both", "judge", judge="b", model="b", orders="both", samples=1)
+    plain = new_rater(study, "plain", "judge", judge="p", model="p", orders="random", samples=2)
+    same, turned = {"r1": 1, "r2": 2, "r3": 3}, {"r1": 2, "r2": 1, "r3": 3}
+    for replicate, ranks in enumerate(((same, same), (same, turned))):
+        for judge in (both, plain):
+            give(study, judge, [{"ranking": each} for each in ranks], replicate=replicate)
+    report = report_of(study)
+    found = figures_of(report, "ranking", "both")["inconsistent"]
+    assert (found["value"], found["n"]) == (0.5, 2)
+    assert figures_of(report, "ranking", "plain")["inconsistent"] is None
+    assert figures_of(report, "ranking", "judges")["inconsistent"] is None
+    assert "Consistency between orders" in report_markdown(report)
 
 
 def test_choices_have_shares():

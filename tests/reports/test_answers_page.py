@@ -26,6 +26,7 @@ OTHERS = sorted(key for key, protocol in PROTOCOLS.items() if "answers" in proto
 NAMED = {
     "answer_pairs": ("Win rates", "Which is more useful?", "Percentage agreement", "Position"),
     "aspects": ("Best picks", "Acceptability", "Fully acceptable", "Shares of yes"),
+    "condition_calibration": ("What became of drafted entries", "Rejected", "The settled sets", "Tags"),
     "context_validation": ("Shares of yes", "Is the set complete?"),
     "justification_coding": ("Tags", "Conciseness", "Tags by system"),
     "question_quality": ("Ratings", "interval"),
@@ -107,7 +108,7 @@ def test_ties_are_a_choice_where_pairs_are_compared(client, owner):
     assert aspects.cached_reports.count() == 1
 
 
-@pytest.mark.parametrize("protocol", ["aspects", "answer_pairs", "relevance"])
+@pytest.mark.parametrize("protocol", ["aspects", "answer_pairs", "relevance", "condition_calibration"])
 def test_a_report_costs_as_many_queries_for_many_items_as_for_few(protocol):
     costs = []
     for slug, queries in (("few", 4), ("many", 24)):

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.problems import ImportRefused
-from evaluation.dumps.published import alpaca_eval, clariq, lfqa, pandalm
+from evaluation.dumps.published import alpaca_eval, clariq, condambigqa, contexteval, lfqa, pandalm
 from evaluation.dumps.published.base import PublishedSource, Release, of_json_list
 
 RELEASES: dict[str, Release] = {
     "alpaca_eval": of_json_list(alpaca_eval.convert),
     "clariq": Release(clariq.read, frozenset({"protocol", "questions", "seed"})),
+    "condambigqa": Release(condambigqa.read),
+    "contexteval": Release(contexteval.read),
     "lfqa": Release(lfqa.read),
     "pandalm": of_json_list(pandalm.convert),
 }

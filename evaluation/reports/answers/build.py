@@ -3,16 +3,18 @@
 from collections.abc import Iterable
 from typing import Any
 
+from evaluation.analytics.entry_sets import DRAFTED_ENTRIES
 from evaluation.analytics.win_rates import Ties
 from evaluation.answers_frame import AnswerGroup, AnswersFrame, answers_frame
-from evaluation.frames import JUDGES
+from evaluation.answers_frame.entries import SIZE, decision_question, name_of
+from evaluation.frames import JUDGES, StudyFrame, preference_frames
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, Question
-from evaluation.reports.answers import against, ordered, pairs, rated
+from evaluation.reports.answers import against, entries, ordered, orders, pairs, rated
 from evaluation.reports.answers.findings import findings
 from evaluation.reports.answers.judges import judges
 from evaluation.reports.answers.methods import methods
-from evaluation.reports.answers.scope import AnswerScope, level_of, point_records
+from evaluation.reports.answers.scope import AnswerScope, how_many, level_of, point_records
 from evaluation.reports.common import (
     LEVEL,
     REPLICATES,
@@ -24,7 +26,7 @@ from evaluation.reports.common import (
 
 SCHEMA = "assay-answers-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 1
+CODE_VERSION = 2
 
 Record = dict[str, Any]
 
@@ -51,12 +53,16 @@ def build_answers_report(
                 tuple(kinds.get(key, "") for key in frame.items.systems),
                 study.seed,
                 replicates,
+                DRAFTED_ENTRIES if question.kind == Kind.ENTRIES else "",
             )
             for group in frame.groups
-            if len(group.answers[question.key])
+            if len(group.answers[_answered_by(question)])
         ]
         for question in frame.questions
     }
+    compared_by = preference_frames(
+        study, [each.key for each in frame.questions if compared and each.kind == Kind.PREFERENCE]
+    )
     report = {
         "schema": SCHEMA,
         "study": study_record(study, spec),
@@ -71,16 +77,28 @@ def build_answers_report(
         "raters": _raters(study, frame),
         "judges": judges(study, frame),
         "groups": [_group(group) for group in frame.groups],
-        "questions": [
-            _pairs_record(study, question, frame, replicates=replicates, ties=ties)
-            if compared and question.kind == Kind.PREFERENCE
-            else _question_record(question, scopes[question.key])
-            for question in frame.questions
-        ],
+        "questions": orders.with_consistency(
+            study,
+            frame,
+            (
+                _pairs_record(
+                    study, question, frame, compared_by[question.key], replicates=replicates, ties=ties
+                )
+                if question.key in compared_by
+                else _question_record(question, scopes[question.key])
+                for question in frame.questions
+            ),
+            replicates=replicates,
+        ),
     }
     report["findings"] = findings(report)
     report["methods"] = methods(study, report)
     return report
+
+
+def _answered_by(question: Question) -> str:
+    """Whose answers say who answered it: a set may hold no entry that was drafted, and so no decision."""
+    return name_of(question, SIZE) if question.kind == Kind.ENTRIES else question.key
 
 
 def _counts(study: Study, frame: AnswersFrame) -> Record:
@@ -121,7 +139,8 @@ def _group(group: AnswerGroup) -> Record:
 
 
 def _question(question: Question, form: str) -> Record:
-    """What was asked. `form` says which figures there are: rated, choice, picks, ranking or pairs."""
+    """What was asked. `form` says which figures there are: rated, choice, picks, ranking, pairs or entries."""
+    counted = decision_question(question) if question.kind == Kind.ENTRIES else question
     return {
         "key": question.key,
         "prompt": question.prompt,
@@ -130,28 +149,28 @@ def _question(question: Question, form: str) -> Record:
         "over": str(question.over),
         "level": level_of(question),
         "ideal": question.ideal,
-        "points": point_records(question),
+        "points": point_records(counted),
     }
 
 
 def _question_record(question: Question, scopes: Iterable[AnswerScope]) -> Record:
-    forms = {Kind.RANKING: "ranking", Kind.PREFERENCE: "picks", Kind.CHOICE: "choice"}
+    forms = {
+        Kind.RANKING: "ranking",
+        Kind.PREFERENCE: "picks",
+        Kind.CHOICE: "choice",
+        Kind.ENTRIES: "entries",
+    }
     scopes = list(scopes)
     people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
-    return {
-        **_question(question, forms.get(question.kind, "rated")),
-        "groups": [{**_head(scope), **_figures(scope), **_beside(scope, people)} for scope in scopes],
-    }
+    if question.kind == Kind.ENTRIES:
+        groups = [{**NOTHING, **entries.figures(scope, people)} for scope in scopes]
+    else:
+        groups = [{**_head(scope), **_figures(scope), **_beside(scope, people)} for scope in scopes]
+    return {**_question(question, forms.get(question.kind, "rated")), "groups": groups}
 
 
 def _head(scope: AnswerScope) -> Record:
-    values = scope.answers
-    return {
-        "group": scope.group.key,
-        "answers": len(values),
-        "raters": len(set(values.rater.tolist())),
-        "items": len(set(values.item.tolist())),
-    }
+    return {"group": scope.group.key, **how_many(scope.answers)}
 
 
 # What a group has none of, by its question's form; every record has every key.
@@ -165,12 +184,16 @@ NOTHING: Record = {
     "by_arm": [],
     "by_category": [],
     "by_part": [],
+    "by_tag_group": [],
     "by_value": [],
     "values_left_out": 0,
     "picks": None,
     "ranking": None,
     "pairs": None,
     "spread": None,
+    "spread_adapted": None,
+    "entries": None,
+    "inconsistent": None,
     "against_people": None,
 }
 
@@ -189,9 +212,11 @@ def _figures(scope: AnswerScope) -> Record:
         "best_system": rated.best_system(scope),
         **rated.by_factors(scope),
         "by_part": rated.by_part(scope),
+        "by_tag_group": rated.by_tag_group(scope),
         "by_value": by_value,
         "values_left_out": left_out,
         "spread": ordered.spread(scope) if scope.question.over == Over.VALUE else None,
+        "spread_adapted": ordered.adapted_spread(scope) if scope.question.over == Over.VALUE else None,
     }
 
 
@@ -202,9 +227,15 @@ def _beside(scope: AnswerScope, people: AnswerScope | None) -> Record:
 
 
 def _pairs_record(
-    study: Study, question: Question, frame: AnswersFrame, *, replicates: int, ties: Ties
+    study: Study,
+    question: Question,
+    frame: AnswersFrame,
+    preferences: StudyFrame,
+    *,
+    replicates: int,
+    ties: Ties,
 ) -> Record:
-    found = pairs.pairs(study, question.key, replicates=replicates, ties=ties)
+    found = pairs.pairs(study, preferences, replicates=replicates, ties=ties)
     counted = {group.key: group.answers[question.key] for group in frame.groups}
     return {
         **_question(question, "pairs"),

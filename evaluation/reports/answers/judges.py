@@ -8,7 +8,7 @@ from evaluation.models import Rater, Study
 from evaluation.reports.judges import describe, what_was_hidden
 from evaluation.selectors import judges_in_figures, outcomes_of_judges
 
-ONE_BY_ONE = "Consistency between orders is taken of preferences between two responses only."
+ONE_BY_ONE = "Consistency between orders is taken question by question."
 
 
 def judges(study: Study, frame: AnswersFrame) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ REPEATED = {
     "picks": "the majority of picks",
     "ranking": "the mean of ranks, ranked anew",
     "pairs": "by the judge's own rule for preferences",
+    "entries": "the majority of decisions about a drafted entry, the means of sizes and shares of sets",
 }
 
 
@@ -32,7 +33,10 @@ def methods(study: Study, report: Record) -> list[str]:
 
 def _sentences(report: Record) -> list[tuple[str, str]]:
     """What is to be said where there are questions of a form."""
-    spread = any(group["spread"] for question in report["questions"] for group in question["groups"])
+    figures = [group for question in report["questions"] for group in question["groups"]]
+    spread, adapted, in_groups = (
+        any(group[key] for group in figures) for key in ("spread", "spread_adapted", "by_tag_group")
+    )
     values = [
         ("rated", "Every rating weighs the same in a mean; it is not the mean of the raters' means."),
         (
@@ -60,6 +64,12 @@ def _sentences(report: Record) -> list[tuple[str, str]]:
             "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave "
             "out items without one.",
         ),
+        (
+            "entries",
+            "Decisions about drafted entries are read from where settled entries came from: accepted is what is there "
+            "unchanged and alone, rejected what is nowhere. Alpha of the decisions is nominal, over drafted entries "
+            "that two raters or more decided about.",
+        ),
         ("pairs", TIES_COUNT[report["parameters"]["ties"]]),
     ]
     if spread:
@@ -68,6 +78,14 @@ def _sentences(report: Record) -> list[tuple[str, str]]:
             "means is taken after averaging over raters, and counted under the nearest difference."
         )
         values.append(("rated", sentence))
+    if adapted:
+        sentence = (
+            "The spread over adapted responses is taken over the items of one query, attribute, system and setting, of "
+            "which each has a response written for one value; several responses for one value are averaged first."
+        )
+        values.append(("rated", sentence))
+    if in_groups:
+        values.append(("rated", "A judgment counts for a group of tags if it has any of them."))
     return values
 
 

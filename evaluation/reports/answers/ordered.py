@@ -9,7 +9,14 @@ from evaluation.analytics.estimates import plain
 from evaluation.analytics.friedman import Friedman, friedman
 from evaluation.analytics.picks import pick_shares, picks_as_values, same_pick
 from evaluation.analytics.rankings import place_bias, system_ranks
-from evaluation.analytics.spread import spread_shares, spreads, spreads_of_means
+from evaluation.analytics.spread import (
+    Spreads,
+    adapted_spreads,
+    adapted_spreads_of_means,
+    spread_shares,
+    spreads,
+    spreads_of_means,
+)
 from evaluation.analytics.value_alpha import alpha_of_values
 from evaluation.answers_frame import values_of
 from evaluation.reports.answers.scope import AnswerScope
@@ -111,11 +118,32 @@ def spread(scope: AnswerScope) -> Record | None:
     by_rater = spreads(scope.values, attribute)
     if not len(by_rater.spread):
         return None
+    return _spread_record(scope, by_rater, spreads_of_means(scope.values, attribute), "spread")
+
+
+def adapted_spread(scope: AnswerScope) -> Record | None:
+    """The same over responses that were each written for one value, of one system and setting on one query.
+
+    None where no two values of an attribute have such a response.
+    """
+    attributes = scope.frame.attributes
+    if attributes is None or not len(scope.answers):
+        return None
+    values, items = scope.values, scope.items
+    # A system of no response is -1.
+    setting = (values.system.astype(np.int64) + 1) * len(items.arms) + items.arm[values.item]
+    coded = (*values_of(attributes, scope.answers), setting)
+    of_means = adapted_spreads_of_means(values, *coded)
+    if not len(of_means.spread):
+        return None
+    return _spread_record(scope, adapted_spreads(values, *coded), of_means, "adapted spread")
+
+
+def _spread_record(scope: AnswerScope, by_rater: Spreads, of_means: Spreads, purpose: str) -> Record:
     points = scope.question.points
-    of_means = spreads_of_means(scope.values, attribute)
     return {
-        "of_raters": plain(spread_shares(by_rater, points, resample=scope.resample("spread"))),
+        "of_raters": plain(spread_shares(by_rater, points, resample=scope.resample(purpose))),
         "of_means": plain(
-            spread_shares(of_means, points, resample=scope.resample("spread of means"), nearest=True)
+            spread_shares(of_means, points, resample=scope.resample(f"{purpose} of means"), nearest=True)
         ),
     }

@@ -7,6 +7,7 @@ from evaluation.reports import page_raters
 from evaluation.reports.answers import (
     page_agreement,
     page_checks,
+    page_entries,
     page_ordered,
     page_pairs,
     page_rated,
@@ -21,9 +22,11 @@ from evaluation.reports.tables import DASH, interval
 from evaluation.reports.view import Fact, Page, Section
 
 SECTIONS: tuple[Callable[[AnswersSubject], Section | None], ...] = (
+    page_entries.entries,
     page_ordered.picks,
     page_ordered.rankings,
     page_pairs.win_rates,
+    page_pairs.grades,
     page_values.values,
     page_rated.ratings,
     page_checks.tags,

@@ -26,7 +26,7 @@ def agreement(subject: AnswersSubject) -> Section:
 
 def _alphas(subject: AnswersSubject) -> Iterator[Block]:
     """One row per question, for every group of several raters."""
-    questions = subject.of_form("rated", "choice", "picks", "pairs")
+    questions = subject.of_form("rated", "choice", "picks", "pairs", "entries")
     if not questions:
         return
     names = columns(["Raters", "Question", "Level"], names=3)
@@ -101,6 +101,7 @@ def judges(subject: AnswersSubject) -> Section | None:
     blocks = [Block(text=caveats, notice=True)] if caveats else []
     for table in (_numbers, _labels, _taus):
         blocks += table(subject, compared)
+    blocks += _orders(subject)
     if records:
         blocks += [
             Block("What came back", tables=(what_came_back(records, orders=False),)),
@@ -186,6 +187,26 @@ def _labels(subject: AnswersSubject, questions: list[Record]) -> Iterator[Block]
             )
     if build.rows:
         yield Block("Agreement with people", tables=(build.build(),))
+
+
+def _orders(subject: AnswersSubject) -> Iterator[Block]:
+    """Judges that were asked in both orders."""
+    build = Builder(
+        "Share of samples that the judge answers otherwise when the responses are shown the other way, in percent.",
+        columns(["Question", "Judge", "Inconsistent", "n"], names=2),
+    )
+    for question in subject.questions:
+        for figures in question["groups"]:
+            found, group = figures.get("inconsistent"), subject.who(figures)
+            if found is not None:
+                build.add(
+                    head(question["prompt"]),
+                    words(group["label"], tag_of(group)),
+                    build.share(found),
+                    build.n(found),
+                )
+    if build.rows:
+        yield Block("Consistency between orders", tables=(build.build(),))
 
 
 def _taus(subject: AnswersSubject, questions: list[Record]) -> Iterator[Block]:

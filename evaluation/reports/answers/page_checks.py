@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from evaluation.reports.answers.page_rated import rows_of
 from evaluation.reports.answers.subject import AnswersSubject
 from evaluation.reports.subject import Record, share_plot, tag_of
-from evaluation.reports.tables import DASH, Builder, Cell, Table, columns, count, head
+from evaluation.reports.tables import DASH, Builder, Cell, Table, columns, count, head, words
 from evaluation.reports.view import Block, Section
 
 
@@ -104,9 +104,54 @@ def _tags(subject: AnswersSubject, question: Record) -> Iterator[Block]:
     yield Block(
         question["prompt"], tables=(build.build(),), plot=plot, tag=tag, anchor=f"question-{question['key']}"
     )
+    yield from _tag_groups(subject, question)
     systems = list(dict.fromkeys(each["system"] for part in tags for each in part["by_system"]))
     if systems:
         yield Block("Tags by system", tables=(_tags_by_system(subject, tags, systems),), folded=True, tag=tag)
+
+
+def _tag_groups(subject: AnswersSubject, question: Record) -> Iterator[Block]:
+    """Tags counted by their groups, with columns for settings and systems where there are several."""
+    found = [(subject.who(figures), figures.get("by_tag_group") or []) for figures in question["groups"]]
+    records = [record for _, groups in found for record in groups]
+    if not records:
+        return
+    factors = [
+        (factor, key, name)
+        for factor, names in (("arm", subject.arms), ("system", subject.systems))
+        for key, name in names.items()
+        if any(each[factor] == key for record in records for each in record[f"by_{factor}"])
+    ]
+    build = Builder(
+        "Share of judgments with any tag of the group, in percent, and Krippendorff's "
+        "\N{GREEK SMALL LETTER ALPHA} of it (nominal).",
+        columns(
+            [
+                "Raters",
+                "Group",
+                "Share",
+                "n",
+                "\N{GREEK SMALL LETTER ALPHA}",
+                *(name for *_, name in factors),
+            ],
+            names=2,
+        ),
+    )
+    for group, groups in found:
+        for record in groups:
+            shares = [
+                next((each["mean"] for each in record[f"by_{factor}"] if each[factor] == key), None)
+                for factor, key, _ in factors
+            ]
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                words(record["tag_group"]),
+                build.share(record["mean"]),
+                build.n(record["mean"]),
+                build.coefficient(record["alpha"]),
+                *(build.share(each) if each else Cell(DASH) for each in shares),
+            )
+    yield Block("Groups of tags", tables=(build.build(),), anchor=f"groups-{question['key']}")
 
 
 def _tags_by_system(subject: AnswersSubject, tags: Sequence[Record], systems: Sequence[str]) -> Table:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evaluation.reports import page_raters, page_rates
+from evaluation.reports import page_grades, page_raters, page_rates
 from evaluation.reports.answers.subject import AnswersSubject
 from evaluation.reports.subject import Record, Subject, share_plot, tag_of
 from evaluation.reports.tables import Builder, Table, columns, head, words
@@ -99,6 +99,23 @@ def _table(subject: AnswersSubject, questions: list[Record], pair: tuple[str, st
                 build.share(expected[pair]["rate"]),
             )
     return build.build()
+
+
+def grades(subject: AnswersSubject) -> Section | None:
+    """By how much, question by question, of those that ask for it."""
+    asked = (
+        (question, page_grades.grades(pairwise_subject(subject, question)))
+        for question in subject.of_form("pairs")
+    )
+    found = [(question, section) for question, section in asked if section is not None]
+    if not found:
+        return None
+    blocks = [
+        _named(block, question, folded=at > 0 or block.folded)
+        for at, (question, section) in enumerate(found)
+        for block in section.blocks
+    ]
+    return replace(found[0][1], blocks=tuple(blocks))
 
 
 def bias(subject: AnswersSubject) -> Section | None:

@@ -11,6 +11,12 @@ from evaluation.reports.view import Block, Section
 
 # More values of attributes than this are in the JSON only, and more than that in no plot.
 MAX_VALUES, MAX_PLOTTED = 40, 12
+ALL_VALUES = "Largest difference over an attribute's values, one per response, attribute and rater"
+ADAPTED = (
+    "Largest difference between the responses to one query that were written for the values of an attribute, one per "
+    "query, attribute, system and setting"
+)
+PLOTTED = {"of_raters": "in the ratings of one rater", "of_means": "in mean ratings"}
 
 
 def values(subject: AnswersSubject) -> Section | None:
@@ -102,19 +108,29 @@ def _value_plot(subject: AnswersSubject, question: Record) -> DotPlot | None:
 
 
 def _spreads(subject: AnswersSubject, question: Record) -> Iterator[Block]:
+    """Of responses rated for all values, and of those that were written for one each."""
+    yield from _spread(
+        subject, question, "spread", "Largest difference over an attribute's values", ALL_VALUES
+    )
+    heading = "Largest difference over adapted responses"
+    yield from _spread(subject, question, "spread_adapted", heading, ADAPTED)
+
+
+def _spread(
+    subject: AnswersSubject, question: Record, key: str, heading: str, caption: str
+) -> Iterator[Block]:
     """Shares of the differences, a row per group: of single raters, and of means over raters."""
-    found = [(subject.who(each), each["spread"]) for each in question["groups"] if each["spread"]]
+    found = [(subject.who(each), each[key]) for each in question["groups"] if each.get(key)]
     if not found:
         return
     differences = found[0][1]["of_raters"]["differences"]
     build = Builder(
-        "Largest difference over an attribute's values, one per response, attribute and rater: mean, and how often "
-        "each occurs, in percent. 0: all values are served alike.",
+        f"{caption}: mean, and how often each occurs, in percent. 0: all values are served alike.",
         columns(["Raters", "Of", "Mean", *(number(each) for each in differences), "n"], names=2),
     )
     for group, spread in found:
-        for name, key in (("each rater", "of_raters"), ("mean ratings", "of_means")):
-            shares = spread[key]
+        for name, of in (("each rater", "of_raters"), ("mean ratings", "of_means")):
+            shares = spread[of]
             build.add(
                 head(group["label"], tag=tag_of(group)),
                 words(name),
@@ -122,16 +138,17 @@ def _spreads(subject: AnswersSubject, question: Record) -> Iterator[Block]:
                 *(build.share(each) for each in shares["shares"]),
                 build.n(shares["mean"]),
             )
-    heading = "Largest difference over an attribute's values"
-    yield Block(heading, tables=(build.build(),), anchor="spread")
-    voices = [(group, figures["spread"]) for group, figures in subject.voiced(question) if figures["spread"]]
+    yield Block(heading, tables=(build.build(),), anchor=key.replace("_", "-"))
+    # One person seldom sees two responses to a query, so that adapted ones are plotted by their means.
+    plotted = "of_raters" if key == "spread" else "of_means"
+    voices = [(group, figures[key]) for group, figures in subject.voiced(question) if figures.get(key)]
     # Below the table, which needs all the width there is.
     plot = share_plot(
         [
-            (number(difference), [(group, spread["of_raters"]["shares"][at]) for group, spread in voices])
+            (number(difference), [(group, spread[plotted]["shares"][at]) for group, spread in voices])
             for at, difference in enumerate(differences)
         ],
-        what="Share of largest differences, of each rater",
-        caption="How often each largest difference occurs in the ratings of one rater.",
+        what=f"Share of largest differences, {PLOTTED[plotted]}",
+        caption=f"How often each largest difference occurs, {PLOTTED[plotted]}.",
     )
     yield Block(plot=plot)

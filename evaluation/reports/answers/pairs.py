@@ -3,17 +3,22 @@
 from typing import Any
 
 from evaluation.analytics.win_rates import Ties
-from evaluation.frames import pairwise_frame
+from evaluation.frames import StudyFrame
 from evaluation.models import Rater, Study
 from evaluation.reports import sections
 
 
-def pairs(study: Study, question: str, *, replicates: int, ties: Ties) -> list[dict[str, Any]]:
+def pairs(study: Study, frame: StudyFrame, *, replicates: int, ties: Ties) -> list[dict[str, Any]]:
     """A record per group of raters, as in the report of a pairwise study."""
-    frame = pairwise_frame(study, question)
     scopes = [
         sections.scope_of(
-            frame.items, group, seed=study.seed, replicates=replicates, baseline=study.baseline, ties=ties
+            frame.items,
+            group,
+            seed=study.seed,
+            replicates=replicates,
+            baseline=study.baseline,
+            ties=ties,
+            question=frame.preference,
         )
         for group in frame.groups
     ]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.analytics.choices import yes_shares_by_group
+from evaluation.analytics.choices import any_of, yes_shares_by_group
 from evaluation.analytics.estimates import plain
 from evaluation.analytics.scales import (
     Distribution,
@@ -18,6 +18,7 @@ from evaluation.analytics.scales import (
 )
 from evaluation.analytics.tidy import Ints
 from evaluation.analytics.value_alpha import alpha_of_values
+from evaluation.analytics.values import Values
 from evaluation.answers_frame import values_of
 from evaluation.protocols import Kind, Over
 from evaluation.reports.answers.scope import (
@@ -160,6 +161,51 @@ def by_part(scope: AnswerScope) -> list[Record]:
             }
         )
     return found
+
+
+def by_tag_group(scope: AnswerScope) -> list[Record]:
+    """Each group of a codebook's tags: the share of judgments with any of them, overall, by setting and by system."""
+    question, items = scope.question, scope.items
+    if question.over != Over.CHOICE or not question.groups:
+        return []
+    names = list(dict.fromkeys(question.groups[each] for each in question.choices if each in question.groups))
+    of_part = [
+        names.index(question.groups[part]) if part in question.groups else -1 for part in scope.answers.parts
+    ]
+    values = any_of(scope.values, np.array(of_part, dtype=np.int64)[scope.values.part], len(names))
+    shares = yes_shares_by_group(values, values.part, len(names), resample=scope.resample("by group"))
+    found = []
+    for code, name in enumerate(names):
+        own = values.where(values.part == code)
+        agreed = alpha_of_values(
+            own,
+            level="nominal",
+            resample=scope.resample(f"alpha of group {name}"),
+            points=(0.0, 1.0),
+            unit="items",
+        )
+        factors = {"arm": (items.arm[own.item], items.arms), "system": (own.system, items.systems)}
+        found.append(
+            {
+                "tag_group": name,
+                "tags": [each for each in question.choices if question.groups.get(each) == name],
+                **_mean_record(shares[code]),
+                "alpha": plain(agreed),
+                **{
+                    f"by_{factor}": _shares_by(scope, own, codes, known, factor, f"group {name} by {factor}")
+                    for factor, (codes, known) in factors.items()
+                },
+            }
+        )
+    return found
+
+
+def _shares_by(
+    scope: AnswerScope, values: Values, codes: Ints, names: Sequence[str], factor: str, purpose: str
+) -> list[Record]:
+    """Share of yes for each of several settings or systems."""
+    found = yes_shares_by_group(values, codes, len(names), resample=scope.resample(purpose))
+    return [{factor: name, **_mean_record(found[code])} for code, name in several(codes, names)]
 
 
 def by_value(scope: AnswerScope) -> tuple[list[Record], int]:

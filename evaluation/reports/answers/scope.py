@@ -40,6 +40,8 @@ class AnswerScope:
     kinds: tuple[str, ...]
     seed: int
     replicates: int
+    # What answers are about, in the plural, where the question does not say.
+    about: str = ""
 
     @property
     def question(self) -> Question:
@@ -55,7 +57,7 @@ class AnswerScope:
 
     @property
     def unit(self) -> str:
-        return UNITS[self.question.over]
+        return self.about or UNITS[self.question.over]
 
     @property
     def is_yes_or_no(self) -> bool:
@@ -64,6 +66,15 @@ class AnswerScope:
     def resample(self, purpose: str) -> ResampleSpec:
         rng = design.generator(self.seed, "report", self.group.key, self.question.key, purpose)
         return ResampleSpec(rng, replicates=self.replicates)
+
+
+def how_many(answers: Answers) -> dict[str, int]:
+    """Answers after replicates are reduced, who gave them, and items that they are about."""
+    return {
+        "answers": len(answers),
+        "raters": len(set(answers.rater.tolist())),
+        "items": len(set(answers.item.tolist())),
+    }
 
 
 def level_of(question: Question) -> Level:

@@ -1,0 +1,91 @@
+"""CondAmbigQA: ambiguous questions with their conditions and the answer that holds under each.
+
+Repository innovation64/CondAmbigQA, gathered from its published sample results as `conditions.jsonl`: the conditions
+are those of the data set that some model's answer was matched to. The retrieved fragments are not among the results,
+so an entry has a condition and its answer, and cites nothing. What models answered has no conditions and is left out.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluation.dumps.published.base import (
+    PLAIN_ARM,
+    Converted,
+    Record,
+    find_file,
+    load_json_lines,
+    missing_fields,
+    study_record,
+)
+
+FILE = "conditions.jsonl"
+# Whose entries they are: the data set's own, as far as its results let them be known.
+SYSTEM = "matched-conditions"
+STRAY_BLANK = re.compile(r"\s[.,;:?!]")
+
+
+def read(path: Path, options: Mapping[str, Any]) -> Converted:
+    file = find_file(path, FILE)
+    rows = load_json_lines(file.parent, file.name, _describe)
+    converted = Converted(study_record("condition_calibration", "CondAmbigQA: conditions", "plain"))
+    converted.study["systems"] = [
+        {"key": SYSTEM, "label": "Conditions that models' answers were matched to", "kind": "person"}
+    ]
+    converted.items = [_item(row, converted) for row in rows]
+    converted.counted["questions"] = len(rows)
+    converted.counted["entries"] = sum(len(row["conditions"]) for row in rows)
+    converted.counted["questions with a single condition"] = sum(len(row["conditions"]) == 1 for row in rows)
+    answers = (answers for row in rows for answers in row["model_answers"].values())
+    converted.counted["models' answers, which have no condition, left out"] = sum(map(len, answers))
+    return converted
+
+
+def _describe(row: Record) -> str:
+    if missing := missing_fields(row, ("id", "question", "conditions", "model_answers")):
+        return missing
+    for name in ("id", "question"):
+        if not isinstance(row[name], str) or not row[name].strip():
+            return f"{name} is no text"
+    if not isinstance(row["conditions"], list) or not row["conditions"]:
+        return "conditions is no list, or an empty one"
+    for number, each in enumerate(row["conditions"], 1):
+        if wrong := _describe_condition(each):
+            return f"condition {number} {wrong}"
+    given = row["model_answers"]
+    if not isinstance(given, dict) or not all(isinstance(each, list) for each in given.values()):
+        return "model_answers is no object of lists"
+    return ""
+
+
+def _describe_condition(each: Any) -> str:
+    if not isinstance(each, dict):
+        return "is no object"
+    if missing := missing_fields(each, ("condition", "answer")):
+        return missing
+    answers = each["answer"] if isinstance(each["answer"], list) else [each["answer"]]
+    texts = [each["condition"], *answers]
+    if not all(isinstance(text, str) and text.strip() for text in texts):
+        return "has a condition or an answer that is no text"
+    return ""
+
+
+def _item(row: Record, converted: Converted) -> Record:
+    return {
+        "key": row["id"],
+        "arm": PLAIN_ARM,
+        "query": {"key": row["id"], "text": row["question"].strip(), "source": "CondAmbigQA"},
+        "responses": [{"system": SYSTEM, "entries": [_entry(each, converted) for each in row["conditions"]]}],
+    }
+
+
+def _entry(each: Record, converted: Converted) -> Record:
+    answers = each["answer"]
+    if isinstance(answers, list):
+        converted.coerced["answers that were a list"] += 1
+    else:
+        answers = [answers]
+    if any(STRAY_BLANK.search(text.strip()) for text in (each["condition"], *answers)):
+        converted.counted["entries with blanks before a stop, as where a citation was, kept"] += 1
+    return {"condition": each["condition"], "answers": answers}

@@ -1,0 +1,33 @@
+"""manage.py derive_resolver S --slug NEW: a draft in which one person settles what several calibrators made."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.models import Study
+from evaluation.services.resolving import CannotResolve, derive_resolver
+
+
+class Command(BaseCommand):
+    help = (
+        "Makes a draft out of the sets that two calibrators or more gave for the same query; whoever judges it "
+        "resolves them (docs/protocols/condition_calibration.md)."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the calibrators' study, by its slug")
+        parser.add_argument("--slug", default="", help="of the draft; without it the study's, and -resolving")
+        parser.add_argument("--title", default="")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        try:
+            derived = derive_resolver(
+                study, slug=options["slug"] or f"{study.slug}-resolving", title=options["title"]
+            )
+        except CannotResolve as cannot:
+            raise CommandError(str(cannot)) from None
+        self.stdout.write(f"{derived} Launch it with: manage.py launch {derived.study.slug}")

@@ -1,0 +1,37 @@
+"""manage.py export_settled S --out PATH: the settled sets of a calibration, a JSON line per query."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.dumps import ExportRefused
+from evaluation.dumps.exporting import complete_file
+from evaluation.dumps.settled import settled_lines, settled_sets
+from evaluation.models import Study
+
+
+class Command(BaseCommand):
+    help = (
+        "Writes query, fragments and condition-answer-citation entries of every query that one set settles, "
+        "and says how many are not settled (docs/formats.md)."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "study", help="The study's slug: a resolver's, or one with one calibrator per query."
+        )
+        parser.add_argument("--out", type=Path, required=True, help="A path.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        try:
+            found = settled_sets(study)
+            with complete_file(options["out"]) as out:
+                out.writelines(settled_lines(found))
+        except ExportRefused as refused:
+            raise CommandError(str(refused)) from None
+        self.stdout.write(str(found))
