@@ -2,6 +2,7 @@
 
 import os
 
+import hypothesis
 import pytest
 from django.contrib.auth import get_user_model
 
@@ -24,6 +25,13 @@ def pytest_collection_modifyitems(items):
             map(item.get_closest_marker, SAYS_SO)
         ):
             item.add_marker("pure")
+
+
+# How long an example takes says how busy the machine is; a test is never about that.
+hypothesis.settings.register_profile(
+    "assay", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("assay")
 
 
 def pytest_configure(config):

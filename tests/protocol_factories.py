@@ -3,6 +3,8 @@
 Each `make_<protocol>_study` gives a live study; `draft` leaves it open for more.
 """
 
+import json
+
 from evaluation.models import Context, Item, ItemResponse, Query, Response, Study, System
 from evaluation.protocols.codebooks import codebook_question
 from evaluation.services import add_arms, create_study
@@ -335,4 +337,124 @@ def make_justification_coding_study(
     for number in range(main):
         text, reason = REASONS[number % 2]
         add_protocol_item(study, f"reason-{number}", text, (reason,))
+    return launch(study)
+
+
+# --- condition calibration --------------------------------------------------------------------------------------------
+
+BOILING = "At what temperature does water boil?"
+BOILING_FRAGMENTS = [
+    {"title": title, "text": text}
+    for title, text in (
+        (
+            "Boiling point",
+            "At a pressure of one atmosphere pure water boils at very nearly 100 °C, or 212 °F.",
+        ),
+        (
+            "Cooking at altitude",
+            "For every 300 metres of height the boiling point of water falls by about 1 °C.",
+        ),
+        (
+            "Mount Everest",
+            "On the summit, 8,849 metres high, water boils at roughly 70 °C; tea made there is weak.",
+        ),
+        (
+            "Pressure cooker",
+            "A valve keeps the pressure at about two atmospheres. Water in the pot then boils at 120 °C, so that beans "
+            "are done in a third of the time.",
+        ),
+        (
+            "Celsius",
+            "The scale of Celsius once ran from the boiling point of water, 0, to its freezing point, 100.",
+        ),
+        (
+            "Salt in the pot",
+            "A spoon of salt in a litre raises the boiling point by less than a fifth of a degree.",
+        ),
+        ("La Paz", "In the highest capital, at 3,640 metres, a pot of potatoes boils at 88 °C."),
+        ("Vacuum", "Close to a vacuum water boils at room temperature, and cools until it freezes."),
+        (
+            "Superheating",
+            "In a smooth cup in a microwave oven water may pass its boiling point without a bubble.",
+        ),
+        ("Sea level", "The pressure of the air at the level of the sea is on average 1,013 hectopascals."),
+        ("Steam engine", "Boilers of steam engines worked at ten atmospheres, where water boils at 180 °C."),
+        ("Fahrenheit", "On the scale of Fahrenheit water freezes at 32 degrees and boils at 212."),
+    )
+]
+BOILING_DRAFT = (
+    {
+        "condition": "At sea level, under the normal pressure of the air",
+        "answers": ["100 °C", "212 °F"],
+        "citations": [1, 12],
+        "reason": "Fragment 1 gives it for one atmosphere.",
+    },
+    {
+        "condition": "On a high mountain",
+        "answers": ["About 70 °C on the summit of Mount Everest"],
+        "citations": [3],
+        "reason": "The pressure of the air falls with height.",
+    },
+    {"condition": "Under normal pressure", "answers": ["100 °C"], "citations": [10], "reason": ""},
+    {
+        "condition": "In salted water",
+        "answers": ["Far above 100 °C"],
+        "citations": [6],
+        "reason": "Salt raises the boiling point.",
+    },
+)
+# What another calibrator made of it.
+BOILING_OTHER = (
+    BOILING_DRAFT[0],
+    {
+        "condition": "On a high mountain or in a high city",
+        "answers": ["About 70 °C on the summit of Mount Everest", "88 °C in La Paz"],
+        "citations": [2, 3, 7],
+        "reason": "The pressure of the air falls with height.",
+    },
+    {
+        "condition": "In a pressure cooker",
+        "answers": ["120 °C"],
+        "citations": [4],
+        "reason": "Two atmospheres, as fragment 4 says.",
+    },
+)
+BREAD_FRAGMENTS = [
+    {"title": "Rye bread", "text": "A loaf of rye keeps for ten days."},
+    {"title": "Baguette", "text": "A baguette is best on the day it was baked, and hard on the next."},
+    {"title": "Freezing bread", "text": "Frozen in slices, bread keeps for three months."},
+]
+
+
+def make_condition_calibration_study(
+    slug: str = "conditions",
+    *,
+    main: int = 2,
+    drafts: tuple[tuple[dict, ...], ...] = (BOILING_DRAFT,),
+    training: bool = False,
+    **fields,
+) -> Study:
+    """A drafted set with twelve fragments, and a question without a draft; training has an entry to reject.
+
+    With several drafts each is a calibrator's, and who judges settles.
+    """
+    fields = {"title": "Conditions and answers", "items_per_participant": main, **fields}
+    systems = ("aspen", "birch", "cedar")[: len(drafts)]
+    study = make_protocol_draft("condition_calibration", slug, systems=systems, **fields)
+    sets = tuple(json.dumps(each) for each in drafts)
+    for number in range(main):
+        if number % 2:
+            add_protocol_item(
+                study, f"bread-{number}", "How long does bread keep?", (), documents=BREAD_FRAGMENTS
+            )
+        else:
+            add_protocol_item(study, f"boiling-{number}", BOILING, sets, documents=BOILING_FRAGMENTS)
+    if training:
+        gold = {
+            "entries": {"r1.e1": "accepted", "r1.e4": "rejected"},
+            "note": "Fragment 6 says the contrary.",
+        }
+        add_protocol_item(
+            study, "training", BOILING, sets, documents=BOILING_FRAGMENTS, role="training", gold=gold
+        )
     return launch(study)

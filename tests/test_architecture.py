@@ -18,7 +18,7 @@ CONTRACTS = [contract["name"] for contract in LINTER["contracts"]]
 # What an app's tables may point to.
 INWARD = {
     "evaluation": {"evaluation", "auth"},
-    "annotator": {"annotator", "evaluation"},
+    "annotator": {"annotator", "evaluation", "auth"},
     "judging": {"judging", "evaluation", "auth"},
 }
 

@@ -11,7 +11,21 @@ from django.db import IntegrityError, connection, models, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from annotator.models import Assignment, EntryRule, Participant, Slot, SlotState, Submission
+from annotator.models import (
+    Assignment,
+    DraftRound,
+    EntryRule,
+    KnownMismatch,
+    Panel,
+    PanelAct,
+    PanelEvent,
+    PanelRecord,
+    Participant,
+    PersonalLink,
+    Slot,
+    SlotState,
+    Submission,
+)
 from evaluation.models import (
     Answer,
     ApiRequest,
@@ -60,7 +74,13 @@ def world(db):
         revision=judgment.revision,
         rater=Rater.objects.create(study=study, kind="judge"),
     )
+    panel = Panel.objects.create(study=study, platform="prolific", external_id="there")
+    record = PanelRecord.objects.create(
+        panel=panel, external_id="s", participant_id="p", status_at=timezone.now()
+    )
     return SimpleNamespace(
+        panel=panel,
+        record=record,
         judge=judge,
         run=run,
         call=Call.objects.create(run=run, item=judgment.item, order="r1,r2"),
@@ -118,6 +138,15 @@ def begin_jobs(world, times=1, **values):
         Job.objects.create(**{"kind": "export", "slug": "world", "study": world.study} | values)
 
 
+def act(world, **values):
+    PanelAct.objects.create(panel=world.panel, record=world.record, **values)
+
+
+def begin_rounds(world, numbers, **values):
+    for number in numbers:
+        DraftRound.objects.create(assignment=world.current, number=number, instruction="Shorter.", **values)
+
+
 VIOLATIONS = {
     "api_token_has_name": lambda w: ApiToken.objects.create(w.owner, name=""),
     "api_request_once": ask_twice,
@@ -162,6 +191,29 @@ VIOLATIONS = {
     "submission_once_per_participant": lambda w: again(Submission.objects.first()),
     "entry_rule_once_per_other": lambda w: again(w.rule),
     "entry_rule_not_of_itself": lambda w: change(w.rule, other=w.study),
+    "panel_study_once": lambda w: Panel.objects.create(
+        study=w.rule.other, platform="prolific", external_id="there"
+    ),
+    "panel_drafted_has_id": lambda w: change(w.panel, external_id="", drafted_at=w.later),
+    "personal_link_label_unique": lambda w: [
+        PersonalLink.objects.create(study=w.study, label="Reading group") for _ in range(2)
+    ],
+    "panel_record_once": lambda w: again(w.record),
+    "panel_record_status_known": lambda w: change(w.record, status="asleep"),
+    "panel_event_once": lambda w: [
+        PanelEvent.objects.create(
+            platform="prolific", event_id="e", kind="k", occurred_at=w.later, payload={}
+        )
+        for _ in range(2)
+    ],
+    "panel_act_once": lambda w: [act(w, kind="approve") for _ in range(2)],
+    "panel_act_bonus_has_amount": lambda w: act(w, kind="bonus", purpose="more"),
+    "panel_act_sent_has_time": lambda w: act(w, kind="approve", state="done"),
+    "known_mismatch_once": lambda w: [
+        KnownMismatch.objects.create(panel=w.panel, key="places", note="So it is.") for _ in range(2)
+    ],
+    "draft_round_number_unique": lambda w: begin_rounds(w, numbers=(1, 1), state="done"),
+    "draft_round_one_waiting": lambda w: begin_rounds(w, numbers=(1, 2)),
     "slot_k_unique": lambda w: again(w.free),
     "slot_held_while_reserved_or_filled": lambda w: change(w.free, state="filled"),
     "slot_leased_while_reserved": lambda w: change(w.free, leased_until=w.later),
@@ -215,6 +267,7 @@ def says(name):
         (Kind.PREFERENCE, {"label": "r2", "number": 0.8}),
         (Kind.CHOICE, {"label": "yes"}),
         (Kind.TEXT, {"text": "Because."}),
+        (Kind.ENTRIES, {"text": "{}"}),
         (Kind.SCALE, {"number": 3.0}),
         (Kind.CHECKLIST, {"number": 1.0}),
         (Kind.RANKING, {"number": 2.0}),

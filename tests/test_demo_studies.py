@@ -19,6 +19,7 @@ from evaluation.dumps.checking import Checker
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, Over
 from evaluation.protocols.attributes import ATTRIBUTES
+from evaluation.protocols.entries import drafted_entries
 from evaluation.protocols.gold import NOTE
 from evaluation.protocols.values import parts_of
 from evaluation.services import verify_study
@@ -130,7 +131,11 @@ def test_simulated_raters_answered_all_that_is_required(study):
     judged = study.judgments.filter(rater__kind=Rater.Kind.SIMULATED)
     for judgment in judged.select_related("item").prefetch_related("answers"):
         stimulus = judgment.item.stimulus
-        given = {(answer.question, answer.part) for answer in judgment.answers.all()}
+        # A set is about the item, whatever entries it has.
+        given = {
+            (answer.question, "" if answer.kind == Kind.ENTRIES else answer.part)
+            for answer in judgment.answers.all()
+        }
         wanted = {
             (question.key, part)
             for question in protocol.questions(spec, stimulus)
@@ -155,7 +160,7 @@ def test_who_answers_as_the_gold_says_passes(study):
         answers = protocol.clean(
             spec, item.stimulus, as_data(item, protocol.questions(spec, item.stimulus)), source="import"
         )
-        result = protocol.compare_gold(item.gold, answers)
+        result = protocol.compare_gold(item.stimulus, item.gold, answers)
         assert result.passed, item.key
         assert result.note or item.role == Role.ATTENTION
 
@@ -167,6 +172,9 @@ def as_data(item, questions):
         wanted = item.gold.get(question.key)
         if question.key == NOTE or wanted is None:
             continue
+        if question.kind == Kind.ENTRIES:
+            data[question.key] = settled(item.stimulus, wanted)
+            continue
         data[question.key] = (
             {part: first(value) for part, value in wanted.items()}
             if isinstance(wanted, dict)
@@ -175,6 +183,19 @@ def as_data(item, questions):
         if question.kind == Kind.RANKING:
             data[question.key] = filled_up(data[question.key], parts_of(question, item.stimulus))
     return data
+
+
+def settled(stimulus, decisions):
+    """A set in which with every drafted entry was done what is wanted; the others are accepted."""
+    done = {
+        name: (first(decisions.get(name, "accepted")), entry)
+        for name, entry in drafted_entries(stimulus).items()
+    }
+    return [
+        entry | {"reason": f"{entry['reason']} Put right."} if decision == "edited" else entry
+        for decision, entry in done.values()
+        if decision != "rejected"
+    ]
 
 
 def first(value):
@@ -244,6 +265,9 @@ def form_fields(item, questions):
     gold = as_data(item, questions) if item.gold else {}
     fields = {}
     for question in questions:
+        if question.kind == Kind.ENTRIES:
+            fields |= rows_of(question.key, gold.get(question.key) or settled(item.stimulus, {}))
+            continue
         parts = parts_of(question, item.stimulus)
         given = gold.get(question.key)
         for rank, part in enumerate(parts, 1):
@@ -253,6 +277,22 @@ def form_fields(item, questions):
         if question.kind == Kind.RANKING:
             fields[f"{question.key}.confirmed"] = 1
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def rows_of(key, entries):
+    """A set as its form sends it."""
+    fields = {}
+    for number, entry in enumerate(entries, 1):
+        row = f"{key}.e{number}"
+        fields |= {
+            f"{row}.condition": entry["condition"],
+            f"{row}.answers": "\r\n".join(entry["answers"]),
+            f"{row}.reason": entry["reason"],
+            f"{row}.origins": " ".join(entry["origins"]),
+            f"{row}.keep": "1",
+        }
+        fields |= {f"{row}.cite.{cited}": "on" for cited in entry["citations"]}
+    return fields
 
 
 def anything(question, rank):

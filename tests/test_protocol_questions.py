@@ -1,7 +1,10 @@
 """Which questions can be asked at all, what gold says of them, and what each protocol asks of an item."""
 
+from dataclasses import replace
+
 import pytest
 
+from evaluation.forms import INSTRUCTION, read_fields
 from evaluation.protocols import PROTOCOLS, Kind, Over, Question, get_protocol
 from evaluation.protocols.base import CAN_BE_OVER
 from evaluation.protocols.codebooks import CODEBOOKS, codebook_question, read_codebook
@@ -18,6 +21,25 @@ def wrong_with(question):
     assert {problem.where for problem in problems} <= {"questions.asked"}
     assert all(str(problem) for problem in problems)
     return [problem.code for problem in problems]
+
+
+@pytest.mark.parametrize(
+    "field", ["visible_ms", "problem_note", "trace.comments", INSTRUCTION], ids=lambda field: field
+)
+def test_a_key_that_forms_have_a_field_of_is_refused_with_the_study(field):
+    key = field.partition(".")[0]
+    assert read_fields({field: "1"}) == {}
+    protocol = get_protocol("relevance")
+    questions = [replace(each, key=key).as_json() for each in protocol.default_questions()[:1]]
+    [problem] = protocol.spec_problems({"questions": questions})
+    assert problem.code == "key_reserved"
+    assert str(problem).startswith(f"questions.{key}: {key!r} can't be a question's key")
+
+
+def test_an_instruction_can_be_asked_for():
+    assert wrong_with(replace(asking("text"), key="asked")) == []
+    assert find_question_problems(replace(asking("text"), key="instruction")) == []
+    assert read_fields({"instruction": "Stir."}) == {"instruction": "Stir."}
 
 
 @pytest.mark.parametrize(
@@ -181,6 +203,7 @@ FITTING = {
     "answer_pairs": {},
     "question_quality": {"responses": STIMULUS["responses"][:1]},
     "justification_coding": {"responses": STIMULUS["responses"][:1]},
+    "condition_calibration": {"responses": [], "query": {"text": "What?", "documents": []}},
 }
 NO_SETS = {"key": "c", "follow_ups": [{"part": "f1", "question": "Why?", "answers": [], "answer": "So."}]}
 NOT_IN_SET = {"key": "c", "follow_ups": [STIMULUS["context"]["follow_ups"][0] | {"answer": "Ancient"}]}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem, get_protocol
 from evaluation.protocols.base import Question
-from evaluation.protocols.moves import MAX_LENGTH, MAX_MOVES, known_moves, read_moves
+from evaluation.protocols.moves import MAX_LENGTH, MAX_MOVES, known_moves, pasted_in, read_moves
 
 RANKING = get_protocol("ranking")
 
@@ -179,9 +179,9 @@ def answers_of(**values):
 def test_gold_may_name_some_places_and_several_values():
     gold = {"ranking": {"r1": 1, "r3": [2, 3]}, "note": "The first asks for what matters."}
     assert RANKING.gold_problems(spec_with(), stimulus_of(3), gold) == []
-    assert RANKING.compare_gold(gold, answers_of(r1=1, r2=2, r3=3)).passed
-    assert RANKING.compare_gold(gold, answers_of(r1=1, r2=3, r3=2)).passed
-    failed = RANKING.compare_gold(gold, answers_of(r1=2, r2=1, r3=3))
+    assert RANKING.compare_gold(stimulus_of(3), gold, answers_of(r1=1, r2=2, r3=3)).passed
+    assert RANKING.compare_gold(stimulus_of(3), gold, answers_of(r1=1, r2=3, r3=2)).passed
+    failed = RANKING.compare_gold(stimulus_of(3), gold, answers_of(r1=2, r2=1, r3=3))
     assert [(each.part, each.given, each.correct) for each in failed.comparisons] == [
         ("r1", "2", False),
         ("r3", "3", True),
@@ -191,7 +191,7 @@ def test_gold_may_name_some_places_and_several_values():
 def test_gold_may_want_a_shared_place():
     gold = {"ranking": {"r1": 1.5, "r2": 1.5}}
     assert RANKING.gold_problems(spec_with(ties=True), stimulus_of(3), gold) == []
-    assert RANKING.compare_gold(gold, answers_of(r1=1.5, r2=1.5, r3=3)).passed
+    assert RANKING.compare_gold(stimulus_of(3), gold, answers_of(r1=1.5, r2=1.5, r3=3)).passed
 
 
 @pytest.mark.parametrize(
@@ -362,3 +362,18 @@ def test_a_draft_s_moves_are_drawn_into_their_field():
     _, _, found = ranked(trace={"ranking": [MOVE]})
     assert json.loads(found["moves"]) == [MOVE]
     assert ranked()[2]["moves"] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("moves", "count"),
+    [
+        ([{"pasted": 3}, {"pasted": 60}, {"pasted": 7}], 60),
+        ([{"pasted": "all"}, {"pasted": 2.5}, {"pasted": None}, {"pasted": True}, {"pasted": -1}, 9], None),
+        ([{"pasted": [9]}, {"pasted": 4}], 4),
+        ([], None),
+        ({"pasted": 5}, None),
+        (None, None),
+    ],
+)
+def test_what_an_imported_trace_says_of_pasting_is_counted_where_it_is_a_number(moves, count):
+    assert pasted_in(moves) == count

@@ -262,7 +262,7 @@ def test_what_keeps_an_item_from_being_judged(spec, stimulus, problems):
 
 
 def compared(spec, stimulus, gold, data):
-    result = PAIRWISE.compare_gold(gold, PAIRWISE.clean(spec, stimulus, data, source="import"))
+    result = PAIRWISE.compare_gold(stimulus, gold, PAIRWISE.clean(spec, stimulus, data, source="import"))
     return result.passed, [
         (each.part, each.accepted, each.given, each.correct) for each in result.comparisons
     ]
@@ -295,7 +295,7 @@ def test_the_preference_decides_and_cells_are_compared_all_the_same(spec, seen):
 def test_without_a_gold_preference_every_cell_must_agree(spec, seen, cell, passed):
     gold = {"satisfied": {"f1.r1": 1, "f2.r2": cell}, "note": "Look closely."}
     assert compared(spec, seen, gold, FULL)[0] is passed
-    assert PAIRWISE.compare_gold(gold, []).note == "Look closely."
+    assert PAIRWISE.compare_gold(seen, gold, []).note == "Look closely."
 
 
 def test_an_answer_that_was_not_given_is_wrong(spec, seen):

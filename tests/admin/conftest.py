@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
-from annotator.models import Slot, Submission
+from annotator.models import Panel, PanelRecord, Slot, Submission
 from evaluation.models import Import, ItemFlag, Job, Rater, Revision, StudyMember
 from evaluation.services import PAPER_ARMS, exclude
 from judging.models import Call, Endpoint, Judge, Run
@@ -62,6 +62,10 @@ def work_on(slug: str, owner: Any) -> SimpleNamespace:
     dump = Import.objects.create(file_name=f"{slug}.jsonl", format="assay-jsonl-1", state="complete")
     study.created_by_import = dump
     study.save()
+    panel = Panel.objects.create(study=study, platform="prolific")
+    record = PanelRecord.objects.create(
+        panel=panel, external_id=f"{slug}-visit", participant_id=slug, status_at=participant.created_at
+    )
     rows = {
         "study": study,
         "item": item,
@@ -82,6 +86,7 @@ def work_on(slug: str, owner: Any) -> SimpleNamespace:
         or Submission.objects.create(participant=participant, external_id=slug),
         "assignment": participant.assignments.first(),
         "slot": Slot.objects.filter(study=study).first(),
+        "panelrecord": record,
         "endpoint": endpoint,
         "judge": judge,
         "run": run,

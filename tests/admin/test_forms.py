@@ -95,6 +95,18 @@ def test_a_draft_s_rules_questions_texts_and_arms(editors_draft: Any, colleague:
     assert study.arms.all()[0].label == "First arm"
 
 
+def test_each_outcome_has_a_code_of_its_own(editors_draft: Any, colleague: Any) -> None:
+    client = signed_in(colleague)
+    data = values_of(client.get(address(editors_draft)))
+    page = client.post(address(editors_draft), data | {"code_completed": "ABC", "code_full": " ABC "})
+    assert page.status_code == 200
+    assert page.context["adminform"].form.errors == {
+        "code_full": ["This is the code of “Completed” too; each outcome needs its own."]
+    }
+    editors_draft.refresh_from_db()
+    assert "ABC" not in editors_draft.completion_codes.values()
+
+
 def test_an_arm_with_items_is_not_deleted(editors_draft: Any, colleague: Any) -> None:
     client = signed_in(colleague)
     data = values_of(client.get(address(editors_draft))) | {"arms-0-DELETE": "on"}

@@ -20,6 +20,7 @@ LISTS = {
     "evaluation_response": 12, "evaluation_rater": 12, "evaluation_judgment": 13, "evaluation_itemflag": 12,
     "evaluation_revision": 12, "evaluation_exclusion": 12, "evaluation_import": 12, "evaluation_job": 12,
     "annotator_participant": 12, "annotator_submission": 12, "annotator_assignment": 12, "annotator_slot": 12,
+    "annotator_panelrecord": 12,
     "judging_judge": 12, "judging_run": 12, "judging_call": 12,
 }  # fmt: skip
 
@@ -67,6 +68,7 @@ def test_lists_and_pages_cost_the_same_with_many_rows(owner: Any, settings: Any,
         "exports": reverse("admin:evaluation_study_exports", args=[world.study.pk]),
         "places": reverse("admin:annotator_slot_panel", args=[world.study.slug]),
         "participants": reverse("admin:annotator_participant_panel", args=[world.study.slug]),
+        "panel": reverse("admin:annotator_panelrecord_reconciliation", args=[world.study.pk]),
     }
     few = {name: count(client, address) for name, address in addresses.items()}
     more_of_everything(world)

@@ -113,6 +113,25 @@ def test_a_codebook_is_edited_line_by_line(colleague: Any) -> None:
     assert "can&#x27;t be a choice" in answer.content.decode()
 
 
+def test_a_preference_becomes_graded_and_then_has_words(colleague: Any) -> None:
+    study = draft_of("pairwise", colleague)
+    client = signed_in(colleague)
+    data = values_of(client.get(address(study)))
+    name = fields_of(data, study.questions.get(key="preference"))
+    answer = client.post(address(study), data | {f"{name}-options_1": "5"})
+    assert answer.status_code == 302, answer.context["errors"]
+    page = client.get(address(study))
+    assert "Words for grade 2, after the response" in page.content.decode()
+    data = values_of(page) | {f"{name}-options_2": "a bit better", f"{name}-options_3": "far better"}
+    answer = client.post(address(study), data)
+    assert answer.status_code == 302, answer.context["errors"]
+    assert study.questions.get(key="preference").options == {
+        "tie": "Tie", "1": "a bit better", "2": "far better", "form": {"points": 5},
+    }  # fmt: skip
+    client.post(address(study), values_of(client.get(address(study))) | {f"{name}-options_1": ""})
+    assert "form" not in study.questions.get(key="preference").options
+
+
 def test_a_new_scale_can_be_asked_at_once(colleague: Any) -> None:
     study = draft_of("aspects", colleague)
     client = signed_in(colleague)

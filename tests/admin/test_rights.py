@@ -31,6 +31,19 @@ STUDY_PAGES = {
     "evaluation_study_revise": "write",
     "annotator_slot_redundancy": "write",
     "annotator_slot_replace": "write",
+    "annotator_panelrecord_reconciliation": "view",
+    "annotator_panelrecord_preset": "write",
+    "annotator_panelrecord_draft": "write",
+    "annotator_panelrecord_places": "write",
+    "annotator_panelrecord_publish": "write",
+    "annotator_panelrecord_pause": "write",
+    "annotator_panelrecord_start": "write",
+    "annotator_panelrecord_sync": "write",
+    "annotator_panelrecord_approve": "write",
+    "annotator_panelrecord_bonuses": "write",
+    "annotator_panelrecord_send": "write",
+    "annotator_panelrecord_link": "write",
+    "annotator_panelrecord_know": "write",
     "judging_judge_new": "write",
 }
 # Viewers may export; a history answers a POST as it does a GET.
@@ -61,7 +74,8 @@ def url(app: str, model: str, page: str, *args: Any) -> str:
 def test_every_model_of_ours_has_a_row_to_try() -> None:
     rows = {
         "study", "item", "query", "context", "response", "rater", "judgment", "itemflag", "revision", "exclusion",
-        "import", "job", "participant", "submission", "assignment", "slot", "endpoint", "judge", "run", "call",
+        "import", "job", "panelrecord", "participant", "submission", "assignment", "slot", "endpoint", "judge", "run",
+        "call",
     }  # fmt: skip
     assert {model for _, model in MODELS} == rows
 

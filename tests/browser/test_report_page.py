@@ -50,11 +50,16 @@ def member(new_visitor: Callable[..., Visitor]) -> Callable[..., Visitor]:
 
 
 def assert_sound(visitor: Visitor) -> None:
+    assert_calm(visitor)
+    found = Axe().run(visitor.page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+def assert_calm(visitor: Visitor) -> None:
+    """Nothing to complain of, and no wider than the window."""
     page = visitor.page
     assert visitor.complaints == []
     assert visitor.strange_requests == []
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
     widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert widths[0] <= widths[1], f"wider than the page: {widths}"
 
@@ -73,17 +78,33 @@ def test_the_report_is_sound_and_readable(study: Study, member: Callable[..., Vi
         form = "narrow" if size is PHONE else "wide"
         for drawing in page.locator("svg.dots").all():
             assert drawing.is_visible() == (form in (drawing.get_attribute("class") or ""))
-        assert_sound(visitor)
+        assert_calm(visitor)
         shot(page, "report", scheme, size)
+        # With everything open axe sees all that it sees of the folded page, and more.
         page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
         assert_sound(visitor)
         shot(page, "report-open", scheme, size)
         page.close()
 
 
-def test_judges_stand_beside_people_in_one_figure(study: Study, member: Callable[..., Visitor]) -> None:
+def test_reading_the_report(study: Study, member: Callable[..., Visitor]) -> None:
+    """One study for all that is done on its page."""
     visitor = member()
-    visitor.go("/studies/contexteval/report/")
+    for look in (
+        judges_stand_beside_people_in_one_figure,
+        ties_are_counted_as_wins_by_a_link,
+        symbols_keep_their_case,
+        the_bar_marks_the_section_in_view,
+    ):
+        visitor.go("/studies/contexteval/report/")
+        look(visitor)
+    visitor.page.close()
+    phone = member(viewport=PHONE)
+    phone.go("/studies/contexteval/report/")
+    tables_scroll_by_keyboard(phone)
+
+
+def judges_stand_beside_people_in_one_figure(visitor: Visitor) -> None:
     part = visitor.page.locator("#judges")
     assert part.locator("h2").inner_text() == "Judges beside people"
     assert "judge 1 saw the human-written reference" in part.locator(".notice").inner_text()
@@ -99,9 +120,7 @@ def test_judges_stand_beside_people_in_one_figure(study: Study, member: Callable
         assert name["x"] + name["width"] < circle["x"]
 
 
-def test_ties_are_counted_as_wins_by_a_link(study: Study, member: Callable[..., Visitor]) -> None:
-    visitor = member()
-    visitor.go("/studies/contexteval/report/")
+def ties_are_counted_as_wins_by_a_link(visitor: Visitor) -> None:
     visitor.page.get_by_role("link", name="Count them as wins").click()
     visitor.page.wait_for_url("**/report/?ties=win")
     assert "a tie counting as a win" in visitor.page.locator("#win-rates").inner_text()
@@ -110,17 +129,13 @@ def test_ties_are_counted_as_wins_by_a_link(study: Study, member: Callable[..., 
     visitor.page.wait_for_url("**/report/")
 
 
-def test_symbols_keep_their_case(study: Study, member: Callable[..., Visitor]) -> None:
-    visitor = member()
-    visitor.go("/studies/contexteval/report/")
+def symbols_keep_their_case(visitor: Visitor) -> None:
     label = visitor.page.locator(".facts dt", has_text="Krippendorff")
     assert label.evaluate("(node) => getComputedStyle(node).textTransform") == "none"
     assert "Krippendorff's \N{GREEK SMALL LETTER ALPHA}" in label.inner_text()
 
 
-def test_the_bar_marks_the_section_in_view(study: Study, member: Callable[..., Visitor]) -> None:
-    visitor = member()
-    visitor.go("/studies/contexteval/report/")
+def the_bar_marks_the_section_in_view(visitor: Visitor) -> None:
     page = visitor.page
     current = page.locator("nav.toc a[aria-current]")
     assert current.inner_text() == "Summary"
@@ -129,9 +144,7 @@ def test_the_bar_marks_the_section_in_view(study: Study, member: Callable[..., V
     assert visitor.complaints == []
 
 
-def test_tables_scroll_by_keyboard_on_a_phone(study: Study, member: Callable[..., Visitor]) -> None:
-    visitor = member(viewport=PHONE)
-    visitor.go("/studies/contexteval/report/")
+def tables_scroll_by_keyboard(visitor: Visitor) -> None:
     region = visitor.page.locator(".scroll").first
     region.focus()
     for _ in range(3):

@@ -1,0 +1,360 @@
+"""The panel's page of a study: what it shows, what its acts do, whom they are refused, and what history says."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.urls import reverse
+
+from annotator import tasks
+from annotator.models import KnownMismatch, Panel, PanelAct, PanelRecord, ParticipantOutcome
+from annotator.services.progress import finish
+from evaluation.models import StudyMember
+from tests import prolific_server
+from tests.admin.conftest import signed_in
+from tests.platforms.panel_rows import CODES, act, finished_long_ago, make_panel_study, record, work
+
+pytestmark = pytest.mark.django_db
+TOLD = (
+    "Two of the attention checks in this study were not answered as their text asks; they stand on items four and "
+    "nine, and each says plainly which answer to choose."
+)
+
+
+@pytest.fixture
+def panel(owner: Any, colleague: Any) -> Panel:
+    made = make_panel_study(owner=owner)
+    StudyMember.objects.create(study=made.study, user=colleague, role="editor")
+    return made
+
+
+def url(panel: Panel, name: str, *args: Any) -> str:
+    return reverse(f"admin:annotator_panelrecord_{name}", args=[panel.study_id, *args])
+
+
+def text(response: Any) -> str:
+    return " ".join(response.content.decode().split())
+
+
+def history(panel: Panel) -> str:
+    return " ".join(entry.get_change_message() for entry in LogEntry.objects.all())
+
+
+def open_kinds(page: Any) -> list[str]:
+    """What stands open about visits."""
+    return [group.what for group in page.context["groups"] if group.what != "Places"]
+
+
+def acts() -> list[tuple[str, str, str]]:
+    rows = PanelAct.objects.order_by("pk").values_list("record__participant_id", "kind", "state")
+    return list(rows)
+
+
+def test_the_page_shows_both_sides_the_money_and_what_to_do(
+    panel: Panel, colleague: Any, viewer: Any
+) -> None:
+    StudyMember.objects.create(study=panel.study, user=viewer, role="viewer")
+    work(panel.study, "ann")
+    record(panel, "ann", "awaiting_review", code="CDONE")
+    record(panel, "stranger", "awaiting_review")
+    page = text(signed_in(colleague).get(url(panel, "reconciliation")))
+    assert "Prolific: recruiting" in page
+    assert "2: 2 awaiting review" in page
+    assert (
+        '<td class="n">3.00</td><td class="n">0.00</td><td class="n">0.00</td><td class="n">3.00</td>' in page
+    )
+    assert "nobody came here with this id" in page
+    assert "Approve the one that is complete and passes" in page
+    for_viewers = text(signed_in(viewer).get(url(panel, "reconciliation")))
+    assert "nobody came here with this id" in for_viewers
+    assert "Approve" not in for_viewers.replace("Approved", "")
+    assert url(panel, "know") not in for_viewers
+
+
+def test_what_the_page_offers_fits_the_visit(panel: Panel, owner: Any) -> None:
+    """No rejection for a failed qualification, and places to add with their number filled in."""
+    finish(work(panel.study, "ann", 0), ParticipantOutcome.FAILED_QUALIFICATION)
+    mine = record(panel, "ann", "awaiting_review")
+    Panel.objects.filter(pk=panel.pk).update(places=4)
+    client = signed_in(owner)
+    page = text(client.get(url(panel, "reconciliation")))
+    assert url(panel, "ask", mine.pk) in page
+    assert url(panel, "reject", mine.pk) not in page
+    add = f"{url(panel, 'places')}?more=3"
+    assert f'href="{add}"' in page
+    assert client.get(add).context["form"].initial["more"] == "3"
+
+
+def test_a_study_without_a_panel_says_so(panel: Panel, owner: Any) -> None:
+    Panel.objects.all().delete()
+    page = text(signed_in(owner).get(url(panel, "reconciliation")))
+    assert "not set yet which panel" in page
+    assert signed_in(owner).get(url(panel, "approve")).status_code == 404
+
+
+def test_the_list_is_filtered_and_searched(panel: Panel, owner: Any) -> None:
+    for name in ("ann", "bob"):
+        work(panel.study, name)
+        record(panel, name, "awaiting_review", code="CDONE")
+    record(panel, "gone", "returned")
+    record(panel, "odd", "approved")
+    client = signed_in(owner)
+
+    def listed(query: str) -> list[str]:
+        page = client.get(url(panel, "reconciliation") + query)
+        return sorted(row.case.person for row in page.context["rows"])
+
+    assert listed("") == ["ann", "bob", "gone", "odd"]
+    assert listed("?show=ready") == ["ann", "bob"]
+    assert listed("?show=gone") == ["gone"]
+    assert listed("?show=odd") == ["odd"]
+    assert listed("?kind=unknown_here") == ["odd"]
+    assert listed("?q=VISIT-BO") == ["bob"]
+    assert listed("?q=nobody") == []
+    assert listed("?show=x&page=99&kind=y") == ["ann", "bob", "gone", "odd"]
+
+
+def test_approving_all_that_are_complete(panel: Panel, colleague: Any) -> None:
+    for name in ("ann", "bob"):
+        work(panel.study, name)
+        record(panel, name, "awaiting_review", code="CDONE")
+    record(panel, "stranger", "awaiting_review")
+    client = signed_in(colleague)
+    page = client.get(url(panel, "approve"), {"all": 1})
+    assert "That is 3.00 GBP" in text(page)
+    chosen = page.context["form"].initial["records"]
+    work(panel.study, "late")
+    record(panel, "late", "awaiting_review", code="CDONE")  # after the page was read
+    answer = client.post(url(panel, "approve"), {"records": chosen, "reason": "Read all of it."})
+    assert answer.status_code == 302
+    assert sorted(acts()) == [("ann", "approve", "intended"), ("bob", "approve", "intended")]
+    assert set(PanelAct.objects.values_list("by", flat=True)) == {colleague.pk}
+    assert "Approving 2 submissions: " in history(panel)
+    assert "Reason: Read all of it." in history(panel)
+    again = client.post(url(panel, "approve"), {"records": chosen})
+    assert again.status_code == 422
+    assert "All of them are approved, or about to be." in text(again)
+    assert client.post(url(panel, "approve"), {"records": "999999"}).status_code == 404
+    PanelRecord.objects.filter(participant_id="stranger").update(status="returned")
+    stranger = PanelRecord.objects.get(participant_id="stranger")
+    refused = client.post(url(panel, "approve"), {"records": stranger.pk})
+    assert "visit-stranger is returned" in text(refused)
+
+
+def test_a_rejection_shows_the_rules_and_obeys_them(panel: Panel, colleague: Any) -> None:
+    careful = work(panel.study, "ann")
+    mine = record(panel, "ann", "awaiting_review", submission=careful.submissions.get())
+    client = signed_in(colleague)
+    address = url(panel, "reject", mine.pk)
+    page = text(client.get(address))
+    assert "only who failed at least 2 attention checks" in page
+    assert 'data-least="100"' in page
+    short = client.post(address, {"category": "LOW_EFFORT", "reason": "Bad."})
+    assert short.status_code == 422
+    assert "The reason has 4 characters; the panel wants at least 100." in text(short)
+    assert "0 failed attention checks; a study of 20 minutes needs at least 2." in text(short)
+    assert PanelAct.objects.count() == 0
+    empty = record(panel, "stranger", "awaiting_review")
+    sent = client.post(url(panel, "reject", empty.pk), {"category": "NO_DATA", "reason": TOLD})
+    assert sent.status_code == 302
+    assert acts() == [("stranger", "reject", "intended")]
+    assert f"Rejecting visit-stranger (no data). Reason: {TOLD}" in history(panel)
+
+
+def test_asking_to_return(panel: Panel, colleague: Any) -> None:
+    mine = record(panel, "ann", "awaiting_review")
+    client = signed_in(colleague)
+    assert client.post(url(panel, "ask", mine.pk), {"reason": " "}).status_code == 422
+    told = "You came twice; please return this one."
+    assert client.post(url(panel, "ask", mine.pk), {"reason": told}).status_code == 302
+    assert acts() == [("ann", "request_return", "intended")]
+    assert PanelAct.objects.get().reason == told
+    assert client.post(url(panel, "ask", mine.pk), {"reason": told}).status_code == 422
+    assert client.get(url(panel, "ask", 999_999)).status_code == 404
+
+
+def test_bonuses_show_their_sum_before_they_are_paid(panel: Panel, colleague: Any) -> None:
+    for name in ("ann", "bob"):
+        record(panel, name, "approved")
+    client, address = signed_in(colleague), url(panel, "bonuses")
+    bad = client.post(
+        address, {"lines": "id,amount\nann,0.5\nzoe,1\nbob;1.234\nann,2\nbob", "purpose": "more items"}
+    )
+    said = text(bad)
+    for problem in (
+        "Line 3: nobody has the id zoe.", "Line 4: “1.234” is no amount such as 0.50.",
+        "Line 5: visit-ann is there twice.", "Line 6: “bob” is not an id and an amount.",
+    ):  # fmt: skip
+        assert problem in said
+    data = {
+        "lines": "id,amount\nann,0.50\nvisit-bob\t1.25\n",
+        "purpose": "more items",
+        "reason": "Extra work.",
+    }
+    shown = client.post(address, data)
+    assert "1.75 GBP in 2 bonuses" in text(shown)
+    assert PanelAct.objects.count() == 0
+    # Whoever changes the lines is shown the sum anew.
+    changed = client.post(address, data | {"lines": "ann,5", "total": "1.75"})
+    assert "5 GBP to one person" in text(changed)
+    assert client.post(address, data | {"total": "1.75"}).status_code == 302
+    paid = PanelAct.objects.order_by("amount").values_list("record__participant_id", "amount", "purpose")
+    assert list(paid) == [("ann", Decimal("0.50"), "more items"), ("bob", Decimal("1.25"), "more items")]
+    assert "Paying 2 bonuses of 1.75 GBP in all for “more items”" in history(panel)
+    twice = client.post(address, data | {"total": "1.75"})
+    assert "has a bonus for &#x27;more items&#x27; already" in text(twice)
+    assert PanelAct.objects.count() == 2
+
+
+def test_settling_an_unknown_outcome(panel: Panel, colleague: Any) -> None:
+    mine = record(panel, "ann", "approved")
+    doubted = act(panel, mine, "bonus", "unknown", amount=Decimal("0.50"), purpose="thanks")
+    client, address = signed_in(colleague), url(panel, "settle", doubted.pk)
+    assert address in text(client.get(url(panel, "reconciliation")))
+    assert client.post(address, {"happened": "yes"}).status_code == 422
+    answer = client.post(address, {"happened": "no", "note": "Their page shows no bonus."})
+    assert answer.status_code == 302
+    doubted.refresh_from_db()
+    assert doubted.state == "cancelled"
+    assert history(panel).count("Their page shows no bonus.") == 1
+    assert client.post(address, {"happened": "yes", "note": "Or so."}).status_code == 422
+
+
+def test_cancelling_what_is_not_sent_yet(panel: Panel, colleague: Any) -> None:
+    mine = record(panel, "ann", "approved")
+    waiting = act(panel, mine, "bonus", "intended", amount=Decimal("0.50"), purpose="thanks")
+    client, address = signed_in(colleague), url(panel, "cancel", waiting.pk)
+    assert address in text(client.get(url(panel, "reconciliation")))
+    assert "Cancel: bonus of 0.50 GBP" in text(client.get(address))
+    assert client.post(address, {"reason": ""}).status_code == 422
+    assert client.post(address, {"reason": "Paid by hand."}).status_code == 302
+    assert acts() == [("ann", "bonus", "cancelled")]
+    assert history(panel).count("Paid by hand.") == 1
+    assert address not in text(client.get(url(panel, "reconciliation")))
+    assert client.post(address, {"reason": "Again."}).status_code == 422
+
+
+def test_linking_leaving_out_letting_stand(panel: Panel, colleague: Any) -> None:
+    client, page = signed_in(colleague), url(panel, "reconciliation")
+    nameless = work(panel.study, "")
+    stranger = record(panel, "stranger", "awaiting_review", code="CDONE")
+    link = f"{url(panel, 'link')}?record={stranger.pk}"
+    assert link in text(client.get(page))
+    assert str(nameless.rater) in text(client.get(link))
+    visit = nameless.submissions.get()
+    assert client.post(link, {"other": visit.pk, "reason": "Same minute."}).status_code == 302
+    stranger.refresh_from_db()
+    assert stranger.submission == visit
+    assert client.get(link).status_code == 404  # it is linked
+
+    back = work(panel.study, "back", 1)
+    record(panel, "back", "returned")
+    know = next(
+        url for label, url in client.get(page).context["groups"][0].lines[0][1] if label == "Let it stand"
+    )
+    assert client.post(know, {"note": ""}).status_code == 422
+    assert client.post(know, {"note": "They asked us to keep it."}).status_code == 302
+    found = client.get(page)
+    assert open_kinds(found) == []
+    assert "They asked us to keep it." in text(found)
+    assert client.get(know).status_code == 404
+    known = KnownMismatch.objects.get()
+    assert (
+        client.post(url(panel, "reopen", known.pk), {"reason": "They changed their mind."}).status_code == 302
+    )
+    discard = url(panel, "discard", back.pk)
+    assert client.post(discard, {"reason": "Not kept."}).status_code == 302
+    assert open_kinds(client.get(page)) == []
+    assert panel.study.slots.filter(replaces__isnull=False, state="open").count() == 1
+    assert client.post(discard, {"reason": "Not kept."}).status_code == 422
+    said = history(panel)
+    for line in (
+        "Linked submission visit-stranger to the visit of", "Reason: Same minute.",
+        "They asked us to keep it.", f"Excluded {back.rater}; 1 places are open for it anew. Reason: Not kept.",
+    ):  # fmt: skip
+        assert line in said
+
+
+def test_nobody_else_acts(panel: Panel, viewer: Any, outsider: Any, owner: Any) -> None:
+    StudyMember.objects.create(study=panel.study, user=viewer, role="viewer")
+    participant = work(panel.study, "ann")
+    mine = record(panel, "ann", "awaiting_review")
+    doubted = act(panel, mine, "bonus", "unknown", amount=Decimal("0.50"), purpose="thanks")
+    known = KnownMismatch.objects.create(panel=panel, key="x", note="y")
+    pages = [
+        ("reject", mine),
+        ("ask", mine),
+        ("settle", doubted),
+        ("cancel", doubted),
+        ("discard", participant),
+        ("reopen", known),
+    ]
+    other = make_panel_study("other", owner=outsider)
+    for name, row in pages:
+        for method in ("get", "post"):
+            assert getattr(signed_in(viewer), method)(url(panel, name, row.pk)).status_code == 403
+            assert getattr(signed_in(outsider), method)(url(panel, name, row.pk)).status_code == 404
+            # A row of this study under the other study's address is not there.
+            assert getattr(signed_in(outsider), method)(url(other, name, row.pk)).status_code == 404
+        assert signed_in(owner).put(url(panel, name, row.pk)).status_code == 405
+    assert acts() == [("ann", "bonus", "unknown")]
+
+
+def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
+    panel: Panel, colleague: Any, settings: Any, django_capture_on_commit_callbacks: Any, monkeypatch: Any
+) -> None:
+    """Against a server that behaves as the panel does."""
+    monkeypatch.setattr(tasks.send_panel_acts, "delay", tasks.send_panel_acts)
+    Panel.objects.all().delete()
+    study, client = panel.study, signed_in(colleague)
+    study.contact = "research@example.org"
+    study.completion_codes = {**CODES, "no_consent": "CNO", "withdrawn": "CWITH"}
+    study.pay = Decimal("3.50")
+    study.save()
+    Panel.objects.create(study=study, platform="prolific")
+
+    def post(name: str, **data: Any) -> None:
+        with django_capture_on_commit_callbacks(execute=True):
+            answer = client.post(url(panel, name), {"reason": "As planned.", **data})
+        assert answer.status_code == 302, text(answer)
+
+    refused = client.post(url(panel, "draft"), {"reason": ""})
+    assert "ASSAY_PROLIFIC_TOKEN is not set" in text(refused)
+    with prolific_server.serve() as prolific:
+        settings.ASSAY_PROLIFIC_URL, settings.ASSAY_PROLIFIC_TOKEN = prolific.url, prolific.token
+        post("draft")
+        assert "a draft" in text(client.get(url(panel, "reconciliation")))
+        post("publish")
+        post("pause")
+        assert "paused" in text(client.get(url(panel, "reconciliation")))
+        post("start")
+        for _ in range(2):  # the same page, sent twice
+            post("places", more=2, shown=6)
+        ours = Panel.objects.get()
+        assert (ours.places, ours.status) == (8, "ACTIVE")
+        there = prolific.arrive(ours.external_id, "ann", submission="visit-ann")
+        finished_long_ago(work(study, "ann"))
+        prolific.complete(there, "CDONE")
+        post("sync")
+        page = client.get(url(panel, "reconciliation"))
+        assert [row.case.status for row in page.context["rows"]] == ["awaiting_review"]
+        chosen = client.get(url(panel, "approve"), {"all": 1}).context["form"].initial["records"]
+        post("approve", records=chosen)
+        post("bonuses", lines="ann,0.25", purpose="thanks", total="0.25")
+        assert prolific.submissions[there]["status"] == "APPROVED"
+        assert prolific.paid == [(there, Decimal("0.25"))]
+        money = client.get(url(panel, "reconciliation")).context["found"].money.total
+        assert (money.owed, money.paid, money.to_come) == (Decimal("3.75"), Decimal("3.75"), Decimal("0.00"))
+        prolific.fail("GET", "/studies/", "400")
+        failed = client.post(url(panel, "sync"), {"reason": ""})
+        assert failed.status_code == 422
+    said = history(panel)
+    for line in (
+        "Drafted as ",
+        "Published. Reason: As planned.",
+        "Added 2 places: 8 in all.",
+        "Done already: there are 8 places in all",
+        "Read back: 1 sub",
+    ):
+        assert line in said

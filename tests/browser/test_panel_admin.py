@@ -1,0 +1,152 @@
+"""The panel's page as a researcher works on it: what they see, and every form behind it."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+from django.urls import reverse
+
+from annotator import tasks
+from annotator.models import KnownMismatch, Panel, PanelAct, Submission
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.platforms.panel_rows import act, fail_check, finished_long_ago, make_panel_study, record, work
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
+# Ids as long as the panel's are.
+NAMES = [f"{n:x}" for n in range(0x5F3A9C1E2B7D4A6881E0C3D1, 0x5F3A9C1E2B7D4A6881E0C3D1 + 12)]
+
+
+@pytest.fixture
+def panel(db: Any) -> Panel:
+    """Eleven visits: four to approve, and something to see to about each of the others."""
+    owner = get_user_model().objects.create_user("ada", password="a-long-password-of-ada", is_staff=True)
+    panel = make_panel_study("answers", owner=owner, places=16, redundancy=7)
+    for name in NAMES[:4]:
+        work(panel.study, name)
+        record(panel, name, "awaiting_review", code="CDONE", session=f"visit-{name}")
+    careless = work(panel.study, NAMES[4])
+    record(panel, NAMES[4], "awaiting_review", code="CDONE", submission=careless.submissions.get())
+    for _ in range(2):
+        fail_check(careless)
+    work(panel.study, NAMES[5], 1)
+    record(panel, NAMES[5], "returned")
+    work(panel.study, NAMES[6])
+    paid = record(panel, NAMES[6], "approved", code="CDONE")
+    act(panel, paid, "approve", "done")
+    act(panel, paid, "bonus", "unknown", amount=Decimal("0.50"), purpose="goodwill",
+        note="Batch 66f1 was to be paid when the line broke.")  # fmt: skip
+    record(panel, NAMES[7], "awaiting_review", code="CDONE")
+    finished_long_ago(work(panel.study, NAMES[8]))
+    record(panel, NAMES[8], "active")
+    work(panel.study, NAMES[9], 1)
+    record(panel, NAMES[9], "timed_out")
+    work(panel.study, "")
+    Submission.objects.filter(external_id="").update(outcome="completed")
+    KnownMismatch.objects.create(
+        panel=panel,
+        key=f"returned_useful:visit-{NAMES[9]}:timed_out:1",
+        note="Kept: they wrote to us.",
+        by=owner,
+    )
+    return panel
+
+
+@pytest.fixture
+def ada(new_visitor: Callable[..., Visitor], panel: Panel) -> Visitor:
+    """Signed in already: signing in is another test's matter."""
+    visitor = new_visitor(viewport=WIDE)
+    client = Client()
+    client.force_login(get_user_model().objects.get(username="ada"))
+    cookie = client.cookies[settings.SESSION_COOKIE_NAME].value
+    visitor.page.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": cookie, "url": visitor.base}]
+    )
+    return visitor
+
+
+def look(visitor: Visitor, name: str, *sizes: Any) -> None:
+    """At both widths: no complaints, nothing that axe finds, nothing wider than the window."""
+    page = visitor.page
+    for size in sizes or (WIDE, PHONE):
+        page.set_viewport_size(size)
+        assert visitor.complaints == [], (name, visitor.complaints)
+        found = Axe().run(page)
+        visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
+        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+        widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+        assert widths[0] <= widths[1], f"{name} is wider than the window of {size['width']}: {widths}"
+        SHOTS.mkdir(exist_ok=True)
+        page.screenshot(path=SHOTS / f"panel-{name}-{size['width']}.png", full_page=True)
+    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+
+
+def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.send_panel_acts, "delay", sent.append)
+    page, home = ada.page, reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id])
+    ada.go(home)
+    look(ada, "page")
+
+    page.get_by_role("link", name="Approve all 4 that are complete and pass").click()
+    look(ada, "approve", PHONE)
+    page.get_by_role("button", name="Approve all 4").click()
+    page.get_by_text("Approving 4 submissions").wait_for()
+    assert sent == [panel.pk]
+
+    # A rejection: the rules stand above, characters are counted, and what is forbidden is said.
+    page.get_by_role("link", name=f"Reject {NAMES[4]}").first.click()
+    page.get_by_label("Reason, as the participant reads it").fill("Two checks were   failed.")
+    page.get_by_text("23 of at least 100 characters").wait_for()
+    page.get_by_label("Category").select_option("FAILED_CHECK")
+    page.get_by_role("button", name="Reject").click()
+    page.get_by_text("the panel wants at least 100").wait_for()
+    look(ada, "reject")
+    page.get_by_label("Reason, as the participant reads it").fill(
+        "Both attention checks, on the second and fourth item, were answered with another option than their text asks "
+        "for in so many words."
+    )
+    page.get_by_role("button", name="Reject").click()
+    page.get_by_text("Rejecting visit-").wait_for()
+
+    # Bonuses: ticked in the list, an amount each, the sum, then the press that pays.
+    for name in NAMES[:2]:
+        page.get_by_role("checkbox", name=name).check()
+    page.get_by_role("button", name="Bonuses for ticked").click()
+    lines = page.get_by_label("Who gets how much")
+    lines.fill("\n".join(f"{line}0.75" for line in lines.input_value().splitlines()))
+    page.get_by_label("What for").fill("a longer text than planned")
+    page.get_by_role("button", name="Show the sum").click()
+    page.get_by_role("heading", name="1.50 GBP in 2 bonuses").wait_for()
+    look(ada, "bonuses")
+    assert PanelAct.objects.filter(kind="bonus", state="intended").count() == 0
+    page.get_by_role("button", name="Pay 1.50 GBP").click()
+    page.get_by_text("Paying 2 bonuses of 1.50 GBP").wait_for()
+
+    # What waits for a person.
+    page.get_by_role("link", name="Settle").first.click()
+    look(ada, "settle", WIDE)
+    page.get_by_label("It happened").check()
+    page.get_by_label("How you know").fill("Their page there shows it.")
+    page.get_by_role("button", name="Settle").click()
+    page.get_by_text("Settled: it happened.").wait_for()
+
+    # By keyboard alone: a mismatch that may stand.
+    row = page.get_by_role("row").filter(has_text="Returned; 1 of the judgments")
+    row.get_by_role("link", name="Let it stand").focus()
+    page.keyboard.press("Enter")
+    page.get_by_label("Why it may stand").focus()
+    page.keyboard.type("Their words are worth keeping.")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.get_by_text("Known: Returned or timed out").wait_for()
+    page.get_by_text("2 known mismatches stand").click()
+    page.get_by_text("Their words are worth keeping.").first.wait_for()
+    look(ada, "later", WIDE)
+    assert Panel.objects.get().acts.filter(by__username="ada").count() == 7

@@ -1,0 +1,183 @@
+"""A study inside another site's frame, from its preview to the form that the site receives; and the pages around it."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs, quote
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.urls import reverse
+
+from annotator.models import Participant
+from annotator.services.entry import enter
+from annotator.services.links import make_links
+from annotator.services.panels import read_arrival, set_panel
+from annotator.services.progress import finish
+from evaluation.models import Judgment, StudyMember
+from tests.browser import material
+from tests.browser.conftest import Visitor
+from tests.browser.test_admin import sign_in
+from tests.browser.test_screens import ITEMS_ONLY, look
+from tests.browser.walking import fill_by_mouse
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
+HIT = {"assignmentId": "a-1", "hitId": "h-1", "workerId": "w-1"}
+
+
+@pytest.fixture
+def site() -> Iterator[SimpleNamespace]:
+    """Another site than the live server's: it shows addresses in a frame, and takes the form at the end."""
+    found = SimpleNamespace(posted=[], frame="", address="")
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._say(
+                found.frame if self.path == "/" else "<!doctype html><title>Site</title><p>Received.</p>"
+            )
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            found.posted.append((self.path, parse_qs(body), self.headers.get("Referer")))
+            self.send_response(302)
+            self.send_header("Location", "/received")
+            self.end_headers()
+
+        def _say(self, page: str) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Set-Cookie", "site=1; SameSite=Lax")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *args: Any) -> None:
+            """Silence."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    found.address = f"http://127.0.0.1:{server.server_port}"
+    yield found
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def show(site: SimpleNamespace, address: str, params: dict[str, str]) -> None:
+    query = "&amp;".join(f"{name}={quote(value, safe='')}" for name, value in params.items())
+    title = "<!doctype html><link rel=icon href=data:,><title>Site</title><h1>Site</h1>"
+    site.frame = f'{title}<iframe title="task" width="1200" height="800" src="{address}?{query}"></iframe>'
+
+
+def make_question(site: SimpleNamespace, **fields: Any) -> Any:
+    study = material.make_study("coffee", steps=ITEMS_ONLY, items_per_participant=2, **fields)
+    set_panel(
+        study, "external_question", {"submit_origins": site.address, "frame_origins": site.address}, "keep"
+    )
+    return study
+
+
+def test_in_a_frame_without_cookies_to_the_site_s_form(
+    visitor: Visitor, site: SimpleNamespace, live_server: Any
+) -> None:
+    make_question(site)
+    page = visitor.page
+    params = HIT | {"turkSubmitTo": site.address}
+    show(site, f"{live_server.url}/s/coffee/", params | {"assignmentId": NOT_AVAILABLE})
+    page.goto(site.address)
+    frame = page.frames[1]
+    frame.wait_for_selector("text=This is a preview")
+    assert frame.locator("form").count() == 0
+    assert frame.locator("fieldset[disabled] :is(input, textarea):enabled").count() == 0
+    assert Participant.objects.count() == 0
+
+    show(site, f"{live_server.url}/s/coffee/", params)
+    page.goto(site.address)
+    frame = page.frames[1]
+    frame.get_by_role("button", name="I agree").click()
+    finish_button = frame.get_by_role("button", name="Send and finish")
+    for _ in range(2):
+        frame.wait_for_selector("#judge")
+        fill_by_mouse(frame)
+        done = frame.locator("#judge").get_attribute("action")
+        frame.get_by_role("button", name="Submit and go on").click()
+        frame.wait_for_selector(f'#judge:not([action="{done}"]), #comments')
+    assert site.posted == []
+    frame.get_by_role("button", name="Finish").click()
+    finish_button.click()
+    frame.wait_for_selector("text=Received.")
+    [(path, fields, referer)] = site.posted
+    assert path == "/mturk/externalSubmit"
+    assert fields == {"assignmentId": ["a-1"], "outcome": ["completed"], "code": ["C1TUA9KX"]}
+    assert referer is None  # the participant's address is their key
+    assert Judgment.objects.filter(outcome="ok").count() == 2
+    assert Participant.objects.get().submissions.get().external_id == "a-1"
+    assert visitor.complaints == []
+    assert [url for url in visitor.cookies_set if url.startswith(live_server.url)] == []
+
+
+def test_a_site_that_the_study_does_not_name_can_not_frame_it(
+    visitor: Visitor, site: SimpleNamespace, live_server: Any, settings: Any
+) -> None:
+    """Not even one that other studies of the installation may be framed by."""
+    settings.ASSAY_FRAME_ANCESTORS = [site.address]
+    study = make_question(site)
+    set_panel(study, "connect", {}, "keep")
+    show(site, f"{live_server.url}/s/coffee/", {"participantId": "p", "projectId": "7", "assignmentId": "a"})
+    with visitor.page.expect_console_message(lambda message: "frame-ancestors" in message.text):
+        visitor.page.goto(site.address)
+    assert visitor.page.frames[1].locator("button").count() == 0
+
+
+def test_the_pages_of_a_participant(visitor: Visitor, site: SimpleNamespace) -> None:
+    study = make_question(site, follow_ups=2)
+    visitor.go(f"/s/coffee/?assignmentId={NOT_AVAILABLE}&hitId=h-1")
+    look(visitor, "platform_preview")
+    visitor.go("/s/coffee/")
+    look(visitor, "platform_no_id")
+    params = HIT | {"turkSubmitTo": site.address}
+    participant = enter(study, read_arrival(study, params).visit)
+    finish(participant, "completed")
+    visitor.go(f"/p/{participant.token}/")
+    look(visitor, "platform_send")
+    set_panel(study, "link", {"return_completed": "https://panel.example/end?c={code}"}, "keep")
+    visitor.go("/s/coffee/")
+    participant = enter(study, read_arrival(study, {}).visit)
+    finish(participant, "completed")
+    visitor.go(f"/p/{participant.token}/")
+    assert visitor.page.get_by_role("link", name="Back to where you came from").get_attribute("href") == (
+        "https://panel.example/end?c=C1TUA9KX"
+    )
+    look(visitor, "platform_back")
+    visitor.assert_calm()
+
+
+def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
+    study = material.make_study("coffee")
+    ada = get_user_model().objects.create_user("ada", password="a-long-password-of-ada", is_staff=True)
+    StudyMember.objects.create(study=study, user=ada, role="owner")
+    sign_in(visitor)
+    page = visitor.page
+    visitor.go(reverse("admin:annotator_participant_platform", args=[study.pk]))
+    page.get_by_role("link", name="CloudResearch Connect").click()
+    page.get_by_label("Partial Completes address").fill("connect.cloudresearch.com/partial")
+    page.get_by_role("button", name="Set to CloudResearch Connect").click()
+    assert "must be a whole address" in (page.text_content("[role=alert]") or "")
+    look(visitor, "admin_platform_wrong")
+    page.get_by_label("Partial Completes address").fill("https://connect.cloudresearch.com/partial/9")
+    page.get_by_role("button", name="Set to CloudResearch Connect").click()
+    assert "connect.cloudresearch.com/participant/project/STUDY/complete" in (
+        page.text_content("table") or ""
+    )
+    look(visitor, "admin_platform")
+    page.get_by_role("link", name="Link", exact=False).first.click()
+    look(visitor, "admin_platform_link")
+    make_links(study, ["Ann of the second floor", "Ben"])
+    visitor.go(reverse("admin:annotator_participant_links", args=[study.pk]))
+    page.get_by_label("Names, one per line").fill("Cleo\nDan")
+    page.get_by_role("button", name="Make links").click()
+    assert page.locator("tbody tr").count() == 4
+    look(visitor, "admin_links")
