@@ -134,6 +134,7 @@ def measure(slug: str) -> dict[str, Any]:
     from evaluation.models import Study
     from evaluation.reports import sections
     from evaluation.reports.build import build_report, fingerprint
+    from evaluation.reports.scope import scope_of
 
     study = Study.objects.get(slug=slug)
     report, total = timed(lambda: build_report(study))
@@ -141,7 +142,7 @@ def measure(slug: str) -> dict[str, Any]:
     parts = {"fingerprint": timed(lambda: fingerprint(study))[1]}
     frame, parts["load from the database"] = timed(lambda: pairwise_frame(study))
     (group,) = frame.groups
-    scope = sections.scope_of(frame.items, group, seed=study.seed, replicates=1_000, baseline="")
+    scope = scope_of(frame.items, group, seed=study.seed, replicates=1_000, baseline="")
     for name in (
         "agreement", "leave_one_out", "alpha", "alpha_by_arm", "kappa", "win_rates", "flips", "strengths", "bias",
         "follow_ups",

@@ -6,7 +6,7 @@ from evaluation.analytics.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.frames import JUDGES, StudyFrame, pairwise_frame
 from evaluation.models import Exclusion, Rater, Study
-from evaluation.reports import answers, judges, sections
+from evaluation.reports import answers, judges
 from evaluation.reports.common import (
     REPLICATES,
     TIES,
@@ -18,6 +18,8 @@ from evaluation.reports.common import (
     why_nothing,
 )
 from evaluation.reports.findings import findings
+from evaluation.reports.scope import judgments_per_rater, scope_of
+from evaluation.reports.sections import group_record
 from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
@@ -55,7 +57,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     if not frame.groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
     scopes = [
-        sections.scope_of(
+        scope_of(
             frame.items,
             group,
             seed=study.seed,
@@ -80,7 +82,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         "counts": _counts(study, frame),
         "raters": _raters(study, frame),
         "judges": judges.judges(study, scopes),
-        "groups": [sections.group_record(scope, people) for scope in scopes],
+        "groups": [group_record(scope, people) for scope in scopes],
     }
     report["findings"] = findings(report)
     report["methods"] = _methods(study, report)
@@ -106,7 +108,7 @@ def _raters(study: Study, frame: StudyFrame) -> list[dict[str, Any]]:
         {"rater": name, "label": labels[name] or name, "kind": group.kind, "judgments": int(n)}
         for group in frame.groups
         if group.kind != JUDGES
-        for name, n in zip(group.judgments.raters, sections.judgments_per_rater(group), strict=True)
+        for name, n in zip(group.judgments.raters, judgments_per_rater(group), strict=True)
     ]
     return sorted(
         found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"])

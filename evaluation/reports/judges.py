@@ -7,7 +7,7 @@ from evaluation.analytics.estimates import plain, undefined
 from evaluation.analytics.replicates import inconsistency
 from evaluation.frames import DEFAULT_RULE
 from evaluation.models import Outcome, Rater, Study
-from evaluation.reports.sections import Scope
+from evaluation.reports.scope import Scope
 from evaluation.selectors import judges_in_figures, outcomes_of_judges
 
 BOTH = "both"

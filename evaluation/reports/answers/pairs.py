@@ -5,13 +5,14 @@ from typing import Any
 from evaluation.analytics.win_rates import Ties
 from evaluation.frames import StudyFrame
 from evaluation.models import Rater, Study
-from evaluation.reports import sections
+from evaluation.reports.scope import scope_of
+from evaluation.reports.sections import group_record
 
 
 def pairs(study: Study, frame: StudyFrame, *, replicates: int, ties: Ties) -> list[dict[str, Any]]:
     """A record per group of raters, as in the report of a pairwise study."""
     scopes = [
-        sections.scope_of(
+        scope_of(
             frame.items,
             group,
             seed=study.seed,
@@ -23,4 +24,4 @@ def pairs(study: Study, frame: StudyFrame, *, replicates: int, ties: Ties) -> li
         for group in frame.groups
     ]
     people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
-    return [sections.group_record(scope, people) for scope in scopes]
+    return [group_record(scope, people) for scope in scopes]

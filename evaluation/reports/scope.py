@@ -1,0 +1,67 @@
+"""What every part of a pairwise report is made from, and how its rows are named."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation import design
+from evaluation.analytics.counts import count_matrix
+from evaluation.analytics.estimates import plain
+from evaluation.analytics.resampling import ResampleSpec
+from evaluation.analytics.tidy import N_LABELS, Ints, Items
+from evaluation.analytics.win_rates import (
+    Ties,
+)
+from evaluation.frames import Group
+from evaluation.protocols import Question
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What every part needs: the items, the group, its counts, and where randomness comes from."""
+
+    items: Items
+    group: Group
+    counts: Ints
+    seed: int
+    replicates: int
+    baseline: str
+    ties: Ties = "half"
+    question: Question | None = None
+
+    def resample(self, purpose: str) -> ResampleSpec:
+        rng = design.generator(self.seed, "report", self.group.key, purpose)
+        return ResampleSpec(rng, replicates=self.replicates)
+
+
+def judgments_per_rater(group: Group) -> Ints:
+    """In the order of the group's raters."""
+    return np.bincount(group.judgments.rater, minlength=len(group.judgments.raters))
+
+
+def scope_of(
+    items: Items,
+    group: Group,
+    *,
+    seed: int,
+    replicates: int,
+    baseline: str,
+    ties: Ties = "half",
+    question: Question | None = None,
+) -> Scope:
+    counts = count_matrix(group.judgments.item, group.judgments.label, len(items), N_LABELS)
+    return Scope(items, group, counts, seed, replicates, baseline, ties, question)
+
+
+def named(names: tuple[str, ...], factor: str, found: Iterable[Any], key: str = "") -> list[dict[str, Any]]:
+    return [
+        {factor: name, **({key: plain(each)} if key else plain(each))}
+        for name, each in zip(names, found, strict=True)
+    ]
+
+
+def by_category(items: Items, compute: Callable[[], Iterable[Any]], key: str = "") -> list[dict[str, Any]]:
+    """Nothing where the study has one category only: it would repeat the overall figure."""
+    return named(items.categories, "category", compute(), key) if len(items.categories) > 1 else []
