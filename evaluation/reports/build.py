@@ -18,7 +18,7 @@ from evaluation.reports.common import (
     why_nothing,
 )
 from evaluation.reports.findings import findings
-from evaluation.reports.scope import judgments_per_rater, scope_of
+from evaluation.reports.scope import judgments_per_rater, scopes_of
 from evaluation.reports.sections import group_record
 from evaluation.selectors import counting_judgments, outcomes
 
@@ -56,19 +56,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     frame = pairwise_frame(study)
     if not frame.groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
-    scopes = [
-        scope_of(
-            frame.items,
-            group,
-            seed=study.seed,
-            replicates=replicates,
-            baseline=study.baseline,
-            ties=ties,
-            question=frame.preference,
-        )
-        for group in frame.groups
-    ]
-    people = next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
+    scopes, people = scopes_of(study, frame, replicates=replicates, ties=ties)
     report = {
         "schema": SCHEMA,
         "study": study_record(study, revision.spec),

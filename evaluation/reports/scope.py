@@ -11,10 +11,9 @@ from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import plain
 from evaluation.analytics.resampling import ResampleSpec
 from evaluation.analytics.tidy import N_LABELS, Ints, Items
-from evaluation.analytics.win_rates import (
-    Ties,
-)
-from evaluation.frames import Group
+from evaluation.analytics.win_rates import Ties
+from evaluation.frames import Group, StudyFrame
+from evaluation.models import Rater, Study
 from evaluation.protocols import Question
 
 
@@ -53,6 +52,25 @@ def scope_of(
 ) -> Scope:
     counts = count_matrix(group.judgments.item, group.judgments.label, len(items), N_LABELS)
     return Scope(items, group, counts, seed, replicates, baseline, ties, question)
+
+
+def scopes_of(
+    study: Study, frame: StudyFrame, *, replicates: int, ties: Ties
+) -> tuple[list[Scope], Scope | None]:
+    """A scope per group of raters, and people's own, if there are any."""
+    scopes = [
+        scope_of(
+            frame.items,
+            group,
+            seed=study.seed,
+            replicates=replicates,
+            baseline=study.baseline,
+            ties=ties,
+            question=frame.preference,
+        )
+        for group in frame.groups
+    ]
+    return scopes, next((scope for scope in scopes if scope.group.kind == Rater.Kind.PERSON), None)
 
 
 def named(names: tuple[str, ...], factor: str, found: Iterable[Any], key: str = "") -> list[dict[str, Any]]:
