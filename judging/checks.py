@@ -2,6 +2,7 @@
 
 import os
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ KEY_LOOK_ALIKE = re.compile(
     r"ASSAY_?(API_?)?KEYS?(_.*)?|ASSAY_.*_(API_?)?KEY|(OPENAI|ANTHROPIC|MISTRAL|TOGETHER|GROQ|GEMINI|HF)_.*(KEY|TOKEN)",
     re.IGNORECASE,
 )
+# The first that takes UPDATE ... FROM, with which the attempts of a run are written; Django itself takes older ones.
+SQLITE_NEEDED = (3, 33)
 Found = list[checks.CheckMessage]
 
 
@@ -29,6 +32,22 @@ def check_endpoints_allowed(app_configs: Sequence[Any] | None, **kwargs: Any) ->
         )
         for each in settings.ASSAY_ENDPOINTS_ALLOWED
         if not is_readable(each)
+    ]
+
+
+@checks.register(checks.Tags.compatibility)
+def check_sqlite_version(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Otherwise every run of a judge would break off at the first calls that it writes."""
+    is_used = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+    if not is_used or sqlite3.sqlite_version_info >= SQLITE_NEEDED:
+        return []
+    needed = ".".join(map(str, SQLITE_NEEDED))
+    return [
+        checks.Error(
+            f"Judge runs need SQLite {needed} or newer; this Python has {sqlite3.sqlite_version}.",
+            hint="Use a Python that was built with a newer SQLite, or a PostgreSQL database (DATABASE_URL).",
+            id="assay.E012",
+        )
     ]
 
 

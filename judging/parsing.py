@@ -174,7 +174,8 @@ def _read_set(name: str, cell: Cell, view: View, said: str) -> list[dict[str, An
         if not isinstance(entries, list) or not all(each.keys() == set(cell.entries) for each in entries):
             raise ValueError("other names than asked for")
         return [
-            {field: each[field] for field in FIELDS} | {"origins": _origins(each.get(FROM, []), view)}
+            {field: _all_storable(each[field]) for field in FIELDS}
+            | {"origins": _origins(each.get(FROM, []), view)}
             for each in entries
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -288,6 +289,17 @@ def _rationale(lines: Sequence[str]) -> str:
 def _storable(text: str) -> str:
     """Text that any database takes."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
+def _all_storable(value: Any) -> Any:
+    """JSON whose texts any database takes: an escape in JSON may spell what its own text does not hold."""
+    if isinstance(value, str):
+        return _storable(value)
+    if isinstance(value, list):
+        return [_all_storable(each) for each in value]
+    if isinstance(value, dict):
+        return {_storable(name): _all_storable(each) for name, each in value.items()}
+    return value
 
 
 # --- log-probabilities ----------------------------------------------------------------------------------------------

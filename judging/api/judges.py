@@ -69,7 +69,10 @@ class EstimateSerializer(serializers.Serializer[Any]):
     in_flight = serializers.IntegerField(allow_null=True)
     seconds = serializers.FloatField(allow_null=True)
     measured = serializers.BooleanField(
-        help_text="Whether time and replies were seen before, or are assumed."
+        help_text="Whether time and replies were seen before, with the same questions."
+    )
+    basis = serializers.CharField(
+        help_text="What time and replies rest on, as sentences; empty for a heuristic."
     )
     sampled = serializers.IntegerField(help_text="Items whose real prompts this was told from.")
 

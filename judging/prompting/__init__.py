@@ -4,10 +4,11 @@ Pure: a spec and a stimulus are plain JSON values, as participants' screens read
 """
 
 from judging.prompting.cells import KINDS, Asking, Cell, cells_of
+from judging.prompting.expected import CHARACTERS_PER_TOKEN, ExpectedReply, expected_reply
 from judging.prompting.problems import settings_problems
 from judging.prompting.questions import asked, steps, wants_labels
 from judging.prompting.replies import line_name
-from judging.prompting.request import build_request, cache_key
+from judging.prompting.request import Frame, build_request, cache_key
 from judging.prompting.revising import build_revision, quoted_in
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
 from judging.prompting.template import NEEDED, PLACEHOLDERS, template_problems
@@ -15,6 +16,7 @@ from judging.prompting.view import View, view_of
 from judging.prompting.wording import FROM
 
 __all__ = [
+    "CHARACTERS_PER_TOKEN",
     "FROM",
     "KINDS",
     "NEEDED",
@@ -23,6 +25,8 @@ __all__ = [
     "Asking",
     "CannotAsk",
     "Cell",
+    "ExpectedReply",
+    "Frame",
     "Settings",
     "View",
     "asked",
@@ -30,6 +34,7 @@ __all__ = [
     "build_revision",
     "cache_key",
     "cells_of",
+    "expected_reply",
     "line_name",
     "quoted_in",
     "settings_problems",

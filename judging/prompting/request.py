@@ -1,6 +1,7 @@
 """The request for one call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evaluation.canonical import canonical_hash
@@ -24,13 +25,31 @@ from judging.prompting.texts import (
     responses_block,
     system_text,
 )
-from judging.prompting.view import view_of
+from judging.prompting.view import View, view_of
 
 # Tokens for a label alone: some tokenisers put a blank before it.
 LABEL_TOKENS = 8
 TOP_LOGPROBS = 20
 # The item's part of the prompt.
 ORDER = ("query", "documents", "context", "reference", "responses", "format")
+
+
+# So many frames are kept: where attributes have chosen values, nearly every item has a view of its own.
+MOST_FRAMES = 500
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What the requests for all items of an arm have in common that are seen in the same view: all but their texts."""
+
+    # The blocks of a prompt that say what to do.
+    guideline: str
+    questions: str
+    format: str
+    # All but the seed.
+    parameters: Mapping[str, Any]
+    schema: Mapping[str, Any] | None
+    labels: tuple[str, ...]
 
 
 def build_request(
@@ -43,22 +62,28 @@ def build_request(
     step: str = "",
     capabilities: Mapping[str, Any],
     seed: int | None = None,
+    frames: MutableMapping[Any, Frame] | None = None,
 ) -> Request:
     """The request for one call; `order` is the presented order as canonical parts ("r2,r1").
 
     `capabilities` are those of the model, or of an endpoint by model. CannotAsk where the settings do not fit the
-    protocol or what the model can do.
+    protocol or what the model can do. Who makes many requests of the same protocol, spec, settings and capabilities
+    gives them one mapping of `frames`, empty at first.
     """
     questions = asked(protocol, spec, stimulus, settings, step)
     if not questions:
         raise CannotAsk("This item's arm asks none of the judge's questions.")
     view = view_of(stimulus, order)
     able = capabilities_of(capabilities, settings.model)
-    form = form_of(questions, settings, able)
-    if form == "label" and able.get("logprobs") is False:
-        raise CannotAsk(
-            "This model gives no log-probabilities at this endpoint; take the verdict from the text."
-        )
+    with_context = sees_context(spec, stimulus)
+    frames = {} if frames is None else frames
+    same = (with_context, tuple(question.key for question in questions), view)
+    frame = frames.get(same)
+    if frame is None:
+        if len(frames) >= MOST_FRAMES:
+            frames.clear()
+        guideline = protocol.guideline(spec, with_context=with_context)
+        frame = frames[same] = _frame(guideline, questions, settings, view, able)
     material = material_of(protocol, spec, stimulus, settings, view)
     blocks = {
         "query": query_block(material),
@@ -66,17 +91,36 @@ def build_request(
         "context": context_block(material),
         "reference": reference_block(material),
         "responses": responses_block(material),
-        "guideline": protocol.guideline(spec, with_context=sees_context(spec, stimulus)),
-        "questions": questions_text(questions, view, as_labels=form == "label"),
-        "format": reply_form(form, questions, view, settings),
+        "guideline": frame.guideline,
+        "questions": frame.questions,
+        "format": frame.format,
     }
-    labels = tuple(cells_of(questions[0], view, as_labels=True)[0].choices or ()) if form == "label" else ()
+    seeded = {"seed": seed} if seed is not None and able.get("seed") else {}
     return Request(
         model=settings.model,
         messages=_messages(settings.template, material.mark, blocks, able),
-        parameters=_parameters(settings, form, able, seed, _room(questions, settings)),
+        parameters={**frame.parameters, **seeded},
+        schema=frame.schema,
+        labels=frame.labels,
+    )
+
+
+def _frame(
+    guideline: str, questions: Sequence[Question], settings: Settings, view: View, able: Mapping[str, Any]
+) -> Frame:
+    form = form_of(questions, settings, able)
+    as_labels = form == "label"
+    if as_labels and able.get("logprobs") is False:
+        raise CannotAsk(
+            "This model gives no log-probabilities at this endpoint; take the verdict from the text."
+        )
+    return Frame(
+        guideline=guideline,
+        questions=questions_text(questions, view, as_labels=as_labels),
+        format=reply_form(form, questions, view, settings),
+        parameters=_parameters(settings, form, able, room_for(questions, settings)),
         schema=reply_schema(questions, view, settings) if form == "json_schema" else None,
-        labels=labels,
+        labels=tuple(cells_of(questions[0], view, as_labels=True)[0].choices or ()) if as_labels else (),
     )
 
 
@@ -98,15 +142,13 @@ def _messages(
     return ({"role": "system", "content": system}, {"role": "user", "content": user})
 
 
-def _room(questions: Sequence[Question], settings: Settings) -> int:
+def room_for(questions: Sequence[Question], settings: Settings) -> int:
     """Tokens for a reply: those of the settings, and more where a whole set is to be given."""
     has_sets = any(question.kind == Kind.ENTRIES for question in questions)
     return max(settings.max_tokens, ENTRIES_TOKENS) if has_sets else settings.max_tokens
 
 
-def _parameters(
-    settings: Settings, form: str, capabilities: Mapping[str, Any], seed: int | None, room: int
-) -> dict[str, Any]:
+def _parameters(settings: Settings, form: str, capabilities: Mapping[str, Any], room: int) -> dict[str, Any]:
     own = sorted(OWN_PARAMETERS & settings.extra.keys())
     if own:
         raise CannotAsk(f"{', '.join(own)} can't be among the further parameters.")
@@ -116,8 +158,6 @@ def _parameters(
     label_alone = form == "label" and settings.rationale == "none"
     limit = min(room, LABEL_TOKENS) if label_alone else room
     parameters[capabilities.get("token_limit") or "max_tokens"] = limit
-    if seed is not None and capabilities.get("seed"):
-        parameters["seed"] = seed
     if form == "json_object":
         parameters["response_format"] = {"type": "json_object"}
     if form == "label":

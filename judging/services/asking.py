@@ -7,7 +7,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
@@ -40,7 +40,7 @@ GRACE_SECONDS = 1.0
 LOOK_SECONDS = 0.4
 # Answers are gathered for so long, or up to so many, and written together.
 GATHER_SECONDS = 0.2
-WRITE_AT_ONCE = 250
+WRITE_AT_ONCE = 1_000
 # A worker leaves a run of which nothing is due for longer than this, and comes back when it is.
 PATIENCE_SECONDS = 5.0
 SMALLEST_CLAIM, LARGEST_CLAIM = 16, 1_000
@@ -86,9 +86,12 @@ class Asking:
         assert endpoint is not None
         self.endpoint = endpoint
         self.most = run_in_flight(self.run)
-        # So many calls wait in the queue before further ones are claimed.
+        # So many calls wait in the queue before further ones are claimed; and none are while as many answers wait to be
+        # written, or a slow database would fill the memory.
         self.ahead = min(AHEAD * self.most, LARGEST_CLAIM)
         self.throttle = Throttle(self.most)
+        # What requests have in common.
+        self.frames: dict[Any, prompting.Frame] = {}
         self.queue: asyncio.Queue[Prepared] = asyncio.Queue()
         self.ended: deque[Ended] = deque()
         self.in_flight = 0
@@ -165,7 +168,7 @@ class Asking:
         """Keeps the queue from running dry until nothing is left or time is over."""
         chunk = max(SMALLEST_CLAIM, min(2 * self.ahead, LARGEST_CLAIM))
         while not self.leaving and not self.session.out_of_time():
-            if self.queue.qsize() >= self.ahead:
+            if self.queue.qsize() >= self.ahead or len(self.ended) >= self.ahead:
                 self.room.clear()
                 await happens(self.room, LOOK_SECONDS)
                 continue
@@ -217,6 +220,7 @@ class Asking:
                 step=call.step,
                 capabilities=self.endpoint.capabilities,
                 seed=sampling_seed(self.session.study, call.replicate, call.unread),
+                frames=self.frames,
             )
         except prompting.CannotAsk as cannot:
             raise StopRun(str(cannot)) from None
@@ -321,6 +325,7 @@ class Asking:
             if batch:
                 await in_database(self.session.record, batch)
                 self.held -= len(batch)
+                self.room.set()
             if self.ended or self.over:
                 self.something_ended.set()
 

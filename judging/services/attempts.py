@@ -52,14 +52,12 @@ def read(plan: Plan, call: Call, stimulus: Stimulus, reply: Reply) -> Ended:
         call=call,
         stimulus=stimulus,
         raw=storable(reply.text),
-        reply=storable_json(
-            {
-                "finish_reason": reply.finish_reason,
-                "refusal": reply.refusal,
-                "logprobs": [dict(place) for place in reply.logprobs],
-                "request_id": reply.request_id,
-            }
-        ),
+        reply={
+            "finish_reason": storable(reply.finish_reason),
+            "refusal": storable(reply.refusal),
+            "logprobs": storable_json(reply.logprobs),
+            "request_id": storable(reply.request_id),
+        },
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
     )
@@ -109,6 +107,20 @@ def try_again(seed: int, call: Call, stimulus: Stimulus, reason: TryAgain, now: 
 
 def failed(call: Call, stimulus: Stimulus, reason: str) -> Ended:
     return Ended(call=call, stimulus=stimulus, outcome=Outcome.FAILED, error=storable(reason))
+
+
+def drop_reply(ended: Ended, reason: str) -> None:
+    """Makes a failure of an attempt of which something can't be stored; what it took is kept, and its text."""
+    ended.outcome, ended.error = Outcome.FAILED, storable(reason)
+    ended.answers, ended.data, ended.rationale, ended.reply = (), None, "", {}
+    ended.raw = storable(ended.raw)
+    ended.unread, ended.not_before = False, None
+
+
+def drop_figures(ended: Ended, reason: str) -> None:
+    """Makes a failure of an attempt whose figures no column holds."""
+    drop_reply(ended, reason)
+    ended.prompt_tokens, ended.completion_tokens, ended.cost, ended.latency_ms = 0, 0, ZERO, None
 
 
 def stored_reply(raw: str, reply: Mapping[str, Any]) -> Reply:

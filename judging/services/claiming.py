@@ -19,13 +19,20 @@ from django.utils import timezone
 from judging.models import ACTIVE, Call, CallState, Run
 from judging.services.money import ZERO
 
+# What who works on a call must know of it; what came back at earlier attempts stays where it is.
+TAKEN = (
+    "run", "item", "replicate", "step", "order", "state", "outcome", "attempts", "unread", "lease", "leased_until",
+    "not_before", "prompt_tokens", "completion_tokens", "cost", "reserved",
+)  # fmt: skip
+
 
 def claimable(run_id: int, now: datetime) -> QuerySet[Call]:
     """Calls that may be taken now, first dealt first."""
     due = Q(state=CallState.OPEN) & (Q(not_before=None) | Q(not_before__lte=now))
     lapsed = Q(state=CallState.LEASED, leased_until__lt=now)
     # The first condition repeats what the others say, in the words of the partial index.
-    return Call.objects.filter(~Q(state=CallState.FINAL), run=run_id).filter(due | lapsed).order_by("pk")
+    unfinished = Call.objects.filter(~Q(state=CallState.FINAL), run=run_id)
+    return unfinished.filter(due | lapsed).only(*TAKEN).order_by("pk")
 
 
 def claim_calls(run_id: int, limit: int) -> list[Call]:

@@ -16,6 +16,7 @@ from evaluation.protocols.base import Spec, Stimulus
 from evaluation.services import JudgmentInput, record_judgments
 from judging import prompting
 from judging.models import BackendKind, Call, CallState, Judge, Orders, Run, SelfPreference
+from judging.services.bulk import insert_rows
 from judging.services.judges import judge_settings
 
 # An item's row, stimulus and first order.
@@ -121,6 +122,12 @@ class Dealer:
         self.rater_id = run.rater_id
         self.revision_id = run.revision_id
         self._drawn: list[int] | None = None
+        blank = Call(run_id=run.pk)
+        self._new = {
+            field.attname: getattr(blank, field.attname)
+            for field in Call._meta.concrete_fields
+            if not field.primary_key
+        }
 
     def deal(self) -> bool:
         """One batch; whether there may be more."""
@@ -159,14 +166,13 @@ class Dealer:
                 excluded.append(pk)
                 continue
             calls += [
-                Call(run_id=self.run_id, item_id=pk, replicate=replicate, step=step, order=order)
+                self._row(pk, replicate, step, order)
                 for replicate, step, order in self.plan.calls(stimulus, start)
             ]
         calls += [
-            Call(run_id=self.run_id, item_id=pk, state=CallState.FINAL, outcome=Outcome.EXCLUDED_SELF)
-            for pk in excluded
+            self._row(pk) | {"state": CallState.FINAL, "outcome": Outcome.EXCLUDED_SELF} for pk in excluded
         ]
-        Call.objects.bulk_create(calls, batch_size=settings.ASSAY_BATCH_SIZE, ignore_conflicts=True)
+        insert_rows(Call, calls)
         record_judgments(
             study=self.study,
             batch=[
@@ -179,6 +185,10 @@ class Dealer:
                 for pk in excluded
             ],
         )
+
+    def _row(self, item: int, replicate: int = 0, step: str = "", order: str = "") -> dict[str, Any]:
+        """A new call's row: what differs from call to call, and the model's defaults."""
+        return self._new | {"item_id": item, "replicate": replicate, "step": step, "order": order}
 
 
 def undealt(run: Run) -> int:

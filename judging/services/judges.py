@@ -9,6 +9,7 @@ from django.db.models import Max
 
 from evaluation.models import Item, Study, System
 from evaluation.protocols import Question
+from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec
 from evaluation.services.compiling import compile_spec, compile_stimulus
 from judging import prompting
@@ -122,20 +123,22 @@ def current_spec(study: Study) -> Spec:
 
 def preview_request(judge: Judge, item: Item, *, order: str | None = None, step: str = "") -> Request:
     """The very request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
+    study = judge.study
+    spec = current_spec(study)
     stimulus = item.stimulus or compile_stimulus(
         arm=item.arm.key,
         query=item.query,
         context=item.context,
         clarifying_question=item.clarifying_question,
         responses=list(item.responses.select_related("system")),
+        attributes=attributes_of(spec),
         render=lambda text: "",
     )
-    study = judge.study
     if order is None:
         order = ",".join(response["part"] for response in stimulus["responses"])
     return prompting.build_request(
         study.protocol_object,
-        current_spec(study),
+        spec,
         stimulus,
         judge_settings(judge),
         order=order,

@@ -1,12 +1,13 @@
 """Writing down what became of calls, and the judgments that they make."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
-from django.conf import settings
-from django.db import transaction
+from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -15,13 +16,18 @@ from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.base import MAX_TEXT, Stimulus
 from evaluation.services import JudgmentInput, record_judgments
 from judging.models import Call, CallState, Run
-from judging.services.attempts import Ended
+from judging.services.attempts import Ended, drop_figures, drop_reply
+from judging.services.bulk import update_rows
 from judging.services.dealing import Plan
 from judging.services.money import ZERO
 
-# What an attempt changes of its call.
+logger = logging.getLogger(__name__)
+
+# Errors that lie in what is written, and not in the database: they would come again with every try.
+UNWRITABLE = (DataError, IntegrityError, TypeError, ValueError, OverflowError)
+# What an attempt changes of its call, and which call that is.
 WRITTEN = (
-    "state", "outcome", "attempts", "unread", "lease", "leased_until", "not_before", "cache_key", "cached", "raw",
+    "id", "state", "outcome", "attempts", "unread", "lease", "leased_until", "not_before", "cache_key", "cached", "raw",
     "reply", "data", "rationale", "error", "prompt_tokens", "completion_tokens", "cost", "reserved", "latency_ms",
     "finished_at",
 )  # fmt: skip
@@ -41,7 +47,38 @@ class Recorder:
         self.revision_id = run.revision_id
 
     def record(self, batch: Sequence[Ended]) -> None:
-        """Writes attempts and, in the same transaction, every judgment whose last step they were."""
+        """Writes attempts and, in the same transaction, every judgment whose last step they were.
+
+        An attempt that can't be written as it is ends in failure with the reason, or its call would be asked for ever;
+        those beside it are written.
+        """
+        leases = [each.call.lease for each in batch]
+        try:
+            self._write(batch)
+        except UNWRITABLE:
+            for each, lease in zip(batch, leases, strict=True):
+                self._write_alone(each, lease)
+
+    def _write_alone(self, ended: Ended, lease: UUID | None) -> None:
+        """One attempt: as it is, without what the model said, or at last without its figures."""
+        for lighter in (drop_reply, drop_figures, None):
+            # As it was before: writing it has changed it.
+            call = Call.objects.filter(pk=ended.call.pk, lease=lease).first() if lease else None
+            if call is None:
+                return
+            ended.call = call
+            try:
+                self._write([ended])
+            except UNWRITABLE as error:
+                if lighter is None:
+                    raise
+                # Neither its message nor its values are logged: they may hold what was sent.
+                logger.error("What came of call %s can't be stored: %s", call.pk, type(error).__name__)
+                lighter(ended, f"The reply can't be stored ({type(error).__name__}).")
+            else:
+                return
+
+    def _write(self, batch: Sequence[Ended]) -> None:
         now = timezone.now()
         with transaction.atomic():
             rows = self._lock(batch)
@@ -49,14 +86,7 @@ class Recorder:
             for each in mine:
                 _apply(each, now)
                 rows[each.call.pk] = each.call
-            # An upsert by primary key on rows that are locked: an update of many columns, at an insert's speed.
-            Call.objects.bulk_create(
-                [each.call for each in mine],
-                update_conflicts=True,
-                update_fields=WRITTEN,
-                unique_fields=["id"],
-                batch_size=settings.ASSAY_BATCH_SIZE,
-            )
+            update_rows(Call, [_row(each.call) for each in mine])
             record_judgments(study=self.study, batch=self._judgments(mine, rows, now))
             spent = sum((each.cost for each in mine), ZERO)
             if spent:  # last, because others wait for this row
@@ -160,6 +190,13 @@ def _apply(ended: Ended, now: datetime) -> None:
     call.reserved = ZERO
     call.latency_ms = ended.latency_ms
     call.finished_at = now if final else None
+
+
+def _row(call: Call) -> dict[str, Any]:
+    row = {name: getattr(call, name) for name in WRITTEN}
+    for name in ("not_before", "finished_at"):
+        row[name] = connection.ops.adapt_datetimefield_value(row[name])
+    return row
 
 
 def worst(outcomes: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Avg, Count, F, Max, Q, Sum
+from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
 
 from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
@@ -21,12 +21,12 @@ from judging.models import (
     Judge,
     Orders,
     Purpose,
-    Rationale,
     Run,
     RunState,
     Verdict,
 )
 from judging.services.dealing import Plan, judged_items, replicates, sample_items, undealt
+from judging.services.expecting import expect
 from judging.services.judges import answered_questions, current_spec, judge_problems
 from judging.services.money import ZERO, cost_of
 
@@ -35,10 +35,6 @@ UNCHANGED: Final[Any] = object()
 RETRIED = (Outcome.FAILED, Outcome.UNPARSED, Outcome.TRUNCATED)
 JUDGED_STATUSES = (Status.LIVE, Status.PAUSED, Status.CLOSED)
 SAMPLE = 20
-# Where nothing is known yet of an endpoint and a model.
-ASSUMED_SECONDS = 2.0
-ASSUMED_TOKENS = {"verdict": 12, "rationale": 150}
-CHARACTERS_PER_TOKEN = 4
 RATE_WINDOW = timedelta(seconds=30)
 
 
@@ -74,8 +70,10 @@ class Estimate:
     # None for heuristics, which need no endpoint.
     in_flight: int | None
     seconds: float | None
-    # Whether time and completion tokens were seen with this model before, or are assumed.
+    # Whether time and completion tokens were seen with this model and the same questions before.
     measured: bool
+    # What they rest on, as sentences; empty for heuristics.
+    basis: str
     sampled: int
 
 
@@ -101,11 +99,12 @@ def estimate(
     if judge.backend != BackendKind.CHAT:
         return Estimate(
             **common, cached_share=0, prompt_tokens=0, completion_tokens=0, cost=ZERO, in_flight=None, seconds=None,
-            measured=True,
+            measured=True, basis="",
         )  # fmt: skip
     assert judge.endpoint is not None
     try:
         requests = [request for item in judged for request in _requests(plan, judge, item)]
+        replies = [reply for item in judged for reply in _replies(plan, judge, item)]
     except prompting.CannotAsk as cannot:
         raise RunRefused([str(cannot)]) from None
     keys = {_key(judge, request, replicate, step) for request, replicate, step in requests}
@@ -113,11 +112,10 @@ def estimate(
     cached_share = known.values("cache_key").distinct().count() / len(keys) if keys else 0.0
     asked = round(calls * (1 - cached_share))
     characters = sum(_characters(request) for request, _, _ in requests)
-    tokens = characters / CHARACTERS_PER_TOKEN / len(requests) if requests else 0.0
-    seen_tokens, seen_seconds = _experience(judge)
-    completion = _assumed_tokens(judge) if seen_tokens is None else seen_tokens
+    tokens = characters / prompting.CHARACTERS_PER_TOKEN / len(requests) if requests else 0.0
+    expected = expect(judge, replies)
     at_once = min(in_flight or judge.endpoint.max_in_flight, judge.endpoint.max_in_flight)
-    prompt_tokens, completion_tokens = round(asked * tokens), round(asked * completion)
+    prompt_tokens, completion_tokens = round(asked * tokens), round(asked * expected.tokens)
     return Estimate(
         **common,
         cached_share=cached_share,
@@ -125,8 +123,9 @@ def estimate(
         completion_tokens=completion_tokens,
         cost=cost_of(prompt_tokens, completion_tokens, judge.price_prompt, judge.price_completion),
         in_flight=at_once,
-        seconds=asked * (ASSUMED_SECONDS if seen_seconds is None else seen_seconds) / at_once,
-        measured=seen_tokens is not None,
+        seconds=asked * expected.seconds / at_once,
+        measured=expected.measured,
+        basis=expected.basis,
     )
 
 
@@ -145,6 +144,16 @@ def _requests(plan: Plan, judge: Judge, item: Item) -> Iterable[tuple[Any, int, 
         yield request, replicate, step
 
 
+def _replies(plan: Plan, judge: Judge, item: Item) -> Iterable[prompting.ExpectedReply]:
+    """What the reply to each of these requests could be."""
+    assert judge.endpoint is not None
+    for _, step, order in plan.calls(_stimulus(item), item.start_order):
+        yield prompting.expected_reply(
+            plan.protocol, plan.spec, _stimulus(item), plan.settings, order=order, step=step,
+            capabilities=judge.endpoint.capabilities,
+        )  # fmt: skip
+
+
 def _key(judge: Judge, request: Any, replicate: int, step: str) -> str:
     assert judge.endpoint is not None
     return prompting.cache_key(judge.endpoint.base_url, request, replicate=replicate, step=step)
@@ -152,29 +161,6 @@ def _key(judge: Judge, request: Any, replicate: int, step: str) -> str:
 
 def _characters(request: Any) -> int:
     return sum(len(message["content"]) for message in request.messages)
-
-
-def _experience(judge: Judge) -> tuple[float | None, float | None]:
-    """Completion tokens and seconds per call of this judge's model at its endpoint, asked in the same way."""
-    latest = Call.objects.filter(
-        run__judge__endpoint=judge.endpoint,
-        run__judge__model=judge.model,
-        run__judge__rationale=judge.rationale,
-        run__judge__verdict=judge.verdict,
-        state=CallState.FINAL,
-        cached=False,
-        latency_ms__isnull=False,
-    ).order_by("-pk")[:500]
-    seen = latest.aggregate(tokens=Avg("completion_tokens"), ms=Avg("latency_ms"))
-    seconds = None if seen["ms"] is None else float(seen["ms"]) / 1000
-    return seen["tokens"], seconds
-
-
-def _assumed_tokens(judge: Judge) -> int:
-    if judge.verdict == Verdict.LOGPROBS and judge.rationale == Rationale.NONE:
-        return 1
-    wanted = ASSUMED_TOKENS["verdict" if judge.rationale == Rationale.NONE else "rationale"]
-    return min(wanted, judge.max_tokens)
 
 
 def run_in_flight(run: Run) -> int:

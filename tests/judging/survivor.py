@@ -1,6 +1,6 @@
 """A process on a database of its own: `make ITEMS URL` prepares a run that workers take up, `look` says how it stands.
 
-Prints one line of JSON.
+The tables are there already. Prints one line of JSON.
 """
 
 import json
@@ -21,7 +21,6 @@ from judging.tasks import enqueue_run  # noqa: E402
 
 
 def make(items, url):
-    call_command("migrate", verbosity=0)
     call_command("import_study", items, slug="survival", protocol="pairwise")
     call_command("launch", "survival")
     study = Study.objects.get()

@@ -160,6 +160,9 @@ def completion(**choice):
 def test_odd_values_beside_a_reply_do_no_harm():
     assert read_completion(completion(finish_reason=None), "") == Reply(text="x", request_id="c1")
     assert read_completion(completion(message={"content": None}), "").text == ""
+    counted = json.loads(completion()) | {"usage": {"prompt_tokens": True, "completion_tokens": 2**31}}
+    reply = read_completion(json.dumps(counted).encode(), "")
+    assert (reply.prompt_tokens, reply.completion_tokens) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,21 @@ def test_a_judge_may_quote_what_is_no_document():
     assert read([ENTRY | {"citations": [quoted, 2]}])[0]["citations"] == [2, quoted]
 
 
+@pytest.mark.parametrize("spelled", ["\\u0000", "\\ud800"])
+def test_what_no_database_takes_is_not_read_from_an_escape(spelled):
+    entry = {**ENTRY, "condition": "X", "citations": [{"title": "X", "text": "X"}], "reason": "X"}
+    text = json.dumps([entry | {"answers": ["X"]}]).replace('"X', f'"{spelled}No')
+    alone = replace(JUDGE, questions=("entries",))
+    for said in (f"entries: {text}", f'{{"answers": {{"entries": {text}}}}}'):
+        reading = read_reply(
+            PROTOCOL, SPEC, STIMULUS, alone, order="r2,r1", reply=Reply(text=said, finish_reason="stop")
+        )
+        kept = json.dumps(reading.data)
+        assert "No" in kept
+        assert "\\u0000" not in kept
+        assert "\\ud800" not in kept
+
+
 def test_an_item_without_a_draft_is_answered_without_names():
     bare = {name: value for name, value in ENTRY.items() if name != "from"}
     assert read([bare], BARE, "")[0]["origins"] == []

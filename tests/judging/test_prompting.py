@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.models import Item
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import PROTOCOLS, Kind, Question
 from judging import prompting
 from judging.backends.base import Reply
 from judging.parsing import read_reply
@@ -35,6 +35,7 @@ from tests.judging.sample import (
     make_stimulus,
     many,
 )
+from tests.judging.samples import SAMPLES, orders_of
 
 GOLDEN = Path(__file__).parent / "golden"
 SPEC = make_spec()
@@ -236,6 +237,39 @@ def test_the_same_item_gives_the_same_prompt():
 def test_half_a_surrogate_pair_can_be_sent():
     text = prompt(stimulus=make_stimulus(texts=("\ud800", "b")))
     assert text.encode()
+
+
+def test_shared_frames_change_no_request():
+    """Whatever was asked before: items seen in another view, in another arm or order, or asked another question."""
+    stimuli = [
+        make_stimulus(arm, follow_ups=follow_ups)
+        for arm in (WITH_CONTEXT, WITHOUT_CONTEXT)
+        for follow_ups in (1, 2, 1)
+    ]
+    steps = replace(JUDGE, one_call_per_question=True)
+    for settings, able in ((JUDGE, {}), (JUDGE, ABLE), (ALONE, {}), (ALONE, ABLE), (steps, ABLE)):
+        frames = {}
+        for stimulus in stimuli:
+            for step in prompting.steps(PAIRWISE, SPEC, stimulus, settings):
+                for order in ORDERS:
+                    asked = {"order": order, "step": step, "capabilities": able, "seed": 1}
+                    shared = ask(settings, stimulus, frames=frames, **asked)
+                    assert shared == ask(settings, stimulus, **asked)
+        assert frames
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_shared_frames_change_no_request_of_any_protocol(name):
+    spec, stimulus = SAMPLES[name]
+    protocol, frames = PROTOCOLS[spec["protocol"]], {}
+    fewer = [
+        stimulus | {"responses": stimulus["responses"][:n]} for n in range(2, len(stimulus["responses"]))
+    ]
+    for each in (stimulus, *fewer, stimulus):
+        for order in orders_of(each):
+            asked = {"order": order, "capabilities": ABLE}
+            shared = build_request(protocol, spec, each, JUDGE, frames=frames, **asked)
+            assert shared == build_request(protocol, spec, each, JUDGE, **asked)
 
 
 # --- questions and steps --------------------------------------------------------------------------------------------

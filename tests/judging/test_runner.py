@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from judging.backends.base import TryAgain
 from judging.models import Call, Endpoint, Run
-from judging.services import heuristic_judge, pause_run, start_run
+from judging.services import asking, heuristic_judge, pause_run, start_run
 from judging.services.attempts import try_again
 from judging.services.dealing import Dealer
-from judging.services.running import work_on
+from judging.services.running import Session, work_on
 from judging.services.throttle import Throttle
 from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
 from tests import endpoint, factories
@@ -229,6 +229,27 @@ def test_an_endpoint_that_never_answers_stops_the_run(study, served, settings):
     run, _ = judged(study, make_judge(study, served, "coin:503", probed=False))
     assert run.state == "stopped"
     assert "did not tell what it can do" in run.reason
+
+
+def test_no_more_is_claimed_while_answers_wait_to_be_written(study, served, monkeypatch):
+    """Or a slow database would fill the worker's memory, and a kill would lose the more."""
+    monkeypatch.setattr(asking, "WRITE_AT_ONCE", 2)
+    monkeypatch.setattr(asking, "GATHER_SECONDS", 0.01)
+    held = []
+    record = Session.record
+
+    def look_and_record(session, batch):
+        held.append(session.run.calls.filter(state="leased").count())
+        record(session, batch)
+
+    monkeypatch.setattr(Session, "record", look_and_record)
+    run, _ = judged(study, make_judge(study, served, in_flight=1, samples=12))
+    assert set(run.calls.values_list("outcome", flat=True)) == {"ok"}
+    assert run.calls.count() == 96
+    ahead = asking.AHEAD  # of one call in flight
+    assert max(held) <= (ahead - 1) + 1 + (ahead - 1) + 2 + asking.SMALLEST_CLAIM, (
+        "in the queue, in flight, waiting, being written, claimed at once"
+    )
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ Whatever is killed, every item is judged once or counted as failed; what was rec
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -191,10 +192,11 @@ def survive(installation, record_property):
 
 
 @pytest.fixture
-def installed(tmp_path):
+def installed(tmp_path, migrated):
     made = []
 
     def install(**environment):
+        shutil.copy(migrated, tmp_path)
         made.append(Installation(tmp_path, **environment))
         return made[-1]
 

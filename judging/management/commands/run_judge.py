@@ -118,14 +118,14 @@ class Command(BaseCommand):
             return
         if told.cached_share:
             self.stdout.write(f"{told.cached_share:.0%} of the calls were answered before and cost nothing")
-        how = "as seen with this model" if told.measured else "assumed, nothing is known of this model yet"
         self.stdout.write(
             f"{told.prompt_tokens:,} prompt tokens (from {told.sampled} items' prompts), "
-            f"{told.completion_tokens:,} completion tokens ({how})"
+            f"{told.completion_tokens:,} completion tokens"
         )
         self.stdout.write(
             f"cost {told.cost:.4f}; {told.seconds:,.0f} s with {told.in_flight} calls in flight"
         )
+        self.stdout.write(told.basis)
 
     def _work(self, run: Run, *, shown: bool) -> None:
         before = run_progress(run)

@@ -1,0 +1,154 @@
+"""How long a reply will be: as long as one that could come, written out in the very form that is asked for.
+
+What nobody knows beforehand has an assumed length: reasons, free texts, and the entries of a set without a draft.
+Of a drafted set the longest draft is taken, as if it came back as it is with a reason for each entry.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from typing import Any
+
+from evaluation.protocols import Protocol, Question
+from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.entries import fragments_of, read_set
+from judging.prompting.cells import Cell, cells_of
+from judging.prompting.questions import asked
+from judging.prompting.replies import capabilities_of, form_of, line_name
+from judging.prompting.request import room_for
+from judging.prompting.settings import Settings
+from judging.prompting.view import View, view_of
+from judging.prompting.wording import FROM
+
+CHARACTERS_PER_TOKEN = 4
+# Two or three sentences, as models write them, and one.
+REASONS, SENTENCE = 600, 150
+WORDS = "so that it is read "
+# Of a set that is not drafted yet.
+ENTRIES = 4
+ENTRY = {"condition": 80, "answers": 100}
+
+
+@dataclass(frozen=True)
+class ExpectedReply:
+    """A reply that could come, and what it is made of."""
+
+    text: str
+    tokens: int
+    choices: int
+    texts: int
+    entries: int
+    reasons: bool
+
+
+def expected_reply(
+    protocol: Protocol,
+    spec: Spec,
+    stimulus: Stimulus,
+    settings: Settings,
+    *,
+    order: str,
+    step: str = "",
+    capabilities: Mapping[str, Any],
+) -> ExpectedReply:
+    """What a call's reply will be like; the arguments are those of `build_request`, which has taken them."""
+    questions = asked(protocol, spec, stimulus, settings, step)
+    view = view_of(stimulus, order)
+    form = form_of(questions, settings, capabilities_of(capabilities, settings.model))
+    reasons = settings.rationale != "none"
+    if form == "label":
+        label = next(iter(cells_of(questions[0], view, as_labels=True)[0].choices or {}))
+        text = _with_reasons(label, settings) if reasons else label
+        # A label alone is one token; what is beside it has its length.
+        return ExpectedReply(text, _tokens(text, questions, settings), 1, 0, 0, reasons)
+    said = [
+        (question, cell, _value(cell, number, view, stimulus))
+        for question in questions
+        for number, cell in enumerate(cells_of(question, view))
+    ]
+    text = _lines(said, settings) if form == "lines" else _json(said, settings)
+    return ExpectedReply(
+        text=text,
+        tokens=_tokens(text, questions, settings),
+        choices=sum(cell.choices is not None for _, cell, _ in said),
+        texts=sum(cell.choices is None and not cell.entries for _, cell, _ in said),
+        entries=sum(len(value) for _, cell, value in said if cell.entries),
+        reasons=reasons,
+    )
+
+
+def _tokens(text: str, questions: Sequence[Question], settings: Settings) -> int:
+    return min(max(1, round(len(text) / CHARACTERS_PER_TOKEN)), room_for(questions, settings))
+
+
+Said = Sequence[tuple[Question, Cell, Any]]
+
+
+def _value(cell: Cell, number: int, view: View, stimulus: Stimulus) -> Any:
+    """One of the choices, each in its turn; a text of some length; or a set of entries."""
+    if cell.entries:
+        return _entries(cell.entries, view, stimulus)
+    if cell.choices is None:
+        return _prose(SENTENCE)
+    return list(cell.choices)[number % len(cell.choices)]
+
+
+def _entries(fields: Sequence[str], view: View, stimulus: Stimulus) -> list[dict[str, Any]]:
+    texts = {response["part"]: response["text"] for response in stimulus["responses"]}
+    drafts = [(number, read_set(texts[part])) for number, part in enumerate(view.order, 1)]
+    number, longest = max(drafts, key=lambda each: len(json.dumps(each[1])), default=(0, []))
+    found = [
+        {**each, "reason": each["reason"] or _prose(SENTENCE), FROM: [f"{number}.{place}"]}
+        for place, each in enumerate(longest, 1)
+    ]
+    return [{name: each[name] for name in fields} for each in found or _new_entries(stimulus)]
+
+
+def _new_entries(stimulus: Stimulus) -> list[dict[str, Any]]:
+    cited: list[Any] = [1] if fragments_of(stimulus) else []
+    entry = {
+        "condition": _prose(ENTRY["condition"]),
+        "answers": [_prose(ENTRY["answers"])],
+        "citations": cited,
+        "reason": _prose(SENTENCE),
+        FROM: [],
+    }
+    return [dict(entry) for _ in range(ENTRIES)]
+
+
+def _prose(characters: int) -> str:
+    return "".join(islice(cycle(WORDS), characters)).strip()
+
+
+def _json(said: Said, settings: Settings) -> str:
+    answers: dict[str, Any] = {}
+    for question, cell, value in said:
+        path = (question.key, *cell.path)
+        inside = answers
+        for name in path[:-1]:
+            inside = inside.setdefault(name, {})
+        inside[path[-1]] = value
+    reply = {"answers": answers} if settings.rationale == "none" else _around(answers, settings)
+    return json.dumps(reply, ensure_ascii=False)
+
+
+def _around(answers: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    reasons = {"rationale": _prose(REASONS)}
+    return (
+        reasons | {"answers": answers} if settings.rationale == "before" else {"answers": answers} | reasons
+    )
+
+
+def _lines(said: Said, settings: Settings) -> str:
+    lines = "\n".join(
+        f"{line_name(question, cell)}: "
+        f"{json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value}"
+        for question, cell, value in said
+    )
+    return _with_reasons(lines, settings, "Rationale: ") if settings.rationale != "none" else lines
+
+
+def _with_reasons(verdict: str, settings: Settings, name: str = "") -> str:
+    reasons = f"{name}{_prose(REASONS)}"
+    return f"{reasons}\n{verdict}" if settings.rationale == "before" else f"{verdict}\n{reasons}"
