@@ -14,6 +14,7 @@ from annotator.models import (
     AssignmentState,
     DraftRound,
     Panel,
+    PanelAct,
     PanelStatus,
     Participant,
     ParticipantOutcome,
@@ -25,7 +26,14 @@ from annotator.platforms import Visit
 from annotator.platforms.prolific import statuses
 from evaluation.models import Exclusion, OncePer, Role, Study
 from evaluation.prepared import Prepared, Sample
+from evaluation.selectors import excluded, main_judgments
 
+# How a way ends on which work was done, and mostly paid.
+HANDED_IN = (
+    ParticipantOutcome.COMPLETED,
+    ParticipantOutcome.FAILED_QUALIFICATION,
+    ParticipantOutcome.FAILED_ATTENTION,
+)
 # Stands for a row's id in a query that is compiled ahead; no sequence gets there.
 SAMPLE_ID = 2**62 + 1
 
@@ -33,12 +41,13 @@ SAMPLE_ID = 2**62 + 1
 def submitted(participant: str, role: str) -> Coalesce:
     """How many items of a role the participant in that column has submitted, as a subquery.
 
-    A subquery and not a join: rows can still be locked, and the spec's JSON is not grouped by.
+    A subquery and not a join: rows can still be locked, and the spec's JSON is not grouped by. Main items and only
+    they have a place, so those can be counted without looking at the items.
     """
-    done = Assignment.objects.filter(
-        participant=OuterRef(participant), state=AssignmentState.SUBMITTED, item__role=role
-    )
-    return _counted(done)
+    done = Assignment.objects.filter(participant=OuterRef(participant), state=AssignmentState.SUBMITTED)
+    if role == Role.MAIN:
+        return _counted(done.filter(slot__isnull=False))
+    return _counted(done.filter(slot=None, item__role=role))
 
 
 def _counted(assignments: QuerySet[Assignment]) -> Coalesce:
@@ -116,13 +125,54 @@ def knows_session(participant: Participant, visit: Visit) -> bool:
 
 def may_resume(participant: Participant, visit: Visit) -> bool:
     """Whether somebody whose way ended by a return or a time-out goes on with this visit: it is a new one, and what
-    they did before is kept."""
+    they did before is kept, or there is nothing of it. By a personal link, which ended it by being revoked, always:
+    it is not revoked any more."""
     if participant.outcome not in (ParticipantOutcome.RETURNED, ParticipantOutcome.TIMED_OUT):
         return False
-    if not visit.session_id or knows_session(participant, visit):
+    if participant.platform != "personal":
+        if not visit.session_id or knows_session(participant, visit):
+            return False
+        panel = Panel.objects.filter(study=participant.study_id).first()
+        if panel is None or (panel.returned == Panel.Returned.DISCARD and has_judged(participant)):
+            return False
+    return not Exclusion.objects.filter(rater=participant.rater_id, undone_at=None).exists()
+
+
+def came_afterwards(participant: Participant, visit: Visit) -> bool:
+    """Whether their way ended in another visit than this one: then nothing that they did belongs to it."""
+    if participant.outcome == "" or not visit.session_id:
         return False
-    keeps = Panel.objects.filter(study=participant.study_id, returned=Panel.Returned.KEEP).exists()
-    return keeps and not Exclusion.objects.filter(rater=participant.rater_id, undone_at=None).exists()
+    ended_in = Submission.objects.filter(participant=participant, outcome=participant.outcome)
+    return not ended_in.filter(external_id=visit.session_id).exists()
+
+
+def ends_likewise(participant: Participant) -> bool:
+    """Whether a further visit of somebody whose way has ended ends as theirs did, with its code.
+
+    Work is handed in once. Who completed can do so on a further visit if the panel says that every one in which they
+    did is over without pay, because they went there too late, no bonus stands in its place, and some of their work is
+    kept.
+    """
+    if participant.outcome not in HANDED_IN:
+        return True
+    if participant.outcome != ParticipantOutcome.COMPLETED:
+        return False
+    completed = Submission.objects.filter(participant=participant, outcome=participant.outcome)
+    unpaid = Q(panel_record__status__in=[PanelStatus.RETURNED, PanelStatus.TIMED_OUT])
+    if not completed.exists() or completed.exclude(unpaid).exists():
+        return False
+    bonuses = PanelAct.objects.filter(record__submission__in=completed, kind=PanelAct.Kind.BONUS)
+    if bonuses.exclude(state__in=[PanelAct.State.CANCELLED, PanelAct.State.REFUSED]).exists():
+        return False
+    # Where work is discarded, that may be all of it without the person being left out.
+    theirs = main_judgments(participant.study).filter(rater=participant.rater_id)
+    return theirs.exclude(excluded(participant.study)).exists()
+
+
+def has_judged(participant: Participant) -> bool:
+    """Whether they have submitted anything that could be in the figures."""
+    done = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED)
+    return done.filter(item__role=Role.MAIN).exists()
 
 
 def panels_to_sync() -> QuerySet[Panel]:

@@ -8,12 +8,12 @@ from django.conf import settings
 from django.db import transaction
 
 from annotator.models import Panel
-from annotator.platforms.prolific.client import PanelError
+from annotator.platforms.prolific.errors import PanelError
 from annotator.selectors import panels_to_sync
-from annotator.services.panel_acts import open_acts, send
 from annotator.services.panel_client import NotSetUp
 from annotator.services.panel_events import apply_events
-from annotator.services.recruiting import sync
+from annotator.services.panel_sending import open_acts, send
+from annotator.services.reading_back import sync, work_on_reading
 from annotator.services.rounds import work_on_round
 from evaluation import logcontext
 
@@ -61,9 +61,22 @@ def sync_panel(panel_id: int) -> None:
         sync(panel)
     except (NotSetUp, PanelError) as why:
         logger.warning("Panel %s was not synced: %s", panel_id, why)
+    _apply_and_send(panel)
+
+
+@shared_task
+def read_panel(reading_id: int) -> None:
+    """Reads all of a study back because somebody asked for it; a second message about it changes nothing."""
+    panel = work_on_reading(reading_id)
+    if panel is not None:
+        _apply_and_send(panel)
+
+
+def _apply_and_send(panel: Panel) -> None:
+    """Events that could not be applied before may be known by now; what waits is sent."""
     apply_events(panel)
     if open_acts().filter(panel=panel).exists():
-        send_panel_acts.delay(panel_id, comes_back=False)  # the next sync does
+        send_panel_acts.delay(panel.pk, comes_back=False)  # the next sync does
 
 
 @shared_task

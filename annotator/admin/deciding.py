@@ -1,4 +1,4 @@
-"""Acts at the panel: approving, rejecting, asking to return, bonuses; and settling what became of them.
+"""Acts at the panel: approving, rejecting, asking to return, bonuses.
 
 Nothing is sent from here: an act is written down as intended, and a worker sends it.
 """
@@ -12,18 +12,16 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from annotator.models import Panel, PanelAct, PanelRecord
+from annotator.models import Panel, PanelRecord, PanelStatus
 from annotator.platforms import get_platform
 from annotator.services.bonus_lines import LinesWrong, read_bonus_lines
-from annotator.services.cases import Case
+from annotator.services.cases import Case, Kind
 from annotator.services.panel_acts import (
     ActNotAllowed,
-    cancel,
     intend_approvals,
     intend_bonuses,
     intend_rejection,
     intend_return_request,
-    settle,
 )
 from annotator.services.reconciling import reconcile
 from annotator.services.rejecting import CATEGORIES, MIN_REASON, rejection_rules
@@ -71,6 +69,17 @@ class ApprovalForm(OptionalReasonForm):
     records = forms.CharField(widget=forms.HiddenInput)
 
 
+class DespiteForm(ApprovalForm):
+    """Where somebody was asked to return, it is said in so many words."""
+
+    despite = forms.BooleanField(
+        required=False,
+        label="Approve also who was asked to return and has not decided yet",
+        help_text="They are paid then. A message that is not sent yet is not sent any more.",
+    )
+    field_order = ("despite", "reason")
+
+
 @study_page("write", methods=FORM)
 def approve(request: HttpRequest, study: Study) -> HttpResponse:
     panel = panel_for(study)
@@ -86,12 +95,14 @@ def approve(request: HttpRequest, study: Study) -> HttpResponse:
     if len(picked) != len(chosen):
         raise Http404
     odd = {id(each.case): each.sentence for each in found.mismatches if each.case is not None}
+    requested = {id(case) for case in picked if _was_asked_to_return(case)}
 
     def do(data: dict[str, Any]) -> str:
         records = [case.record for case in picked if case.record is not None]
         if not records:
             raise ActRefused("Nobody is chosen.")
-        acts = _refusing(lambda: intend_approvals(panel, records, request.user))
+        despite = data.get("despite", False)
+        acts = refusing(lambda: intend_approvals(panel, records, request.user, despite_request=despite))
         if not acts:
             raise ActRefused("All of them are approved, or about to be.")
         send_later(panel)
@@ -101,14 +112,24 @@ def approve(request: HttpRequest, study: Study) -> HttpResponse:
         title=f"Approve {_count(len(picked), 'submission')}",
         text=_approval_text(panel, len(picked)),
         button="Approve" if len(picked) < 2 else f"Approve all {len(picked):,}",
-        form=ApprovalForm,
+        form=DespiteForm if requested else ApprovalForm,
         initial={"records": ",".join(map(str, chosen))},
-        objects=[f"{named(case)}{f'. {odd[id(case)]}' if id(case) in odd else ''}" for case in picked[:SHOWN]]
+        objects=[
+            f"{named(case)}{'. Asked to return, and not decided' if id(case) in requested else ''}"
+            f"{f'. {odd[id(case)]}' if id(case) in odd else ''}"
+            for case in picked[:SHOWN]
+        ]
         + ([f"and {len(picked) - SHOWN:,} more"] if len(picked) > SHOWN else []),
         do=do,
         back=panel_url(study),
     )
     return act_page(request, study, act, tab=TAB)
+
+
+def _was_asked_to_return(case: Case) -> bool:
+    if case.record is None or case.status != PanelStatus.AWAITING_REVIEW:
+        return False
+    return case.record.return_asked_at is not None or bool(case.standing(Kind.REQUEST_RETURN))
 
 
 def _approval_text(panel: Panel, n: int) -> str:
@@ -135,12 +156,12 @@ class RejectionForm(forms.Form):
 @study_page("write", methods=FORM)
 def reject(request: HttpRequest, study: Study, record: int) -> HttpResponse:
     panel = panel_for(study)
-    case = _case(panel, record)
+    case = case_of(panel, record)
     assert case.record is not None
     about = case.record
 
     def do(data: dict[str, Any]) -> str:
-        _refusing(lambda: intend_rejection(about, data["reason"], data["category"], request.user))
+        refusing(lambda: intend_rejection(about, data["reason"], data["category"], request.user))
         send_later(panel)
         return f"Rejecting {about.external_id} ({CATEGORIES[data['category']]})."
 
@@ -176,12 +197,12 @@ class RequestForm(forms.Form):
 @study_page("write", methods=FORM)
 def ask(request: HttpRequest, study: Study, record: int) -> HttpResponse:
     panel = panel_for(study)
-    case = _case(panel, record)
+    case = case_of(panel, record)
     assert case.record is not None
     about = case.record
 
     def do(data: dict[str, Any]) -> str:
-        _refusing(lambda: intend_return_request(about, data["reason"], request.user))
+        refusing(lambda: intend_return_request(about, data["reason"], request.user))
         send_later(panel)
         return f"Asking to return {about.external_id}."
 
@@ -237,7 +258,7 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
         if data["total"] != str(total):
             shown.update(amounts=list(amounts.items()), total=total)
             raise ActRefused  # to be confirmed first, beside the sum
-        _refusing(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
+        refusing(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
         send_later(panel)
         return (
             f"Paying {_count(len(amounts), 'bonus', 'bonuses')} of {total} {study.currency} in all for "
@@ -261,96 +282,10 @@ def bonuses(request: HttpRequest, study: Study) -> HttpResponse:
     return act_page(request, study, act, tab=TAB)
 
 
-# --- what became of it ------------------------------------------------------------------------------------------------
-
-
-@study_page("write", methods=FORM)
-def send_now(request: HttpRequest, study: Study) -> HttpResponse:
-    panel = panel_for(study)
-
-    def do(data: dict[str, Any]) -> str:
-        send_later(panel)
-        return "Sending what waits at the panel's door."
-
-    act = Act(
-        title="Send what waits",
-        text="What is to be sent is sent, and what was cut short is looked up at the panel first. Doing it twice does "
-        "nothing twice.",
-        button="Send",
-        form=OptionalReasonForm,
-        do=do,
-        back=panel_url(study),
-    )
-    return act_page(request, study, act, tab=TAB)
-
-
-@study_page("write", methods=FORM)
-def cancel_act(request: HttpRequest, study: Study, act: int) -> HttpResponse:
-    """Of what is not sent yet."""
-    panel = panel_for(study)
-    waiting = _act(panel, act)
-
-    def do(data: dict[str, Any]) -> str:
-        _refusing(lambda: cancel(waiting, data["reason"], request.user))
-        return "Cancelled; the panel has not heard of it."
-
-    page = Act(
-        title=f"Cancel: {_asked(waiting, study)}",
-        text="It is not sent yet. Cancelled, it never is, and it can be asked for anew.",
-        button="Cancel it",
-        objects=_about(waiting),
-        do=do,
-        back=panel_url(study),
-        logs_itself=True,
-    )
-    return act_page(request, study, page, tab=TAB)
-
-
-class SettlingForm(forms.Form):
-    happened = forms.ChoiceField(
-        label="What the panel shows",
-        choices=[("yes", "It happened"), ("no", "It did not happen; it may be asked for anew")],
-        widget=forms.RadioSelect,
-    )
-    note = forms.CharField(
-        max_length=300,
-        label="How you know",
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Where you looked. It stands in the study's history beside your name.",
-    )
-
-
-@study_page("write", methods=FORM)
-def settle_act(request: HttpRequest, study: Study, act: int) -> HttpResponse:
-    panel = panel_for(study)
-    doubted = _act(panel, act)
-
-    def do(data: dict[str, Any]) -> str:
-        happened = data["happened"] == "yes"
-        _refusing(lambda: settle(doubted, happened, data["note"], request.user))
-        return "Settled: it happened." if happened else "Settled: it did not happen."
-
-    page = Act(
-        title=f"Settle: {_asked(doubted, study)}",
-        text=f"Look at the submission on {get_platform(panel.platform).label}. Nothing is sent by this page.",
-        button="Settle",
-        form=SettlingForm,
-        objects=[
-            *_about(doubted),
-            *([f"sent {doubted.sent_at:%Y-%m-%d %H:%M} UTC"] if doubted.sent_at else []),
-            *doubted.note.splitlines(),
-        ],
-        do=do,
-        back=panel_url(study),
-        logs_itself=True,
-    )
-    return act_page(request, study, page, tab=TAB)
-
-
 # --- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _refusing(intend: Any) -> Any:
+def refusing(intend: Any) -> Any:
     """What the panel's rules forbid stands above the form."""
     try:
         return intend()
@@ -358,29 +293,11 @@ def _refusing(intend: Any) -> Any:
         raise ActRefused(*forbidden.problems) from None
 
 
-def _case(panel: Panel, record: int) -> Case:
+def case_of(panel: Panel, record: int) -> Case:
     for case in reconcile(panel).cases:
         if case.record is not None and case.record.pk == record:
             return case
     raise Http404
-
-
-def _act(panel: Panel, pk: int) -> PanelAct:
-    act = PanelAct.objects.filter(panel=panel, pk=pk).select_related("record", "panel__study").first()
-    if act is None:
-        raise Http404
-    return act
-
-
-def _asked(act: PanelAct, study: Study) -> str:
-    """What is asked of the panel, with the money."""
-    amount = f" of {act.amount} {study.currency}" if act.amount is not None else ""
-    return f"{act.get_kind_display()}{amount}"
-
-
-def _about(act: PanelAct) -> list[str]:
-    who = f"{act.record.participant_id} · {act.record.external_id}"
-    return [who, *([f"for “{act.purpose}”"] if act.purpose else [])]
 
 
 def _ids(values: Sequence[str]) -> list[int]:

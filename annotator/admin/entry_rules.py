@@ -4,10 +4,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 from annotator.models import EntryRule
-from annotator.services.admission import set_entry_rules
+from annotator.services.admission import rule_warnings, set_entry_rules, why_strangers
 from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
@@ -15,13 +16,20 @@ from evaluation.models import Study
 
 def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
     """The studies that the user is a member of, to choose from: nobody learns of others."""
-    others = my_studies(request).exclude(pk=study.pk).order_by("title")
+    others = my_studies(request).exclude(pk=study.pk).select_related("panel").order_by("title")
+
+    class StudiesField(forms.ModelMultipleChoiceField):
+        """Each study with why its people are not known here, where they are not."""
+
+        def label_from_instance(self, obj: Study) -> str:
+            why = why_strangers(study, obj)
+            return f"{obj} (not known here: {why})" if why else str(obj)
 
     class RulesForm(ReasonForm):
-        barred = forms.ModelMultipleChoiceField(
+        barred = StudiesField(
             others, required=False, widget=forms.CheckboxSelectMultiple, label="Not who took part in"
         )
-        invited = forms.ModelMultipleChoiceField(
+        invited = StudiesField(
             others,
             required=False,
             widget=forms.CheckboxSelectMultiple,
@@ -52,6 +60,8 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
         for rule in hidden:
             (barred if rule.kind == EntryRule.Kind.NOT else invited).append(rule.other)
         set_entry_rules(study, barred=barred, invited=invited)
+        for sentence in rule_warnings(study, known):
+            messages.warning(request, sentence)
         return f"Who may take part: {rules_in_words(barred, invited, known)}"
 
     act = Act(

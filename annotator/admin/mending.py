@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from annotator.admin.deciding import TAB, panel_for, panel_url
 from annotator.models import KnownMismatch, PanelRecord, Participant, Submission
 from annotator.services.mending import CantMend, leave_out, let_stand, link, take_up_again
-from annotator.services.mismatches import KINDS
+from annotator.services.mismatch_kinds import KINDS
 from annotator.services.reconciling import reconcile
 from evaluation.admin.base import as_id
 from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, ReasonForm, act_page

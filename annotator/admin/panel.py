@@ -1,4 +1,4 @@
-"""Where a study's people come from: its platform and how that is set, and personal links for colleagues."""
+"""Where a study's people come from: its platform and how that is set."""
 
 from typing import Any
 
@@ -7,10 +7,9 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from annotator.models import Panel, Participant, ParticipantOutcome, PersonalLink
+from annotator.models import Panel, ParticipantOutcome
 from annotator.platforms import CHOICES, Platform, Visit, get_platform
 from annotator.platforms.addresses import split_origins
-from annotator.services.links import link_address, make_links
 from annotator.services.panels import (
     MAX_SETTING,
     PanelFixed,
@@ -107,50 +106,3 @@ def _ways_back(study: Study, panel: Panel) -> list[tuple[str, str, str]]:
         leave = platform.leave(outcome, code, visit, panel.settings)
         rows.append((label, code, leave.link or leave.post_to))
     return rows
-
-
-class LinksForm(forms.Form):
-    """Names, one per line."""
-
-    names = forms.CharField(
-        label="Names, one per line",
-        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text="Each gets a link of their own and is one participant, whatever browser they open it in. The name is "
-        "the participant's id: you see it in the list of participants, and it stands in no export.",
-    )
-
-
-@study_page("write", methods=FORM)
-def links(request: HttpRequest, study: Study) -> HttpResponse:
-    """The personal links that there are, and a form for more."""
-    form = LinksForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        names = [name for name in form.cleaned_data["names"].splitlines() if name.strip()]
-        try:
-            made = make_links(study, names)
-        except ValueError as wrong:
-            form.add_error("names", str(wrong))
-        else:
-            said = f"Personal links made: {len(made)}."
-            log_act(study=study, by=request.user, message=said)
-            messages.success(request, said)
-            return HttpResponseRedirect(reverse("admin:annotator_participant_links", args=[study.pk]))
-    come = {
-        each.external_id: each.get_outcome_display() or f"at {each.get_step_display()}"
-        for each in Participant.objects.filter(study=study, platform="personal")
-    }
-    rows = PersonalLink.objects.filter(study=study).select_related("study")
-    context = {
-        "title": "Personal links",
-        "links": [(link.label, link_address(link), come.get(link.label, "not opened yet")) for link in rows],
-        "form": form,
-    }
-    status = 422 if form.is_bound else 200
-    return page(
-        request,
-        "admin/annotator/personal_links.html",
-        context,
-        study=study,
-        tab="participants",
-        status=status,
-    )

@@ -10,11 +10,14 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from annotator.admin.attempts import attempts
 from annotator.admin.entry_rules import entry_rules_of
 from annotator.admin.fragments import panel_path, render_panel
-from annotator.admin.panel import links, platform
+from annotator.admin.panel import platform
+from annotator.admin.personal_links import links, restore, revoke
 from annotator.admin.quality import quality
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
+from annotator.services.attempts import URL_NAME, lacks_attempts
 from evaluation import hooks
 from evaluation.admin.base import Scoped, StudyFilter
 from evaluation.admin.pages import Tab, tabs
@@ -53,7 +56,15 @@ def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         ("Who may take part", reverse("admin:annotator_slot_entry_rules", args=[study.pk])),
         ("Where people come from", reverse("admin:annotator_participant_platform", args=[study.pk])),
         ("Personal links", reverse("admin:annotator_participant_links", args=[study.pk])),
+        *([("Allow two attempts", reverse(URL_NAME, args=[study.pk]))] if lacks_attempts(study) else []),
     ]
+
+
+def ending_of(visit: Submission) -> str:
+    """How a visit ended, in words."""
+    if visit.came_afterwards:
+        return "came again after the end"
+    return visit.get_outcome_display() or "under way"
 
 
 @admin.register(Participant)
@@ -73,6 +84,7 @@ class ParticipantAdmin(Scoped):
         "revision",
         "consented_at",
         "ended_at",
+        "visits",
         "comments",
     )
     list_display = (
@@ -119,6 +131,12 @@ class ParticipantAdmin(Scoped):
     def skips(self, participant: Any) -> str:
         return f"{participant.n_skipped:,}"
 
+    @admin.display(description="visits")
+    def visits(self, participant: Participant) -> str:
+        """Each with how it ended; there is more than one of who came again."""
+        made = participant.submissions.order_by("entered_at", "pk")
+        return "; ".join(f"{each.external_id or 'without an id'}: {ending_of(each)}" for each in made)
+
     def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         assignments = (
             f"{reverse('admin:annotator_assignment_changelist')}?study={study.pk}&q={obj.rater.pseudonym}"
@@ -132,7 +150,10 @@ class ParticipantAdmin(Scoped):
         return (
             ("<int:pk>/quality/", "quality", quality),
             ("<int:pk>/platform/", "platform", platform),
+            ("<int:pk>/attempts/", "attempts", attempts),
             ("<int:pk>/links/", "links", links),
+            ("<int:pk>/links/<int:link>/revoke/", "revoke_link", revoke),
+            ("<int:pk>/links/<int:link>/restore/", "restore_link", restore),
         )
 
     def get_urls(self) -> list[Any]:
@@ -144,11 +165,15 @@ class SubmissionAdmin(Scoped):
     study_path = "participant__study"
     tab = "participants"
     fields = ("participant", "external_id", "external_study_id", "entered_at", "ended_at", "outcome")
-    list_display = ("__str__", "participant", "external_id", "entered_at", "ended_at", "outcome")
+    list_display = ("__str__", "participant", "external_id", "entered_at", "ended_at", "ended")
     list_filter = (StudyFilter.at("participant__study"), "outcome")
     list_select_related = ("participant__study",)
     search_fields = ("external_id", "participant__external_id")
     ordering = ("-pk",)
+
+    @admin.display(description="outcome", ordering="outcome")
+    def ended(self, visit: Submission) -> str:
+        return ending_of(visit)
 
 
 @admin.register(Assignment)

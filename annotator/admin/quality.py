@@ -1,12 +1,15 @@
 """Each participant's care."""
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from annotator.services.quality import quality_of
+from annotator.services.kept_quality import kept_quality, read_reports
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import may, study_page
 from evaluation.models import Study
+
+PER_PAGE = 100
 
 tabs.register("quality", Tab("Quality", "annotator_participant_quality", 45, per_study=True))
 
@@ -14,11 +17,15 @@ tabs.register("quality", Tab("Quality", "annotator_participant_quality", 45, per
 @study_page()
 def quality(request: HttpRequest, study: Study) -> HttpResponse:
     """Each participant's care, those with most signs of the contrary first."""
-    reports = quality_of(study)
+    kept = kept_quality(study)
+    pages = Paginator(kept, PER_PAGE)
+    current = pages.get_page(request.GET.get("page"))
     context = {
         "title": "Quality",
-        "reports": reports,
-        "signed": sum(bool(report.signs) for report in reports),
+        "reports": read_reports(study, list(current)),
+        "pages": current,
+        "n": len(kept),
+        "signed": sum(bool(figures["signs"]) for _, figures in kept),
         "exclude_url": reverse("admin:evaluation_rater_exclude"),
         "may_exclude": may(request, "write", study.pk),
     }

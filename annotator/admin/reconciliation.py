@@ -6,19 +6,22 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
 from django.utils.http import urlencode
 
-from annotator.admin import deciding, mending, recruiting
+from annotator.admin import deciding, mending, recruiting, settling
 from annotator.admin.deciding import panel_url
-from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
+from annotator.models import Panel, PanelAct, PanelReading, PanelRecord, PanelStatus
 from annotator.platforms import get_platform
 from annotator.platforms.prolific import statuses
 from annotator.services.cases import GONE, PAID, STANDING, Case, Kind
-from annotator.services.mismatches import KINDS, Mismatch
+from annotator.services.mismatch_kinds import KINDS, Mismatch
 from annotator.services.panels import panel_of
 from annotator.services.reconciling import Reconciliation, reconcile
+from annotator.services.whom import whom_of
 from evaluation.admin.base import Scoped, StudyFilter
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import may, study_page
@@ -31,6 +34,9 @@ PER_PAGE = 50
 LISTED = 25
 MENDS = {
     "settle": "Settle",
+    "settle_paid": "Settle as paid",
+    "pay_again": "Pay again",
+    "take_down": "Take it down",
     "send": "Send again",
     "link": "Link",
     "approve": "Approve anyway",
@@ -40,6 +46,7 @@ MENDS = {
     "exclude": "Exclude",
     "discard": "Leave out, judge anew",
     "places": "Add places",
+    "whom": "Set it there anew",
     "pause": "Pause there",
     "sync": "Ask the panel",
     "know": "Let it stand",
@@ -96,6 +103,8 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "status": _status(panel),
         "acts": _acts(panel, found) if writes else [],
         "platform_url": _platform_url(study),
+        "takes": _takes(panel),
+        "reading": PanelReading.objects.filter(panel=panel).order_by("-pk").first(),
         "found": found,
         "sums": (found.money.wages, found.money.bonuses, found.money.total),
         "groups": list(_groups(found, writes)),
@@ -103,7 +112,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "q": request.GET.get("q", ""),
         "show": request.GET.get("show", "all"),
         "kind": request.GET.get("kind", ""),
-        "kinds": [(key, label) for key, label in KINDS.items() if key not in ("places", "event")],
+        "kinds": [(key, label) for key, label in KINDS.items() if key not in ("filters", "places", "event")],
         "rows": [_row(found, case, writes) for case in current],
         "pages": current,
         "around": _query(request, page=None),
@@ -112,6 +121,27 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         "send_url": panel_url(study, "send"),
     }
     return page(request, "admin/annotator/reconciliation.html", context, study=study, tab="panel")
+
+
+@study_page()
+def reading(request: HttpRequest, study: Study) -> HttpResponse:
+    """How far the latest reading is; the page asks for this by itself, and is loaded anew when it has ended."""
+    latest = PanelReading.objects.filter(panel__study=study).order_by("-pk").first()
+    if latest is None:
+        raise Http404
+    response = render(request, "admin/annotator/_reading.html", {"reading": latest, "study": study})
+    if not latest.is_active:
+        response["HX-Refresh"] = "true"
+    add_never_cache_headers(response)
+    return response
+
+
+def _takes(panel: Panel) -> str:
+    """Whom the panel lets in, in a sentence."""
+    if not get_platform(panel.platform).has_api:
+        return ""
+    said = whom_of(panel).sentences()
+    return f"Takes: {'; '.join(said)}." if said else "Takes everybody."
 
 
 def _platform_url(study: Study) -> str:
@@ -138,10 +168,10 @@ def _acts(panel: Panel, found: Reconciliation) -> list[tuple[str, str]]:
     if not get_platform(panel.platform).has_api:
         return []
     if not panel.external_id:
-        names = [("Draft it there", "draft"), ("Use a preset", "preset")]
+        names = [("Draft it there", "draft"), ("Whom to take", "whom"), ("Use a preset", "preset")]
     else:
         names = [
-            *([("Publish", "publish")] if panel.status == statuses.DRAFT else []),
+            *([("Publish", "publish"), ("Whom to take", "whom")] if panel.status == statuses.DRAFT else []),
             *([("Go on recruiting", "start")] if panel.status == statuses.PAUSED else []),
             ("Ask the panel again", "sync"),
             *([("Pause", "pause")] if panel.status == statuses.ACTIVE else []),
@@ -174,12 +204,12 @@ def _mend_url(study: Study, name: str, mismatch: Mismatch) -> str:
     case = mismatch.case
     if name == "places":
         return f"{panel_url(study, name)}?{urlencode({'more': mismatch.more})}"
-    if name in ("sync", "pause", "send"):
+    if name in ("sync", "pause", "send", "whom"):
         return panel_url(study, name)
     if name == "know":
         return f"{panel_url(study, 'know')}?{urlencode({'key': mismatch.key})}"
-    if name == "settle":
-        return panel_url(study, "settle", mismatch.act.pk) if mismatch.act is not None else ""
+    if name in ("settle", "settle_paid", "pay_again"):
+        return panel_url(study, name, mismatch.act.pk) if mismatch.act is not None else ""
     return _case_url(study, name, case) if case is not None else ""
 
 
@@ -284,16 +314,22 @@ class PanelRecordAdmin(Scoped):
         return (
             ("<int:pk>/reconciliation/", "reconciliation", reconciliation),
             (f"{study}preset/", "preset", recruiting.preset),
+            (f"{study}whom/", "whom", recruiting.whom),
             (f"{study}draft/", "draft", recruiting.draft),
             (f"{study}places/", "places", recruiting.places),
             *((f"{study}{name}/", name, recruiting.move(name)) for name in recruiting.MOVES),
+            (f"{study}sync/", "sync", recruiting.ask_again),
+            (f"{study}reading/", "reading", reading),
             (f"{study}approve/", "approve", deciding.approve),
             (f"{study}reject/{about}", "reject", deciding.reject),
             (f"{study}ask/{about}", "ask", deciding.ask),
             (f"{study}bonuses/", "bonuses", deciding.bonuses),
-            (f"{study}send/", "send", deciding.send_now),
-            (f"{study}settle/<int:act>/", "settle", deciding.settle_act),
-            (f"{study}cancel/<int:act>/", "cancel", deciding.cancel_act),
+            (f"{study}send/", "send", settling.send_now),
+            (f"{study}settle/<int:act>/", "settle", settling.settle_act),
+            (f"{study}settle-paid/<int:act>/", "settle_paid", settling.settle_paid),
+            (f"{study}pay-again/<int:act>/", "pay_again", settling.pay_anew),
+            (f"{study}take-down/{about}", "take_down", settling.take_down_bonus),
+            (f"{study}cancel/<int:act>/", "cancel", settling.cancel_act),
             (f"{study}link/", "link", mending.link_visit),
             (f"{study}discard/<int:participant>/", "discard", mending.discard),
             (f"{study}know/", "know", mending.know),

@@ -1,26 +1,41 @@
-"""The study at the panel: a preset, drafting it there, publishing, pausing, adding places, reading back.
+"""The study at the panel: whom to take, drafting it there, publishing, pausing, adding places, reading back.
 
-These are single calls with a time limit, made while the page waits. What costs per submission is in `deciding`.
+These are single calls with a time limit, made while the page waits; only a long list is read by a worker. What costs
+per submission is in `deciding`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, cast
 
 from django import forms
+from django.db import transaction
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 
 from annotator.admin.deciding import TAB, panel_for, panel_url
 from annotator.models import Panel
 from annotator.platforms import get_platform
-from annotator.platforms.prolific.client import PanelError
+from annotator.platforms.prolific.errors import PanelError
 from annotator.platforms.prolific.presets import PRESETS
+from annotator.platforms.prolific.whom import (
+    DEVICES,
+    EDUCATION,
+    KEPT_OUT_BY,
+    LABELS,
+    MOST_SUBMISSIONS,
+    Whom,
+    WhomWrong,
+)
 from annotator.services import recruiting
-from annotator.services.draft_checks import draft_problems, draft_warnings
+from annotator.services.draft_checks import PLATFORM, NotReady, draft_problems, draft_warnings
 from annotator.services.panel_client import NotSetUp
-from annotator.services.panels import PanelFixed
+from annotator.services.panels import PanelFixed, panel_of
+from annotator.services.reading_back import begin_reading, is_short, sync
+from annotator.services.whom import set_whom, use_preset, whom_of
+from annotator.tasks import read_panel
 from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page
-from evaluation.admin.rights import FORM, study_page
+from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
 
 PRESET_CHOICES = [(each.key, f"{each.label}: {each.about}") for each in PRESETS.values()]
@@ -30,7 +45,7 @@ def call(ask: Callable[[], Any]) -> Any:
     """What the panel or its rules refuse stands above the form."""
     try:
         return ask()
-    except recruiting.NotReady as not_ready:
+    except NotReady as not_ready:
         raise ActRefused(*not_ready.problems) from None
     except (PanelError, NotSetUp, PanelFixed) as error:
         raise ActRefused(str(error)) from None
@@ -46,7 +61,7 @@ def preset(request: HttpRequest, study: Study) -> HttpResponse:
     """Pay, minutes, items per person and filters as a published study had them."""
 
     def do(data: dict[str, Any]) -> str:
-        left = call(lambda: recruiting.use_preset(study, data["preset"]))
+        left = call(lambda: use_preset(study, data["preset"]))
         said = f"Recruiting as {PRESETS[data['preset']].label}: {_offer(study)}."
         return f"{said} {' '.join(left)}" if left else said
 
@@ -67,9 +82,123 @@ def _offer(study: Study) -> str:
     return f"{pay} for {study.items_per_participant} items in {study.paid_minutes} minutes"
 
 
+# --- whom to take -----------------------------------------------------------------------------------------------------
+
+
+class WhomForm(OptionalReasonForm):
+    """A field for each condition; what is left empty asks for nothing."""
+
+    approval_rate = forms.IntegerField(
+        label=LABELS["approval_rate"],
+        required=False,
+        min_value=0,
+        max_value=100,
+        help_text="A whole number. 100 is what is above 99.",
+    )
+    least = forms.IntegerField(label=LABELS["least"], required=False, min_value=0, max_value=MOST_SUBMISSIONS)
+    most = forms.IntegerField(
+        label=LABELS["most"],
+        required=False,
+        min_value=0,
+        max_value=MOST_SUBMISSIONS,
+        help_text="For people who are new to studies; usually empty.",
+    )
+    fluent = forms.CharField(
+        label=LABELS["fluent"],
+        required=False,
+        max_length=1_000,
+        help_text="Languages by Prolific's own names, with commas between: English, French.",
+    )
+    first = forms.CharField(label=LABELS["first"], required=False, max_length=1_000)
+    countries = forms.CharField(
+        label=LABELS["countries"],
+        required=False,
+        max_length=4_000,
+        help_text="Countries by Prolific's own names: United Kingdom, United States.",
+    )
+    education = forms.ChoiceField(
+        label=LABELS["education"],
+        required=False,
+        choices=[("", "Any"), *((each, each) for each in EDUCATION)],
+    )
+    not_from = forms.MultipleChoiceField(
+        label=LABELS["not_from"],
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Studies here whose people come from Prolific.",
+    )
+    by = forms.ChoiceField(label=LABELS["by"], choices=list(KEPT_OUT_BY.items()), widget=forms.RadioSelect)
+    devices = forms.MultipleChoiceField(
+        label=LABELS["devices"],
+        choices=[(each, each) for each in DEVICES],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    field_order = (*LABELS, "reason")
+
+
+def _whom_form(others: list[tuple[str, str]]) -> type[WhomForm]:
+    """With the studies that the user may name; without any, nobody can be kept out."""
+
+    class Form(WhomForm):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            if others:
+                cast(forms.MultipleChoiceField, self.fields["not_from"]).choices = others
+            else:
+                del self.fields["not_from"], self.fields["by"]
+
+    return Form
+
+
+@study_page("write", methods=FORM)
+def whom(request: HttpRequest, study: Study) -> HttpResponse:
+    """Who is let in, by field; a draft that nobody sees yet is changed there as well."""
+    panel = panel_for(study)
+    now = whom_of(panel)
+    others = _others(request, study, now)
+
+    def do(data: dict[str, Any]) -> str:
+        given = {name: data[name] for name in LABELS if name in data}
+        try:
+            notes = call(lambda: set_whom(study, given))
+        except WhomWrong as wrong:
+            raise ActRefused(*(f"{LABELS[name]}: {said}" for name, said in wrong.problems)) from None
+        said = whom_of(panel_of(study)).sentences()
+        return " ".join([f"Takes: {'; '.join(said)}." if said else "Takes everybody.", *notes])
+
+    initial = {
+        name: ", ".join(value) if name in ("fluent", "first", "countries") else value
+        for name, value in asdict(now).items()
+    }
+    act = Act(
+        title="Whom to take",
+        text="Prolific shows the study to nobody else. Names are looked up in its list when this is saved, and again "
+        "when the study is drafted; what it does not know stops that, and never takes other people instead."
+        + (" The draft there is changed with it." if panel.drafted_at is not None else ""),
+        button="Save",
+        form=_whom_form(others),
+        initial=initial,
+        do=do,
+        back=panel_url(study),
+    )
+    return act_page(request, study, act, tab=TAB)
+
+
+def _others(request: HttpRequest, study: Study, now: Whom) -> list[tuple[str, str]]:
+    """The user's studies with people from Prolific, and those that are kept out already."""
+    from_there = Q(panel__platform=PLATFORM) | Q(participants__platform=PLATFORM)
+    mine = my_studies(request).filter(from_there).exclude(pk=study.pk).distinct().order_by("-created_at")
+    found = dict(mine.values_list("slug", "title"))
+    return [*found.items(), *((slug, slug) for slug in now.not_from if slug not in found)]
+
+
+# --- at the panel -----------------------------------------------------------------------------------------------------
+
+
 @study_page("write", methods=FORM)
 def draft(request: HttpRequest, study: Study) -> HttpResponse:
     problems = draft_problems(study)
+    takes = whom_of(panel_of(study)).sentences() or ["everybody"]
 
     def do(data: dict[str, Any]) -> str:
         made = call(lambda: recruiting.draft_on_panel(study))
@@ -82,7 +211,8 @@ def draft(request: HttpRequest, study: Study) -> HttpResponse:
         button="Draft it",
         form=OptionalReasonForm,
         objects=[f"To be mended first: {each}" for each in problems]
-        + [f"To think about: {each}" for each in draft_warnings(study)],
+        + [f"To think about: {each}" for each in draft_warnings(study)]
+        + [f"Whom it takes: {each}" for each in takes],
         do=do,
         back=panel_url(study),
     )
@@ -113,12 +243,6 @@ MOVES = {
     "start": Move(
         "Go on recruiting", "Free places can be taken again.", "Go on", "Recruiting again.", recruiting.start
     ),
-    "sync": Move(
-        "Ask the panel again",
-        "Reads the study's state and all submissions back, and does here what they call for: who returned or timed "
-        "out frees their places. Nothing is changed there.",
-        "Ask", "Read back", recruiting.sync,
-    ),
 }  # fmt: skip
 
 
@@ -131,9 +255,7 @@ def move(name: str) -> Callable[..., HttpResponse]:
         panel = panel_for(study)
 
         def do(data: dict[str, Any]) -> str:
-            answer = call(lambda: what.ask(panel))
-            if isinstance(answer, recruiting.Synced):
-                return f"{what.done}: {answer.submissions:,} submissions, {answer.changed:,} of them news."
+            call(lambda: what.ask(panel))
             return what.done
 
         act = Act(
@@ -147,6 +269,32 @@ def move(name: str) -> Callable[..., HttpResponse]:
         return act_page(request, study, act, tab=TAB)
 
     return moved
+
+
+@study_page("write", methods=FORM)
+def ask_again(request: HttpRequest, study: Study) -> HttpResponse:
+    """Of a short study while the page waits; a long one is read by a worker, and the page shows how far that is."""
+    panel = panel_for(study)
+    short = is_short(panel)
+
+    def do(data: dict[str, Any]) -> str:
+        if short:
+            return f"Read back: {call(lambda: sync(panel, everyone=True))}"
+        begun = call(lambda: begin_reading(panel, request.user))
+        transaction.on_commit(lambda: read_panel.delay(begun.pk), robust=True)
+        return f"{get_platform(panel.platform).label} is being asked; this page shows how far that is."
+
+    act = Act(
+        title="Ask the panel again",
+        text=f"{get_platform(panel.platform).label}: Reads the study's state, all submissions and their bonuses back, "
+        "and does here what they call for: who returned or timed out frees their places. Nothing is changed there."
+        f"{'' if short else ' It takes a while; a worker does it, and you can go on meanwhile.'}",
+        button="Ask",
+        form=OptionalReasonForm,
+        do=do,
+        back=panel_url(study),
+    )
+    return act_page(request, study, act, tab=TAB)
 
 
 class PlacesForm(OptionalReasonForm):

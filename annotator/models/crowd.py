@@ -104,7 +104,11 @@ class Participant(models.Model):
 
 
 class Submission(models.Model):
-    """The panel's record of one visit: a return and a re-entry are two."""
+    """The panel's record of one visit: a return and a re-entry are two.
+
+    Each has an outcome of its own. One that began after the participant had handed in their work has none, and ends
+    at once.
+    """
 
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="submissions")
     external_id = models.CharField(max_length=120, blank=True)
@@ -124,6 +128,11 @@ class Submission(models.Model):
 
     def __str__(self) -> str:
         return f"submission {self.pk}"
+
+    @property
+    def came_afterwards(self) -> bool:
+        """Whether it began when the participant's work had been handed in by another one."""
+        return self.ended_at is not None and self.outcome == ""
 
 
 class SlotState(models.TextChoices):

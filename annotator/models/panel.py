@@ -26,6 +26,8 @@ class Panel(models.Model):
     # What the platform's profile lets a researcher set: names of parameters, an address per outcome.
     settings = models.JSONField(default=dict, blank=True)
     returned = models.CharField(max_length=10, choices=Returned, default=Returned.KEEP)
+    # Whom to take and on which devices, as a researcher set it (`annotator.platforms.prolific.whom`).
+    whom = models.JSONField(default=dict, blank=True)
 
     # The study on the panel, once it is drafted there; from then on its codes are fixed.
     external_id = models.CharField(max_length=120, blank=True)
@@ -36,6 +38,9 @@ class Panel(models.Model):
     # Places there: participants, not judgments.
     places = models.PositiveIntegerField(null=True, blank=True)
     synced_at = models.DateTimeField(null=True, blank=True)
+    # What the draft there asks of participants in the panel's own form, and what it asked when it was last read.
+    drafted = models.JSONField(default=dict, blank=True)
+    there = models.JSONField(default=dict, blank=True)
 
     class Meta:
         constraints = [
@@ -52,17 +57,27 @@ class Panel(models.Model):
 
 
 class PersonalLink(models.Model):
-    """A link with a name on it: whoever opens it is one and the same participant."""
+    """A link with a name on it: whoever opens it is one and the same participant, until it is revoked."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="personal_links")
     # Becomes the participant's id, so it names one person in all of a team's studies.
     label = models.CharField(max_length=120)
     key = models.CharField(max_length=64, unique=True, default=new_token)
     created_at = models.DateTimeField(default=timezone.now)
+    # While it is revoked: since when, and why.
+    revoked_at = models.DateTimeField(null=True, blank=True)
+    revoked_reason = models.CharField(max_length=300, blank=True)
 
     class Meta:
         ordering = ["pk"]
-        constraints = [models.UniqueConstraint(fields=["study", "label"], name="personal_link_label_unique")]
+        constraints = [
+            models.UniqueConstraint(fields=["study", "label"], name="personal_link_label_unique"),
+            models.CheckConstraint(
+                name="personal_link_revoked_has_reason",
+                condition=Q(revoked_at=None, revoked_reason="")
+                | (Q(revoked_at__isnull=False) & ~Q(revoked_reason="")),
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.label
@@ -101,9 +116,19 @@ class PanelRecord(models.Model):
     started_at = models.DateTimeField(null=True, blank=True)
     completed_at = models.DateTimeField(null=True, blank=True)
     code = models.CharField(max_length=120, blank=True)
+    # Since when the participant has been asked to return it, from here, there, or by the code that they entered.
+    return_asked_at = models.DateTimeField(null=True, blank=True)
+    # The sum of the bonuses that the panel shows on it, and as of when it was asked; no sum while nobody has asked,
+    # and where the panel says that there is no such submission.
+    bonuses = models.DecimalField(max_digits=9, decimal_places=2, null=True, blank=True)
+    bonuses_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                name="panel_record_bonuses_read",
+                condition=Q(bonuses=None) | Q(bonuses__gte=0, bonuses_at__isnull=False),
+            ),
             models.UniqueConstraint(fields=["panel", "external_id"], name="panel_record_once"),
             models.CheckConstraint(
                 name="panel_record_status_known", condition=Q(status__in=PanelStatus.values)
@@ -175,6 +200,9 @@ class PanelAct(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.INTENDED)
     # Bonuses are paid in batches; the panel's id of this one's.
     batch = models.CharField(max_length=120, blank=True)
+    # Of bonuses: what else the panel had shown on the submission when this one was sent, which is not from here; None
+    # where nobody had read that.
+    others = models.DecimalField(max_digits=9, decimal_places=2, null=True, blank=True)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     created_at = models.DateTimeField(default=timezone.now)
     sent_at = models.DateTimeField(null=True, blank=True)
@@ -211,6 +239,53 @@ class PanelAct(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.record_id}: {self.state}"
+
+
+class PanelReading(models.Model):
+    """One time that all of a study was read back from its panel because somebody asked for it, and how far that is."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued", "queued"
+        RUNNING = "running", "running"
+        DONE = "done", "done"
+        FAILED = "failed", "failed"
+
+    panel = models.ForeignKey(Panel, models.CASCADE, related_name="readings")
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    phase = models.CharField(max_length=40, blank=True)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    # How it ended, in a sentence.
+    message = models.CharField(max_length=500, blank=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField(default=timezone.now)
+    heartbeat_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["panel"],
+                condition=Q(state__in=["queued", "running"]),
+                name="panel_reading_one_at_once",
+            ),
+            models.CheckConstraint(
+                name="panel_reading_state_known",
+                condition=Q(state__in=["queued", "running", "done", "failed"]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"reading of {self.panel_id}: {self.state}"
+
+    @property
+    def is_active(self) -> bool:
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its worker gave no sign of life for so long that another may begin."""
+        silent = timezone.now() - self.heartbeat_at
+        return self.is_active and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS
 
 
 class KnownMismatch(models.Model):

@@ -86,6 +86,11 @@ class Platform:
         """Whether nobody is taken in without the platform's id."""
         return False
 
+    def why_strangers(self, settings: Settings) -> str:
+        """Why somebody who took part in another study of the platform is not known in this one; empty where they are:
+        lists across studies go by ids, so they need the same one in both."""
+        return "" if self.needs_id(settings) else f"{self.label} gives nobody an id"
+
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         """Who comes, from the address's parameters (or the entry form that carries them on)."""
         raise NotImplementedError(self.key)

@@ -71,6 +71,9 @@ class Link(Platform):
     def needs_id(self, settings: Settings) -> bool:
         return bool(settings.get("participant_param"))
 
+    def why_strangers(self, settings: Settings) -> str:
+        return "" if self.needs_id(settings) else "whoever opens a link without an id is somebody new"
+
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         ids = read_ids(params, _names(settings))
         return Visit(self.key, **ids) if ids.get("external_id") else Visit(self.key)
@@ -148,6 +151,10 @@ class Personal(Platform):
 
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         return Visit(self.key, session_id=clean_id(params.get("personal", "")))
+
+    def why_strangers(self, settings: Settings) -> str:
+        """The same name is the same person in every study."""
+        return ""
 
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         return {"personal": visit.session_id}

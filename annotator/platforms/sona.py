@@ -27,6 +27,9 @@ class Sona(Platform):
     def needs_id(self, settings: Settings) -> bool:
         return True
 
+    def why_strangers(self, settings: Settings) -> str:
+        return "SONA gives everybody another survey code in each study"
+
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         """The survey code stands for the person as well: SONA gives one per person and study."""
         return Visit(self.key, clean_id(params.get(_param(settings), "")))

@@ -1,12 +1,21 @@
 """Who may take part, by what they took part in: lists across studies."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from django.db import transaction
 
 from annotator.models import EntryRule, Participant
-from annotator.platforms import Visit
-from evaluation.models import Study
+from annotator.platforms import Visit, get_platform
+from annotator.services.panels import panel_of
+from evaluation.hooks import Advice
+from evaluation.models import Study, StudyMember
+
+# What a list does with who is not known, by its kind.
+LISTS = {
+    EntryRule.Kind.NOT: ("Not who took part in", "Whoever is not known is let in all the same."),
+    EntryRule.Kind.ONLY: ("Only who took part in", "Whoever is not known is not let in."),
+}
 
 
 def is_admitted(study: Study, visit: Visit) -> bool:
@@ -45,3 +54,50 @@ def set_entry_rules(study: Study, *, barred: Iterable[Study], invited: Iterable[
         EntryRule.objects.bulk_create(
             EntryRule(study=study, other_id=other, kind=kind) for other, kind in kinds.items()
         )
+
+
+def why_strangers(study: Study, other: Study) -> str:
+    """Why people of the other study are not known in this one, whatever a list says; empty where they are."""
+    there, here = panel_of(other), panel_of(study)
+    set_to = {panel.platform if panel is not None else "" for panel in (there, here)}
+    if "" in set_to and set_to <= {"", "prolific"}:
+        return "where no platform is set, only who comes with Prolific's ids is known"
+    for panel in (there, here):
+        platform = get_platform(panel.platform if panel is not None else "link")
+        if why := platform.why_strangers(panel.settings if panel is not None else {}):
+            return why
+    if len(set_to) == 1:
+        return ""
+    labels = [get_platform(panel.platform).label for panel in (there, here) if panel is not None]
+    return f"its people come from {labels[0]} and this study's from {labels[1]}, which each have ids of their own"
+
+
+def rule_warnings(study: Study, may_name: Iterable[int] | None = None) -> list[str]:
+    """A sentence for each list that does not do what it says, with the studies whose people are not known here.
+
+    `may_name`: the studies whose names the reader may learn; None for all.
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    known = None if may_name is None else set(may_name)
+    rules = EntryRule.objects.filter(study=study).select_related("other__panel").order_by("other__title")
+    for rule in rules:
+        if why := why_strangers(study, rule.other):
+            named = known is None or rule.other_id in known
+            found.setdefault((rule.kind, why), []).append(str(rule.other) if named else "another study")
+    return [_warning(EntryRule.Kind(kind), names, why) for (kind, why), names in found.items()]
+
+
+def _warning(kind: EntryRule.Kind, names: Iterable[str], why: str) -> str:
+    lists, then = LISTS[kind]
+    return f"{lists} {', '.join(names)}: {why}. {then}"
+
+
+def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
+    """Hook: the lists that do not do what they say. `by` is who reads it, None whoever runs the server."""
+    if not EntryRule.objects.filter(study=study).exists():
+        return
+    mine = None
+    if by is not None and not by.is_superuser:
+        mine = StudyMember.objects.filter(user=by).values_list("study", flat=True)
+    for sentence in rule_warnings(study, mine):
+        yield Advice(sentence, "Who may take part", "admin:annotator_slot_entry_rules")

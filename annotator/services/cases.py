@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from annotator.models import (
     Assignment,
@@ -20,8 +20,8 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
-from evaluation.models import Outcome, Role
-from evaluation.selectors import counting_judgments, standing_exclusions
+from evaluation.models import Judgment, Outcome, Role
+from evaluation.selectors import counting_judgments, excluded, main_judgments, standing_exclusions
 
 Kind, State = PanelAct.Kind, PanelAct.State
 # An act that stands: it will be sent, is being sent or was done. One with an unknown outcome may have been done.
@@ -42,9 +42,13 @@ FAILED = (ParticipantOutcome.FAILED_ATTENTION, ParticipantOutcome.FAILED_QUALIFI
 
 @dataclass(frozen=True)
 class Work:
-    """What a participant did: main items judged, judgments that count, and attention checks met and failed."""
+    """What a participant did: main items judged, judgments that count, and attention checks met and failed.
+
+    `kept` is what is not left out; it counts unless its place was taken or its item was withdrawn meanwhile.
+    """
 
     judged: int = 0
+    kept: int = 0
     counting: int = 0
     checks: int = 0
     failed: int = 0
@@ -100,6 +104,11 @@ class Case:
         if self.submission is not None and self.submission.outcome:
             return self.submission.outcome
         return self.participant.outcome if self.participant is not None and self.holds_work else ""
+
+    @property
+    def is_afterwards(self) -> bool:
+        """Whether they came once more after their way had ended; nothing was done in this visit."""
+        return self.submission is not None and self.submission.came_afterwards
 
     @property
     def is_complete_here(self) -> bool:
@@ -217,12 +226,13 @@ def _give_work(panel: Panel, cases: Iterable[Case]) -> None:
         holder.work = work.get(pk, NO_WORK)
 
 
-def _claim(case: Case) -> tuple[bool, bool, bool, bool, float]:
+def _claim(case: Case) -> tuple[bool, bool, bool, bool, bool, float]:
     """What makes a visit the one that the work belongs to; of equals the latest."""
     return (
         case.status not in FREED,
         not case.is_doubtful,
         case.submission is not None,
+        not case.is_afterwards,
         case.record is not None,
         case.came,
     )
@@ -240,15 +250,18 @@ def _work(panel: Panel) -> dict[int, Work]:
             failed=Count("pk", filter=attention & Q(passed=False, judgment__outcome=Outcome.OK)),
         )
     )
-    counting = dict(
-        counting_judgments(panel.study)
-        .filter(rater__participant__isnull=False)
-        .order_by()
-        .values_list("rater")
-        .annotate(n=Count("pk"))
-    )
+    kept = dict(_by_rater(main_judgments(panel.study).exclude(excluded(panel.study))))
+    counting = dict(_by_rater(counting_judgments(panel.study)))
     gone = dict(standing_exclusions(panel.study).filter(rater__isnull=False).values_list("rater", "reason"))
     return {
-        participant: Work(judged, counting.get(rater, 0), checks, failed, gone.get(rater, ""))
+        participant: Work(
+            judged, kept.get(rater, 0), counting.get(rater, 0), checks, failed, gone.get(rater, "")
+        )
         for participant, rater, judged, checks, failed in rows
     }
+
+
+def _by_rater(judgments: QuerySet[Judgment]) -> Iterable[tuple[int, int]]:
+    """People's raters, and how many of the judgments are theirs."""
+    theirs = judgments.filter(rater__participant__isnull=False)
+    return theirs.order_by().values_list("rater").annotate(n=Count("pk"))

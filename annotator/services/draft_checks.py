@@ -1,6 +1,6 @@
 """What a study must have before it is drafted on Prolific, in sentences for whoever drafts it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +17,15 @@ from evaluation.models import Revision, Status, Study
 PLATFORM = "prolific"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_CODE = 40
+ONE_ATTEMPT = "The qualification can be tried once; Prolific wants two attempts at a comprehension check."
+
+
+class NotReady(Exception):
+    """The study can't be drafted, published or changed there now. Carries every sentence that says why."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(" ".join(self.problems))
 
 
 def steps_in_force(study: Study) -> Mapping[str, Any]:
@@ -116,9 +125,7 @@ def draft_warnings(study: Study) -> list[str]:
         )
     rule = steps_in_force(study).get("qualification")
     if rule and (rule.get("attempts") or 1) < 2:
-        found.append(
-            "The qualification can be tried once; Prolific wants two attempts at a comprehension check."
-        )
+        found.append(f"{ONE_ATTEMPT} “Allow two attempts” on the workbench sets it.")
     if not settings.ASSAY_PROLIFIC_WEBHOOK_SECRET:
         found.append("Without webhooks, returned places are free again only after the next sync.")
     return [each for each in found if each]

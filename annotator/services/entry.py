@@ -7,10 +7,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
-from annotator.models import EntryRule, Participant, Submission
+from annotator.models import EntryRule, Participant, PersonalLink, Submission
 from annotator.platforms import Visit
-from annotator.selectors import arm_places, find_participant, has_places, may_resume
+from annotator.selectors import arm_places, ends_likewise, find_participant, has_places, may_resume
 from annotator.services.admission import is_admitted
+from annotator.services.panels import LinkRevoked
 from annotator.services.progress import advance, first_step
 from annotator.services.resuming import pick_up, reopen
 from evaluation.canonical import canonical_hash
@@ -37,8 +38,9 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
     """Who comes with this visit: the participant they were, with a new submission, or a new one who consents now.
 
     Who had returned the study or run out of time at the panel, and takes it again there, goes on where they stopped.
+    A visit that begins after work was handed in is kept without an outcome: the work belongs to an earlier one.
     `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, NotAdmitted,
-    StudyFull or ConsentChanged; then nothing is stored.
+    StudyFull, ConsentChanged or LinkRevoked; then nothing is stored.
     """
     with transaction.atomic():
         # One at a time per study: two who consent at once must not be promised the same places.
@@ -48,6 +50,8 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
             .select_for_update(no_key=True, of=("self",))
             .get(pk=study.pk)
         )
+        if visit.platform == "personal" and _is_revoked(locked, visit):
+            raise LinkRevoked(visit.external_id)
         participant = find_participant(locked, visit)
         resumes = participant is not None and may_resume(participant, visit)
         if participant is None:
@@ -57,8 +61,15 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
         if visit.session_id or not participant.submissions.exists():
             _add_submission(participant, visit)
         if resumes:
+            # A personal link is one visit, however often it was given back.
+            participant.submissions.filter(external_id=visit.session_id).update(outcome="", ended_at=None)
             pick_up(participant)
         return participant
+
+
+def _is_revoked(study: Study, visit: Visit) -> bool:
+    links = PersonalLink.objects.filter(study=study, key=visit.session_id)
+    return links.filter(revoked_at__isnull=False).exists()
 
 
 def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
@@ -102,16 +113,20 @@ def _draw_arm(study: Study, now: datetime) -> int:
 
 
 def _add_submission(participant: Participant, visit: Visit) -> None:
-    Submission.objects.get_or_create(
+    # Somebody's way can end as they come, where nothing is left for them.
+    is_first = participant.outcome != "" and not participant.submissions.exists()
+    submission, _ = Submission.objects.get_or_create(
         participant=participant,
         external_id=visit.session_id,
         defaults={
             "external_study_id": visit.external_study_id,
             "extra": dict(visit.extra),
-            "outcome": participant.outcome,
             "ended_at": timezone.now() if participant.outcome else None,
         },
     )
+    if submission.came_afterwards and (is_first or ends_likewise(participant)):
+        submission.outcome = participant.outcome
+        submission.save(update_fields=["outcome"])
 
 
 def consent_version(spec: dict[str, object]) -> str:

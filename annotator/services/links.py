@@ -1,15 +1,24 @@
-"""Personal links: one per colleague, each with a name on it."""
+"""Personal links: one per colleague, each with a name on it; making, revoking and restoring them."""
 
 from collections.abc import Iterable
 
 from django.db import transaction
+from django.utils import timezone
 
-from annotator.models import PersonalLink
+from annotator.models import Participant, ParticipantOutcome, PersonalLink
+from annotator.services.leaving import give_back
 from annotator.services.panels import study_address
+from annotator.services.progress import finish
+from annotator.services.submitting import lock_participant
 from evaluation.models import Study
 
 MAX_LABEL = 120
 MAX_LINKS = 500
+MAX_REASON = 300
+
+
+class LinkActRefused(ValueError):
+    """The link can't be revoked or restored; the message says why."""
 
 
 def make_links(study: Study, labels: Iterable[str]) -> list[PersonalLink]:
@@ -33,6 +42,44 @@ def _check(labels: list[str]) -> None:
         raise ValueError(f"Longer than {MAX_LABEL} characters: {too_long[0][:40]} ...")
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
         raise ValueError(f"Named twice: {', '.join(twice)}.")
+
+
+def revoke_link(link: PersonalLink, reason: str) -> None:
+    """Whoever opens it is told so from now on. What they handed in stays; what they were at is given to others.
+
+    Who had come to an end of their own keeps it; of everybody else the visit ends as returned. LinkActRefused if it
+    is revoked already, or without a reason.
+    """
+    reason = _reason(reason)
+    with transaction.atomic():
+        # As entering does it, so that nobody comes in by the link meanwhile.
+        Study.objects.select_for_update(no_key=True).get(pk=link.study_id)
+        standing = PersonalLink.objects.filter(pk=link.pk, revoked_at=None)
+        if not standing.update(revoked_at=timezone.now(), revoked_reason=reason):
+            raise LinkActRefused(f"The link for {link.label} is revoked already.")
+        holder = Participant.objects.filter(study=link.study_id, platform="personal", external_id=link.label)
+        if (token := holder.values_list("token", flat=True).first()) is not None:
+            participant = lock_participant(token)
+            if participant.outcome == "":
+                give_back(participant)
+                finish(participant, ParticipantOutcome.RETURNED)
+    link.refresh_from_db()
+
+
+def restore_link(link: PersonalLink, reason: str) -> None:
+    """The link works again: its person goes on where they stopped when they open it. LinkActRefused if it works."""
+    _reason(reason)
+    revoked = PersonalLink.objects.filter(pk=link.pk, revoked_at__isnull=False)
+    if not revoked.update(revoked_at=None, revoked_reason=""):
+        raise LinkActRefused(f"The link for {link.label} is not revoked.")
+    link.refresh_from_db()
+
+
+def _reason(text: str) -> str:
+    text = text.strip()
+    if not text or len(text) > MAX_REASON:
+        raise LinkActRefused(f"Say why, in at most {MAX_REASON} characters.")
+    return text
 
 
 def link_address(link: PersonalLink) -> str:

@@ -1,5 +1,8 @@
 """The way to the panel's API, set up from the environment."""
 
+import time
+from collections.abc import Callable
+
 from django.conf import settings
 
 from annotator.platforms.prolific.client import Client
@@ -13,9 +16,9 @@ class NotSetUp(Exception):
     """This installation has no token for the panel."""
 
 
-def open_client(*, patience: float = PATIENCE) -> Client:
-    """A client of Prolific's API; close it, or use it with `with`. Raises NotSetUp."""
+def open_client(*, patience: float = PATIENCE, wait: Callable[[float], None] = time.sleep) -> Client:
+    """A client of Prolific's API; close it, or use it with `with`. `wait` waits so many seconds. Raises NotSetUp."""
     token = settings.ASSAY_PROLIFIC_TOKEN.strip()
     if not token:
         raise NotSetUp("ASSAY_PROLIFIC_TOKEN is not set, so nothing can be asked of Prolific from here.")
-    return Client(token, settings.ASSAY_PROLIFIC_URL, first_wait=FIRST_WAIT, patience=patience)
+    return Client(token, settings.ASSAY_PROLIFIC_URL, first_wait=FIRST_WAIT, patience=patience, sleep=wait)

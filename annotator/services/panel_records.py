@@ -16,6 +16,7 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
+from annotator.selectors import has_judged
 from annotator.services.cases import is_same
 from annotator.services.leaving import give_back
 from annotator.services.progress import finish
@@ -47,6 +48,9 @@ class Seen:
     started_at: datetime | None = None
     completed_at: datetime | None = None
     code: str = ""
+    return_asked_at: datetime | None = None
+    # Whether it tells if a return is asked for. Only the submission itself does, which can also take that back.
+    tells_requests: bool = False
 
 
 def note_status(panel: Panel, seen: Seen) -> PanelRecord:
@@ -124,6 +128,8 @@ def _keep(panel: Panel, seen: Seen, submission: Submission | None) -> PanelRecor
     record.started_at = seen.started_at or record.started_at
     record.completed_at = seen.completed_at or record.completed_at
     record.code = seen.code or record.code
+    if seen.tells_requests:
+        record.return_asked_at = seen.return_asked_at
     record.save()
     return record
 
@@ -174,8 +180,11 @@ def _discards(panel: Panel, submission: Submission, status: str) -> bool:
 
 
 def _discard(submission: Submission, reason: str) -> None:
-    """Leaves out what was submitted in this visit, and has it judged anew."""
+    """Leaves out what was submitted in this visit, and has it judged anew. Who has judged nothing stays as they are:
+    nothing is to be left out, and they may take the study again."""
     participant: Participant = submission.participant
+    if not has_judged(participant):
+        return
     study = participant.study
     if participant.submissions.count() == 1:
         with suppress(AlreadyExcluded):

@@ -30,6 +30,10 @@ class LinkUnknown(Exception):
     """There is no personal link of that key in the study."""
 
 
+class LinkRevoked(Exception):
+    """The personal link was revoked."""
+
+
 @dataclass(frozen=True)
 class Arrival:
     """Somebody at a study's door: who, from which platform, and how that is set."""
@@ -65,7 +69,7 @@ def settings_for(study: Study, platform: str) -> Settings:
 
 
 def read_arrival(study: Study, params: Mapping[str, str]) -> Arrival:
-    """Who comes by an address with these parameters. Raises LinkUnknown."""
+    """Who comes by an address with these parameters. Raises LinkUnknown or LinkRevoked."""
     personal = get_platform("personal")
     if key := personal.read_visit(params, {}).session_id:
         return Arrival(_named(study, key), personal, {})
@@ -79,6 +83,8 @@ def _named(study: Study, key: str) -> Visit:
     link = PersonalLink.objects.filter(study=study, key=key).first()
     if link is None:
         raise LinkUnknown(key)
+    if link.revoked_at is not None:
+        raise LinkRevoked(link.label)
     return Visit("personal", link.label, session_id=link.key)
 
 
@@ -88,8 +94,9 @@ def leave_at_door(study: Study, arrival: Arrival, outcome: str) -> Leave:
 
 
 def leave_of(participant: Participant) -> Leave:
-    """How a participant whose way has ended gets back, by their latest visit."""
-    study, latest = participant.study, participant.submissions.order_by("-entered_at", "-pk").first()
+    """How a participant whose way has ended gets back, by the visit in which it did."""
+    study, ended = participant.study, participant.submissions.filter(outcome=participant.outcome)
+    latest = ended.order_by("-entered_at", "-pk").first()
     visit = Visit(
         participant.platform,
         participant.external_id,

@@ -1,5 +1,6 @@
 """What comes next for a participant: the way from consent to completion."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -126,14 +127,18 @@ def _qualified(participant: Participant, attempt: int) -> bool:
 
 
 def _next_item(participant: Participant, now: datetime, judged: int, checked: int) -> bool:
+    check = _find_check(participant) if _check_is_due(participant, judged, checked) else None
     if judged >= participant.quota:
-        return False
+        # Also while the study is paused: a check takes no place, and nobody who is through waits for it.
+        return check is not None and _reserve_check(participant, check, now)
     if participant.study.status == Status.PAUSED:
         return True  # nothing new now, but it may go on
-    if _check_is_due(participant, judged, checked) and _reserve_check(participant, now):
-        return True
+    if check is not None and check.may_come_now:
+        return _reserve_check(participant, check, now)
     if claim_slot(participant, now) is not None or next_release(participant, now) is not None:
         return True
+    if check is not None:
+        return _reserve_check(participant, check, now)
     if judged == 0:
         finish(participant, ParticipantOutcome.FULL)
     return False
@@ -148,17 +153,49 @@ def _check_is_due(participant: Participant, judged: int, checked: int) -> bool:
     return checked < sum(1 for position in positions if position <= judged)
 
 
-def _reserve_check(participant: Participant, now: datetime) -> bool:
-    """An attention check in the form that the participant works with, drawn by the seed."""
+@dataclass(frozen=True)
+class _Check:
+    """An attention check for a participant, and the how manieth time that they meet it, from 0.
+
+    One that comes again can be told from an item, which never does; launch advises a pool large enough. Right after it
+    was skipped it would stand out most: one more item comes between, if there is one.
+    """
+
+    item: Item
+    attempt: int = 0
+    may_come_now: bool = True
+
+
+def _find_check(participant: Participant) -> _Check | None:
+    """An attention check in the form that the participant works with, drawn by the seed; where they have met all,
+    the one again that they skipped or gave back longest ago, so that nobody gets through unchecked by that."""
     met = Assignment.objects.filter(participant=participant).values("item")
     checks = Item.objects.filter(
         study=participant.study_id, role=Role.ATTENTION, arm=participant.arm_id, withdrawn_at=None
     ).exclude(stimulus_hash="")
     items = list(checks.exclude(pk__in=met).order_by("pk"))
     if not items:
-        return False
+        return _unanswered_check(participant)
     rng = design.generator(participant.revision.spec["seed"], "check", participant.pk, len(items))
-    reserve_slotless(participant, items[int(rng.integers(len(items)))], now)
+    return _Check(items[int(rng.integers(len(items)))])
+
+
+def _unanswered_check(participant: Participant) -> _Check | None:
+    met = Assignment.objects.filter(participant=participant, item__role=Role.ATTENTION)
+    answered = met.filter(state=AssignmentState.SUBMITTED).values("item")
+    given_back = met.filter(state__in=[AssignmentState.SKIPPED, AssignmentState.RETURNED])
+    left = given_back.filter(item__withdrawn_at=None).exclude(item__in=answered)
+    latest = {each.item_id: each for each in left.select_related("item").order_by("ended_at")}
+    if not latest:
+        return None
+    oldest = min(latest.values(), key=lambda each: each.ended_at or each.reserved_at)
+    since = Assignment.objects.filter(participant=participant, ended_at__gt=oldest.ended_at)
+    between = since.filter(state=AssignmentState.SUBMITTED, item__role=Role.MAIN)
+    return _Check(oldest.item, oldest.attempt + 1, between.exists())
+
+
+def _reserve_check(participant: Participant, check: _Check, now: datetime) -> bool:
+    reserve_slotless(participant, check.item, now, check.attempt)
     return True
 
 

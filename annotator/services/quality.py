@@ -1,5 +1,6 @@
 """Signs of careless work, per participant. They are for a researcher to read: nothing excludes by itself."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
-from annotator.models import Assignment, Participant
+from annotator.models import Assignment, AssignmentState, Participant
 from evaluation.analytics import quality
-from evaluation.columns import Columns, Type, read_columns
+from evaluation.columns import Coded, Columns, Type, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Role, Study
 from evaluation.protocols import Kind, Over, Question
 from evaluation.protocols.moves import pasted_in
@@ -53,6 +55,7 @@ class ParticipantQuality:
     first: Share = field(default_factory=Share)
     texts: quality.Texts = field(default_factory=quality.Texts)
     attention: Share = field(default_factory=Share)
+    skipped_checks: int = 0
     gold: Share = field(default_factory=Share)
     agreement: float | None = None
     signs: list[str] = field(default_factory=list)
@@ -239,24 +242,31 @@ def _span(question: Question, value: npt.NDArray[Any]) -> float | None:
 
 
 def _add_texts(reports: list[ParticipantQuality], work: _Work) -> None:
-    rows = list(
-        work.answers()
-        .filter(kind=Kind.TEXT)
-        .order_by("judgment__item_id", "pk")
-        .values_list("judgment__rater_id", "judgment__item_id", "text", "question", "judgment__trace")
+    written = work.answers().filter(kind=Kind.TEXT).order_by("judgment__item_id", "pk")
+    columns = read_columns(
+        # As text: most traces are alike, and read once.
+        written.annotate(trace=Cast("judgment__trace", TextField())),
+        {"judgment__rater_id": Type.WHOLE, "judgment__item_id": Type.WHOLE, "text": Type.TEXT}
+        | dict.fromkeys(("question", "trace"), Type.CODED),
     )
-    if not rows:
-        return
-    rater = work.place(np.array([row[0] for row in rows])).tolist()
     found = quality.odd_texts(
-        rater,
-        [row[2] or "" for row in rows],
-        [pasted_in(row[4].get(row[3])) for row in rows],
-        _sources([row[1] for row in rows]),
+        work.place(columns.array("judgment__rater_id")).tolist(),
+        columns.array("text").tolist(),
+        _pasted(columns.coded("question"), columns.coded("trace")),
+        _sources(columns.array("judgment__item_id").tolist()),
         work.n,
     )
     for report, texts in zip(reports, found, strict=True):
         report.texts = texts
+
+
+def _pasted(question: Coded, trace: Coded) -> list[int | None]:
+    """How many characters of each text were pasted, by what its judgment's trace says of its question."""
+    traces = [json.loads(text or "{}") for text in trace.values]
+    return [
+        pasted_in(traces[of].get(question.values[asked]))
+        for asked, of in zip(question.codes.tolist(), trace.codes.tolist(), strict=True)
+    ]
 
 
 def _sources(items: Sequence[int]) -> Iterator[str]:
@@ -281,16 +291,19 @@ def _texts_of(stimulus: dict[str, Any]) -> str:
 
 def _add_gold(reports: list[ParticipantQuality], study: Study) -> None:
     """Attention checks, and every other item with gold but training, where mistakes are what it is for."""
+    skipped = Q(state=AssignmentState.SKIPPED, item__role=Role.ATTENTION)
     rows = (
-        Assignment.objects.filter(participant__study=study, passed__isnull=False)
+        Assignment.objects.filter(skipped | Q(passed__isnull=False), participant__study=study)
         .exclude(item__role=Role.TRAINING)
         .values_list("participant_id", "item__role", "passed")
     )
-    counts: dict[tuple[int, bool], Counter[bool]] = defaultdict(Counter)
+    counts: dict[tuple[int, bool], Counter[bool | None]] = defaultdict(Counter)
     for participant, role, passed in rows.iterator():
-        counts[(participant, role == Role.ATTENTION)][bool(passed)] += 1
+        counts[(participant, role == Role.ATTENTION)][passed] += 1
     for report in reports:
         checks, gold = counts[(report.participant.pk, True)], counts[(report.participant.pk, False)]
+        # What was skipped was neither passed nor failed.
+        report.skipped_checks = checks.pop(None, 0)
         report.attention = Share(checks[True], checks.total())
         report.gold = Share(gold[True], gold.total())
 
@@ -300,6 +313,8 @@ def _signs(report: ParticipantQuality) -> list[str]:
     signs = []
     if report.attention.k < report.attention.n:
         signs.append(f"passed {report.attention} attention checks")
+    if report.skipped_checks:
+        signs.append(f"skipped {_counted(report.skipped_checks)}")
     if report.gold.n >= ENOUGH and report.gold.k * 2 < report.gold.n:
         signs.append(f"has {report.gold} items with gold right")
     if report.judged >= ENOUGH and (report.relative_time or 1.0) < FAST_SHARE:
@@ -307,6 +322,10 @@ def _signs(report: ParticipantQuality) -> list[str]:
     if report.lines.n >= ENOUGH and report.lines.k >= LINES_SHARE * report.lines.n:
         signs.append(f"gives one value throughout in {report.lines} judgments")
     return signs + _text_signs(report.texts)
+
+
+def _counted(checks: int) -> str:
+    return f"{checks} attention check{'' if checks == 1 else 's'}"
 
 
 def _text_signs(texts: quality.Texts) -> list[str]:

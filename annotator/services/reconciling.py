@@ -22,16 +22,17 @@ from annotator.models import (
     SlotState,
 )
 from annotator.platforms import get_platform
+from annotator.platforms.prolific import statuses
 from annotator.selectors import people_needed
 from annotator.services.cases import COMPLETE_THERE, FREED, Case, Kind, State, read_cases
+from annotator.services.mismatch_kinds import KINDS, Mismatch, Rules
 from annotator.services.mismatches import (
-    KINDS,
-    Mismatch,
-    Rules,
     event_mismatch,
+    filters_mismatch,
     find_mismatches,
     places_mismatch,
 )
+from annotator.services.whom import whom_differences
 from evaluation.models import Status, Study
 
 ZERO = Decimal("0.00")
@@ -134,6 +135,8 @@ def reconcile(panel: Panel) -> Reconciliation:
     if panel.external_id and panel.places is not None and study.status in (Status.LIVE, Status.PAUSED):
         places = places_mismatch(needed, _coming(panel, cases))
         found += [places] if places is not None else []
+    filters = filters_mismatch(whom_differences(panel), panel.status == statuses.DRAFT)
+    found += [filters] if filters is not None else []
     events = PanelEvent.objects.filter(panel=panel, applied_at=None).exclude(problem="")
     found += [event_mismatch(event) for event in events.order_by("occurred_at", "pk")[:EVENTS_SHOWN]]
     found = [replace(each, known=known.get(each.key)) for each in found]
@@ -153,7 +156,7 @@ def reconcile(panel: Panel) -> Reconciliation:
 
 
 def _approvable(cases: Iterable[Case], mismatches: Iterable[Mismatch]) -> tuple[Case, ...]:
-    """Complete on both sides, passed, not decided, and nothing open about them."""
+    """Complete on both sides, passed, not decided, some of the work kept, and nothing open about them."""
     odd = {id(each.case) for each in mismatches if each.case is not None}
     return tuple(
         case
@@ -161,9 +164,9 @@ def _approvable(cases: Iterable[Case], mismatches: Iterable[Mismatch]) -> tuple[
         if case.status == PanelStatus.AWAITING_REVIEW
         and case.is_complete_here
         and case.holds_work
-        and case.work.judged
-        and not case.work.excluded
+        and case.work.kept
         and not case.is_decided
+        and (case.record is None or case.record.return_asked_at is None)
         and id(case) not in odd
     )
 

@@ -4,39 +4,32 @@ What is asked of the panel is asked outside of transactions, and so that it may 
 wrong: a draft is found there by its name, and where a study was moved is looked up.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotator.models import Panel, PanelRecord, ParticipantOutcome
+from annotator.models import Panel, ParticipantOutcome
 from annotator.platforms import get_platform
 from annotator.platforms.prolific import statuses
-from annotator.platforms.prolific.client import Client, PanelError, PanelStudy, PanelSubmission
-from annotator.platforms.prolific.presets import (
-    CENT,
-    PRESETS,
-    FilterUnknown,
-    Preset,
-    as_filters,
-    fair_pay_warning,
-)
+from annotator.platforms.prolific.answers import PanelStudy
+from annotator.platforms.prolific.client import Client
+from annotator.platforms.prolific.errors import PanelError
+from annotator.platforms.prolific.filters import FilterUnknown
+from annotator.platforms.prolific.presets import CENT
 from annotator.selectors import people_needed
-from annotator.services.draft_checks import PLATFORM, codes_of, draft_problems, steps_in_force
+from annotator.services.draft_checks import PLATFORM, NotReady, codes_of, draft_problems
 from annotator.services.panel_client import open_client
-from annotator.services.panel_records import ENDINGS, Seen, note_status
 from annotator.services.panels import panel_of, set_panel, study_address
-from evaluation.models import Role, Status, Study
+from annotator.services.whom import Asked, as_there, ask_for, whom_of
+from evaluation.models import Status, Study
 
 # While somebody drafts the study; the panel has no such status. After so long they are taken to have died: the client
 # gives up sooner on the three calls of drafting, each of which may be attempted and waited for many times.
 DRAFTING, DRAFTING_FOR = "DRAFTING", timedelta(minutes=15)
-DEVICES = ["desktop", "tablet", "mobile"]
 
 Outcome = ParticipantOutcome
 OTHER = ("OTHER", "")
@@ -52,80 +45,25 @@ CODE_TYPES: Mapping[str, tuple[str, str]] = {
 }
 
 
-class NotReady(Exception):
-    """The study can't be drafted, published or changed there now. Carries every sentence that says why."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = list(problems)
-        super().__init__(" ".join(self.problems))
-
-
-# --- presets ---------------------------------------------------------------------------------------------------------
-
-
-def use_preset(study: Study, key: str) -> list[str]:
-    """Has the study recruit and pay as a preset says, before it is drafted. Sentences on what is left to see to.
-
-    Raises NotReady, or PanelFixed once it is drafted; then nothing is changed.
-    """
-    preset = _preset(key)
-    with transaction.atomic():
-        panel = panel_of(study)
-        kept = panel.settings if panel is not None and panel.platform == PLATFORM else {}
-        returned = panel.returned if panel is not None else Panel.Returned.KEEP
-        set_panel(study, PLATFORM, {**kept, "preset": preset.key}, returned)
-        study.items_per_participant = preset.items or study.items_per_participant
-        study.paid_minutes = preset.minutes(study.items_per_participant, study.paid_minutes)
-        study.pay = preset.pay(study.items_per_participant, study.paid_minutes)
-        study.currency = preset.currency
-        # An item is kept for its participant for at least the minutes that are paid.
-        study.lease_minutes = max(study.lease_minutes, study.paid_minutes)
-        study.save(
-            update_fields=["items_per_participant", "paid_minutes", "pay", "currency", "lease_minutes"]
-        )
-    return _left_to_do(study, preset)
-
-
-def _left_to_do(study: Study, preset: Preset) -> list[str]:
-    found = [fair_pay_warning(study.pay or Decimal(0), study.paid_minutes, study.currency)]
-    if preset.qualification is not None:
-        right, of = preset.qualification
-        rule = steps_in_force(study).get("qualification") or {}
-        items = study.items.filter(role=Role.QUALIFICATION, withdrawn_at=None).count()
-        if (rule.get("pass_mark"), items) != (right, of):
-            found.append(
-                f"{preset.label} takes who has {right} of {of} right in a qualification; the study does not."
-            )
-    return [each for each in found if each]
-
-
-def _preset(key: str) -> Preset:
-    if key not in PRESETS:
-        raise NotReady([f"There is no preset {key!r}; there are {', '.join(PRESETS)}."])
-    return PRESETS[key]
-
-
 # --- drafting --------------------------------------------------------------------------------------------------------
 
 
-def draft_on_panel(study: Study, *, preset: str | None = None) -> Panel:
+def draft_on_panel(study: Study) -> Panel:
     """Drafts the study on Prolific; nobody sees it there yet. From now on its codes are fixed.
 
-    `preset` says whom to take, in place of the panel's own setting; empty takes everybody. Raises NotReady, NotSetUp
-    or PanelError. Done again after a failure, it takes up the draft that the failure may have left there.
+    Raises NotReady, NotSetUp or PanelError. Done again after a failure, it takes up the draft that the failure may have
+    left there.
     """
     if problems := draft_problems(study):
         raise NotReady(problems)
     panel = panel_of(study) or set_panel(study, PLATFORM, {}, Panel.Returned.KEEP)
-    key = str(panel.settings.get("preset", "")) if preset is None else preset
-    chosen = _preset(key) if key else None
     claimed = _claim_drafting(panel)
     try:
         codes = codes_of(study)
         with open_client() as client:
-            fields = _study_fields(panel, chosen, client)
-            there = _create_or_adopt(client, fields)
-        _keep_draft(panel, there, codes, claimed)
+            asked = _ask_for_people(panel, client)
+            there = _create_or_adopt(client, _study_fields(panel, asked))
+        _keep_draft(panel, there, asked, codes, claimed)
     except BaseException:
         _claim(panel, claimed).update(status="", status_at=None)
         raise
@@ -150,15 +88,19 @@ def _claim(panel: Panel, at: datetime) -> QuerySet[Panel]:
     return Panel.objects.filter(pk=panel.pk, drafted_at=None, status=DRAFTING, status_at=at)
 
 
-def _study_fields(panel: Panel, preset: Preset | None, client: Client) -> dict[str, Any]:
+def _ask_for_people(panel: Panel, client: Client) -> Asked:
+    """Prolific's list of filters is read only where something is asked for."""
+    whom = whom_of(panel)
+    try:
+        return ask_for(panel, whom, client.list_filters() if whom.sentences() else ())
+    except FilterUnknown as unknown:
+        raise NotReady([str(unknown)]) from None
+
+
+def _study_fields(panel: Panel, asked: Asked) -> dict[str, Any]:
     """The study as Prolific takes it. The reward is in hundredths; the account there has its own currency."""
     study = panel.study
     assert study.pay is not None, "draft_problems() says so before"
-    wanted = preset.filters if preset is not None else ()
-    try:
-        filters = as_filters(wanted, client.list_filters()) if wanted else []
-    except FilterUnknown as unknown:
-        raise NotReady([str(unknown)]) from None
     address = get_platform(PLATFORM).entry_address(study_address(study), panel.settings)
     fields = {
         "name": study.title,
@@ -170,8 +112,8 @@ def _study_fields(panel: Panel, preset: Preset | None, client: Client) -> dict[s
         "total_available_places": people_needed(study, timezone.now()),
         "estimated_completion_time": study.paid_minutes,
         "reward": int(study.pay / CENT),
-        "device_compatibility": DEVICES,
-        "filters": filters,
+        "device_compatibility": asked.devices,
+        "filters": asked.filters,
     }
     project = panel.settings.get("project")
     return {**fields, "project": project} if project else fields
@@ -209,19 +151,26 @@ def _create_or_adopt(client: Client, fields: Mapping[str, Any]) -> PanelStudy:
     return client.update_study(same[0].id, fields) if same else client.create_study(fields)
 
 
-def _keep_draft(panel: Panel, there: PanelStudy, codes: Mapping[str, str], claimed: datetime) -> None:
+def _keep_draft(
+    panel: Panel, there: PanelStudy, asked: Asked, codes: Mapping[str, str], claimed: datetime
+) -> None:
     """The codes are fixed in the moment in which they are known to be those that the panel has."""
     now = timezone.now()
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=panel.study_id)
         if codes_of(study) != codes:
             raise NotReady(["The study's codes were changed while it was drafted; draft it again."])
+        # Locked, so that whom it takes is not changed any more until the draft made from it is kept.
+        if Panel.objects.select_for_update(no_key=True).get(pk=panel.pk).whom != panel.whom:
+            raise NotReady(["Whom the study takes was changed while it was drafted; draft it again."])
         kept = _claim(panel, claimed).update(
             external_id=there.id,
             drafted_at=now,
             status=there.status,
             status_at=now,
             places=there.places,
+            drafted=asked.kept,
+            there=as_there(there),
             synced_at=now,
         )
         if not kept:
@@ -252,7 +201,7 @@ def start(panel: Panel) -> Panel:
 
 def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, ...]) -> Panel:
     """Moves the study there, unless it is there already; asks where it is when a move got no answer."""
-    study = _drafted(panel)
+    study = drafted_id(panel)
     asked = timezone.now()
     with open_client() as client:
         there = client.get_study(study)
@@ -280,7 +229,7 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
     Whether there are more now than before: asking twice adds them once. Prolific never takes places away again. Raises
     NotReady if it has another number than was shown; then that is noted, and none is added.
     """
-    study = _drafted(panel)
+    study = drafted_id(panel)
     if more < 1:
         raise NotReady([f"{more} places can't be added; Prolific only takes more of them."])
     if shown is None:
@@ -310,11 +259,12 @@ def sync_study(panel: Panel) -> Panel:
     """Reads the study's state and places back."""
     asked = timezone.now()
     with open_client() as client:
-        there = client.get_study(_drafted(panel))
+        there = client.get_study(drafted_id(panel))
     return _note_study(panel, there, asked)
 
 
-def _drafted(panel: Panel) -> str:
+def drafted_id(panel: Panel) -> str:
+    """The panel's id of the study. Raises NotReady."""
     if panel.platform != PLATFORM or not panel.external_id:
         raise NotReady(["The study is not drafted on Prolific yet."])
     return panel.external_id
@@ -332,68 +282,8 @@ def _check_codes(panel: Panel, there: PanelStudy) -> None:
 
 def _note_study(panel: Panel, there: PanelStudy, asked: datetime) -> Panel:
     """What the panel said, unless a webhook told something newer meanwhile; places and time in any case."""
-    Panel.objects.filter(pk=panel.pk).update(places=there.places, synced_at=asked)
+    Panel.objects.filter(pk=panel.pk).update(places=there.places, there=as_there(there), synced_at=asked)
     older = Q(status_at=None) | Q(status_at__lte=asked)
     Panel.objects.filter(older, pk=panel.pk).update(status=there.status, status_at=asked)
     panel.refresh_from_db()
     return panel
-
-
-# --- submissions -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Synced:
-    """What a sync read, and how much of it was news."""
-
-    submissions: int
-    changed: int
-
-
-def sync_submissions(panel: Panel) -> Synced:
-    """Reads all of the study's submissions back, and does what each one's state calls for."""
-    study = _drafted(panel)
-    # The panel's answers are true of a moment after this one; an event that occurs meanwhile is newer.
-    asked = timezone.now()
-    with open_client() as client:
-        found = client.list_submissions(study)
-    known = {each.external_id: each for each in PanelRecord.objects.filter(panel=panel)}
-    changed = 0
-    for each in found:
-        if _is_settled(known.get(each.id), each):
-            continue
-        note_status(panel, _seen(each, asked))
-        changed += 1
-    Panel.objects.filter(pk=panel.pk).update(synced_at=asked)
-    return Synced(len(found), changed)
-
-
-def sync(panel: Panel) -> Synced:
-    """The study and its submissions."""
-    sync_study(panel)
-    return sync_submissions(panel)
-
-
-def _is_settled(record: PanelRecord | None, there: PanelSubmission) -> bool:
-    """Whether all of this is known, and everything done about it."""
-    if record is None or record.submission_id is None:
-        return False
-    same = (record.status, record.code, record.started_at, record.completed_at) == (
-        there.status,
-        there.code,
-        there.started_at,
-        there.completed_at,
-    )
-    return same and record.applied == (there.status if there.status in ENDINGS else "")
-
-
-def _seen(there: PanelSubmission, asked: datetime) -> Seen:
-    return Seen(
-        external_id=there.id,
-        participant_id=there.participant_id,
-        status=there.status,
-        at=asked,
-        started_at=there.started_at,
-        completed_at=there.completed_at,
-        code=there.code,
-    )

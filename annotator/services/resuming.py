@@ -42,10 +42,14 @@ def _last_met(participant: Participant) -> Assignment | None:
 def _take_again(participant: Participant) -> bool:
     """Whether they have the item again that they gave back by leaving; nobody meets an item twice otherwise."""
     last = _last_met(participant)
-    if last is None or last.state != AssignmentState.RETURNED or participant.study.status != Status.LIVE:
+    status = participant.study.status
+    if last is None or last.state != AssignmentState.RETURNED or status == Status.CLOSED:
         return False
     now = timezone.now()
     if last.slot is not None:
+        # A paused study gives no places; what takes none is theirs again, or a qualification would lack it.
+        if status != Status.LIVE:
+            return False
         free = Slot.objects.filter(pk=last.slot.pk, state=SlotState.OPEN, item__withdrawn_at=None)
         if free.select_for_update(skip_locked=True, no_key=True, of=("self",)).first() is None:
             return False

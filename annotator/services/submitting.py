@@ -312,6 +312,7 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
                         rater_id=assignment.participant.rater_id,
                         item_id=assignment.item_id,
                         revision_id=assignment.participant.revision_id,
+                        replicate=assignment.attempt,
                         outcome=Outcome.SKIPPED,
                         shown=assignment.order,
                         duration_ms=_duration_ms(assignment, now),

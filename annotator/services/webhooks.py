@@ -2,10 +2,9 @@
 
 from django.conf import settings
 
-from annotator.platforms.prolific.client import Subscription
-from annotator.services.draft_checks import address_problems
+from annotator.platforms.prolific.answers import Subscription
+from annotator.services.draft_checks import NotReady, address_problems
 from annotator.services.panel_client import open_client
-from annotator.services.recruiting import NotReady
 
 PATH = "/hooks/prolific/"
 # What Assay acts on.

@@ -75,7 +75,14 @@ def _policy(frames: tuple[str, ...], form_targets: tuple[str, ...]) -> str:
 
 def render(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """Renders without the request: no context processor runs, so nothing can touch a session or a cookie."""
-    return HttpResponse(get_template(template).render(context), status=status)
+    found = get_template(template) if settings.DEBUG else _template(template)
+    return HttpResponse(found.render(context), status=status)
+
+
+@lru_cache(maxsize=64)
+def _template(name: str) -> Any:
+    """Looked up once per process; while developing, a changed template shows at once instead."""
+    return get_template(name)
 
 
 def render_for(

@@ -7,7 +7,14 @@ from django.utils.translation import gettext, ngettext
 
 from annotator.models import Participant, ParticipantOutcome
 from annotator.platforms import Leave
-from annotator.selectors import find_participant, has_places, knows_session, may_resume
+from annotator.selectors import (
+    came_afterwards,
+    ends_likewise,
+    find_participant,
+    has_places,
+    knows_session,
+    may_resume,
+)
 from annotator.services.admission import is_admitted
 from annotator.services.entry import (
     ConsentChanged,
@@ -17,10 +24,10 @@ from annotator.services.entry import (
     consent_version,
     enter,
 )
-from annotator.services.panels import Arrival, LinkUnknown, leave_at_door, read_arrival
+from annotator.services.panels import Arrival, LinkRevoked, LinkUnknown, leave_at_door, read_arrival
 from annotator.views.access import clean_text, home, participant_view, render_for
 from annotator.views.screens import contact, done_context, example_screen, rendered
-from annotator.views.texts import NO_ID, NOT_ADMITTED, NOT_OPEN, Words
+from annotator.views.texts import DONE_BEFORE, LINK_REVOKED, NO_ID, NOT_ADMITTED, NOT_OPEN, OVER_BEFORE, Words
 from evaluation.models import Status, Study
 
 
@@ -35,6 +42,8 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
         arrival = read_arrival(study, {name: clean_text(value) for name, value in params.dict().items()})
     except LinkUnknown:
         raise Http404 from None
+    except LinkRevoked:
+        return _closed(study, LINK_REVOKED)
     if arrival.visit.preview:
         return _preview(study)
     if arrival.lacks_id:
@@ -48,11 +57,14 @@ def entry(request: HttpRequest, slug: str) -> HttpResponse:
 def _welcome_back(participant: Participant, study: Study, arrival: Arrival) -> HttpResponse:
     """A new visit is recorded, and that takes a POST, also of who is done; otherwise straight on."""
     visit = arrival.visit
-    if not visit.session_id or knows_session(participant, visit):
+    resumes = may_resume(participant, visit)
+    is_over = not resumes and came_afterwards(participant, visit)
+    is_news = visit.session_id and not knows_session(participant, visit)
+    if not (resumes or is_over or is_news):
         return home(participant.token)
-    outcome = "" if may_resume(participant, visit) else participant.outcome
+    outcome = participant.outcome if is_over and ends_likewise(participant) else ""
     code = bool(outcome) and bool(leave_at_door(study, arrival, outcome).code)
-    context = {"visit": arrival.params, "again": {"done": bool(outcome), "code": code}}
+    context = {"visit": arrival.params, "again": {"done": is_over, "code": code}}
     return _page(study, "annotator/entry_again.html", context)
 
 
@@ -84,15 +96,21 @@ def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) 
     if choice != "agree":
         return _show(study, arrival, status=422)
     try:
-        return home(enter(study, arrival.visit, agreed_to=agreed_to).token)
+        participant = enter(study, arrival.visit, agreed_to=agreed_to)
     except ConsentChanged:
         notice = gettext("This page has changed since you opened it. Please read it again.")
         return _show(study, arrival, notice=notice, status=422)
     except StudyFull:
         return _leave(study, arrival, ParticipantOutcome.FULL)
+    except LinkRevoked:
+        return _closed(study, LINK_REVOKED)
     except (StudyNotOpen, NotAdmitted):
         study.refresh_from_db()
         return _show(study, arrival)
+    if came_afterwards(participant, arrival.visit):
+        completed = participant.outcome == ParticipantOutcome.COMPLETED
+        return _closed(study, DONE_BEFORE if completed else OVER_BEFORE)
+    return home(participant.token)
 
 
 def _closed(study: Study, words: tuple[Words, Words]) -> HttpResponse:

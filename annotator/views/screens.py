@@ -5,13 +5,14 @@ from datetime import datetime
 from functools import lru_cache
 from math import ceil
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotator.models import Assignment, Participant, Step
+from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.platforms import Leave, Platform, get_platform
 from annotator.selectors import last_submitted, next_release
 from annotator.services.claiming import lease_end
@@ -19,7 +20,7 @@ from annotator.services.leaving import MAX_COMMENTS
 from annotator.services.panels import leave_of
 from annotator.views.access import render_for
 from annotator.views.drafting import drafting_of
-from annotator.views.texts import NOTICES, OUTCOMES, STEP_LABELS
+from annotator.views.texts import LINK_STOPPED, NOTICES, OUTCOMES, STEP_LABELS
 from evaluation import design
 from evaluation.forms import INSTRUCTION, VISIBLE_MS, build_feedback, build_screen, read_fields, read_trace
 from evaluation.models import Item, Role, Status, Study
@@ -30,6 +31,8 @@ from evaluation.rendering import render_markdown
 
 # How long before its end a lease is announced; a short lease, in its last fifth.
 WARN_SECONDS = 300
+# Stand for a participant's token and an assignment's id in addresses that are made ahead.
+NO_TOKEN, NO_ASSIGNMENT = "_" * 32, UUID(int=0)
 
 
 def current_screen(participant: Participant, assignment: Assignment | None, notice: str = "") -> HttpResponse:
@@ -189,6 +192,8 @@ def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
 def done_context(outcome: str, leave: Leave, platform: Platform, thanks: str = "") -> dict[str, Any]:
     """The end of a way, with how to get back to the platform."""
     title, text = OUTCOMES[outcome]
+    if platform.key == "personal" and outcome == ParticipantOutcome.RETURNED:
+        title, text = LINK_STOPPED
     return {
         "title": str(title),
         "text": str(text),
@@ -251,8 +256,15 @@ def _answers(assignment: Assignment) -> list[AnswerValue]:
 
 
 def _address(name: str, participant: Participant, assignment: Assignment | None = None) -> str:
-    args: list[Any] = [participant.token] + ([assignment.pk] if assignment else [])
-    return reverse(f"annotator:{name}", args=args)
+    pattern = _pattern(name, get_script_prefix(), on_item=assignment is not None)
+    address = pattern.replace(NO_TOKEN, participant.token)
+    return address.replace(str(NO_ASSIGNMENT), str(assignment.pk)) if assignment else address
+
+
+@lru_cache(maxsize=64)
+def _pattern(name: str, prefix: str, *, on_item: bool) -> str:
+    """The address with stand-ins: a page has five, and making one anew costs Django as much as a query."""
+    return reverse(f"annotator:{name}", args=[NO_TOKEN, NO_ASSIGNMENT] if on_item else [NO_TOKEN])
 
 
 def _around(participant: Participant, notice: str, *, role: str = "") -> dict[str, Any]:

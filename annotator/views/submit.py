@@ -5,17 +5,20 @@ import uuid
 from django.http import HttpRequest, HttpResponse
 
 from annotator.selectors import get_participant
-from annotator.services.submitting import get_assignment, said_after
+from annotator.services.submitting import get_assignment, said_after, save_draft
 from annotator.services.submitting import submit as submit_service
 from annotator.views.access import home, participant_view
+from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.screens import item_screen
-from evaluation.forms import INSTRUCTION, read_fields, read_trace, read_visible_ms
+from evaluation.forms import INSTRUCTION, LOOK, read_fields, read_trace, read_visible_ms
 from evaluation.protocols import AnswersInvalid
 
 
 @participant_view("POST")
 def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     fields = request.POST.dict()
+    if fields.pop(LOOK, ""):
+        return _show_again(request, token, assignment_id, fields)
     data, visible_ms, trace = read_fields(fields), read_visible_ms(fields), read_trace(fields)
     try:
         assignment = submit_service(token, assignment_id, data, visible_ms=visible_ms, trace=trace)
@@ -32,3 +35,13 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     if assignment.was_done:
         return home(token, "already")
     return home(token, "late" if assignment.surplus else said_after(assignment))
+
+
+def _show_again(
+    request: HttpRequest, token: str, assignment_id: uuid.UUID, fields: dict[str, str]
+) -> HttpResponse:
+    """Without scripts: what is filled in is kept and shown once more, and nothing is handed in."""
+    if is_too_large(request):
+        return home(token, "too-large")
+    kept = save_draft(token, assignment_id, draft_fields(fields))
+    return home(token, "shown-again" if kept else "lost")

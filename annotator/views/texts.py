@@ -20,6 +20,7 @@ NOTICES: dict[str, Words] = {
     "lost": gettext_lazy("That item is no longer yours to work on. This is what comes next."),
     "more-time": gettext_lazy("You have more time for this item now."),
     "no-skip": gettext_lazy("This item can't be skipped."),
+    "shown-again": gettext_lazy("This is what you have filled in so far. Nothing is handed in yet."),
     "try-again": gettext_lazy(
         "That was not quite enough to go on. You can try once more: here are the items again, from the first."
     ),
@@ -105,6 +106,37 @@ NOT_ADMITTED: tuple[Words, Words] = (
     gettext_lazy(
         "Because of a study that you took part in before, or did not, you can't take part in this one. Please return "
         "it where you found it; nothing about you has been stored."
+    ),
+)
+# Title and text for who comes by a further visit after their way had ended: who completed it, and everybody else.
+DONE_BEFORE: tuple[Words, Words] = (
+    gettext_lazy("You have done this study already"),
+    gettext_lazy(
+        "You completed it on an earlier visit, and what you did then is kept. It can be done only once, so there is "
+        "nothing to hand in for this visit, and no code. Please return it where you found it."
+    ),
+)
+OVER_BEFORE: tuple[Words, Words] = (
+    gettext_lazy("Your part in this study is over"),
+    gettext_lazy(
+        "It ended on an earlier visit, and what you did then is kept. There is nothing to hand in for this visit, and "
+        "no code. Please return it where you found it."
+    ),
+)
+# Title and text for who opens a personal link that was revoked.
+LINK_REVOKED: tuple[Words, Words] = (
+    gettext_lazy("This link is not in use any more"),
+    gettext_lazy(
+        "The researchers have revoked it. What you handed in before is kept. If you did not expect this, please ask "
+        "whoever sent you the link."
+    ),
+)
+# And on the page of somebody who was at it when it was revoked; it may have been given back since.
+LINK_STOPPED: tuple[Words, Words] = (
+    gettext_lazy("Your part in this study has stopped"),
+    gettext_lazy(
+        "The researchers have revoked your link. What you handed in before is kept. If they give it back to you, open "
+        "it again, and you go on where you stopped."
     ),
 )
 # Title and text for who comes without the id that the study's platform gives everybody.

@@ -112,24 +112,37 @@ def test_finished_person_on_no_new_visit_sees_their_code_at_once(client, partici
     assert Submission.objects.count() == 1
 
 
-def test_finished_person_on_a_new_visit_is_a_new_submission_and_sees_their_code(client, participant):
-    finish(participant, "completed")
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [("completed", "done this study already"), ("failed_attention", "Your part in this study is over")],
+)
+def test_finished_person_on_a_new_visit_is_told_so_and_gets_no_code_for_it(
+    client, participant, outcome, said
+):
+    code = "DONE-1" if outcome == "completed" else "FAIL-1"
+    participant.study.completion_codes |= {"failed_attention": "FAIL-1"}
+    participant.study.save()
+    finish(participant, outcome)
     again = VISIT | {"SESSION_ID": "visit-9"}
     door = client.get("/s/pairs/", again)
-    assert "Show my code" in text(door)
-    assert "DONE-1" not in text(door)
+    assert "your part in this study is over" in text(door)
+    assert "Show my code" not in text(door)
     assert Submission.objects.count() == 1, "a GET records nothing"
     fields = dict(re.findall(r'name="([A-Z_]+)" value="([^"]*)"', door.content.decode()))
     for _ in range(2):  # a second click records nothing more
-        response = client.post("/s/pairs/", fields | {"choice": "agree"}, follow=True)
-        assert "DONE-1" in text(response)
+        answer = client.post("/s/pairs/", fields | {"choice": "agree"})
+        assert answer.status_code == 200
+        assert said in text(answer)
+        assert code not in text(answer)
     first, second = participant.submissions.order_by("pk")
     assert (second.external_id, second.external_study_id) == ("visit-9", "panel-study")
-    assert (second.outcome, first.outcome) == ("completed", "completed")
+    assert (second.outcome, first.outcome) == ("", outcome)
     assert second.ended_at is not None
     assert Participant.objects.count() == 1
-    # From now on the visit is known, and nothing stands before the code.
-    assert "DONE-1" in text(client.get("/s/pairs/", again, follow=True))
+    assert code not in text(client.get("/s/pairs/", again, follow=True)), "nor by the same address again"
+    # The visit in which they did it shows its code as often as they look.
+    for _ in range(2):
+        assert code in text(client.get("/s/pairs/", VISIT, follow=True))
 
 
 @pytest.mark.parametrize("change", [pause_study, close_study])

@@ -1,5 +1,6 @@
 """Submitting: what is taken, what is sent back with everything kept, and that a second or late one moves on."""
 
+import json
 import re
 import uuid
 from datetime import timedelta
@@ -7,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from annotator.models import Assignment, Slot
@@ -15,6 +17,8 @@ from annotator.services.entry import enter
 from evaluation.models import Judgment
 from tests.annotator.conftest import WITH, address, fields, home, text
 from tests.annotator.test_views_page import ALL_STEPS, statements
+from tests.calibrating import NEW, OLD, calibration_study, form, kept
+from tests.crowd import before
 
 pytestmark = pytest.mark.django_db
 
@@ -162,3 +166,52 @@ def test_submitting_takes_at_most_eight_queries(client, make):
         with CaptureQueriesContext(connection) as queries:
             assert client.post(target, given).status_code == 303
         assert len(statements(queries)) <= 8, number
+
+
+# --- without scripts ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calibrator(db):
+    study = calibration_study({"harbour": [[OLD, NEW]]}, items_per_participant=1)
+    return enter(study, Visit("link"))
+
+
+def entries_form(*ticked):
+    fields = form(kept(OLD, "r1.e1"), kept(NEW, "r1.e2"))
+    return fields | {f"entries.{row}.merge": "1" for row in ticked}
+
+
+def test_what_is_filled_in_is_shown_again_and_merged_and_nothing_is_handed_in(client, calibrator):
+    assignment = before(calibrator.token)
+    target = reverse("annotator:submit", args=[calibrator.token, assignment.pk])
+    answer = client.post(target, entries_form("e2") | {"round.look": "1"}, follow=True)
+    assert "Nothing is handed in yet" in text(answer)
+    assert "The first bridge; The bridge for cars" in text(answer)
+    assert "Merged into entry 1" in text(answer)
+    assert not Judgment.objects.exists()
+    assert "round.look" not in Assignment.objects.get().draft
+    # As the page is now, it is what a merge by script would hand in.
+    shown = re.findall(r'name="(entries\.e[12]\.origins)" value="([^"]*)"', answer.content.decode())
+    assert shown == [("entries.e1.origins", "r1.e1 r1.e2"), ("entries.e2.origins", "r1.e2")]
+
+
+def test_what_is_ticked_is_merged_when_it_is_handed_in(client, calibrator):
+    assignment = before(calibrator.token)
+    target = reverse("annotator:submit", args=[calibrator.token, assignment.pk])
+    assert client.post(target, entries_form("e2")).status_code == 303
+    [entry] = Judgment.objects.get().answers.filter(question="entries")
+    assert json.loads(entry.text)["origins"] == ["r1.e1", "r1.e2"]
+
+
+def test_what_is_too_large_or_lost_is_not_shown_again(client, calibrator):
+    assignment = before(calibrator.token)
+    target = reverse("annotator:submit", args=[calibrator.token, assignment.pk])
+    huge = {"entries.e1.reason": "x" * 1_000_001, "round.look": "1"}
+    assert client.post(target, huge)["Location"].endswith("?notice=too-large")
+    Assignment.objects.update(state="expired")
+    answer = client.post(target, entries_form() | {"round.look": "1"})
+    assert answer["Location"].endswith("?notice=lost")
+    assert (
+        client.post("/p/" + "x" * 32 + target[target.index("/a/") :], {"round.look": "1"}).status_code == 404
+    )

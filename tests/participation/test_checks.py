@@ -1,9 +1,11 @@
 """Attention checks, the qualification, skips, and problems that are reported."""
 
+from itertools import pairwise
+
 import pytest
 from django.urls import reverse
 
-from annotator.models import AssignmentState, Slot, SlotState
+from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.selectors import get_participant
 from annotator.services.submitting import (
     CannotSkip,
@@ -15,7 +17,7 @@ from annotator.services.submitting import (
 from evaluation import design
 from evaluation.models import ItemFlag, Judgment
 from evaluation.selectors import counting_judgments
-from evaluation.services import verify_study
+from evaluation.services import pause_study, verify_study, withdraw_item
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.factories import NO_STEPS, launch, make_study
 from tests.participation.people import ONE_ARM, now_of, with_checks, with_pass_mark
@@ -200,6 +202,157 @@ def test_a_check_is_skipped_like_an_item_and_comes_again():
     assert (second.item.role, second.item == first.item) == ("attention", False)
     assert skips_left(participant) == 2
     assert list(verify_study(study)) == []
+
+
+def way_of(token, skips_of_checks):
+    """The roles that come one after the other, and the checks, for somebody who skips so many checks."""
+    roles, checks = [], []
+    while (assignment := before(token)) is not None:
+        roles.append(assignment.item.role)
+        if assignment.item.role == "attention":
+            checks.append(assignment.item.key)
+            if skips_of_checks:
+                skips_of_checks -= 1
+                skip(token, assignment.pk)
+                continue
+        hand_in(token, preference="tie")
+    return roles, checks
+
+
+def with_skippable_check(there=1, *, quota, checks=1, skips=3):
+    study = with_checks(there, checks=checks)
+    study.items_per_participant = quota
+    study.skips = {"per_participant": skips}
+    study.save()
+    revision = study.revisions.get()
+    revision.spec["skips"] = {"per_participant": skips}
+    revision.save()
+    return study
+
+
+@pytest.mark.parametrize("skipped", [1, 2, 3])
+def test_the_only_check_comes_again_until_it_is_answered(skipped):
+    study = with_skippable_check(quota=6)
+    participant = come(study, "a")
+    roles, checks = way_of(participant.token, skipped)
+    assert len(checks) == skipped + 1
+    assert len(set(checks)) == 1
+    assert Assignment.objects.filter(item__role="attention", state="submitted").count() == 1
+    assert roles.count("main") == 6
+    # Right after itself it comes only where no item is left to come between.
+    pairs = [at for at, pair in enumerate(pairwise(roles)) if pair == ("attention", "attention")]
+    assert all("main" not in roles[at:] for at in pairs)
+    assert now_of(participant.token) == ("done", "completed")
+    judged = Judgment.objects.filter(item__role="attention").order_by("pk")
+    assert list(judged.values_list("replicate", flat=True)) == list(range(skipped + 1))
+    assert [each.outcome for each in judged] == ["skipped"] * skipped + ["ok"]
+
+
+def test_the_pool_is_gone_through_before_a_check_comes_again():
+    study = with_skippable_check(2, quota=6)
+    participant = come(study, "a")
+    roles, checks = way_of(participant.token, 3)
+    first, second, *again = checks
+    assert first != second
+    assert again == [first, second]
+    assert roles.count("attention") == 4
+    assert now_of(participant.token) == ("done", "completed")
+
+
+def test_two_checks_are_answered_though_the_first_was_skipped():
+    study = with_skippable_check(2, quota=6, checks=2)
+    participant = come(study, "a")
+    _, checks = way_of(participant.token, 1)
+    assert len(checks) == 3
+    assert set(checks[1:]) == set(checks)
+    answered = Assignment.objects.filter(item__role="attention", state="submitted")
+    assert answered.count() == 2
+
+
+def test_a_skipped_check_comes_though_others_took_all_the_items():
+    """Nobody gets through unchecked because nothing is left to come between."""
+    study = with_skippable_check(quota=6)
+    participant = come(study, "a")
+    while (assignment := before(participant.token)).item.role != "attention":
+        hand_in(participant.token)
+    Slot.objects.filter(study=study, state=SlotState.OPEN).update(state=SlotState.RETIRED)
+    skip(participant.token, assignment.pk)
+    again = before(participant.token)
+    assert (again.item, again.attempt) == (assignment.item, 1)
+    hand_in(participant.token, preference="tie")
+    assert now_of(participant.token) == ("done", "completed")
+
+
+def test_who_has_judged_everything_answers_their_check_though_the_study_is_paused(monkeypatch):
+    # Before the last item, wherever the seed and the person would have it.
+    monkeypatch.setattr(design, "check_positions", lambda *drawn_by: [2])
+    study = with_skippable_check(quota=3)
+    token = come(study, "a").token
+    while (first := before(token)).item.role != "attention":
+        hand_in(token)
+    skip(token, first.pk)
+    last = before(token)
+    assert last.item.role == "main"
+    pause_study(study)
+    hand_in(token)
+    again = before(token)
+    assert (again.item, again.attempt) == (first.item, 1)
+    hand_in(token, preference="tie")
+    assert now_of(token) == ("done", "completed")
+
+
+def test_a_pool_of_what_is_asked_and_may_be_skipped_shows_no_check_twice():
+    """What launch advises to have."""
+    study = with_skippable_check(5, quota=6, checks=2, skips=3)
+    _, checks = way_of(come(study, "a").token, 3)
+    assert len(checks) == len(set(checks)) == 5
+
+
+def test_a_failed_check_counts_though_it_was_skipped_before():
+    study = with_skippable_check(quota=4)
+    revision = study.revisions.get()
+    revision.spec["steps"]["attention"] = {"checks": 1, "allowed_failures": 0}
+    revision.save()
+    token = come(study, "a").token
+    while (assignment := before(token)).item.role != "attention":
+        hand_in(token)
+    skip(token, assignment.pk)
+    while before(token).item.role != "attention":
+        hand_in(token)
+    hand_in(token, preference="r1")
+    assert now_of(token) == ("done", "failed_attention")
+
+
+def test_a_skipped_check_that_was_withdrawn_keeps_nobody():
+    study = with_skippable_check(quota=3)
+    token = come(study, "a").token
+    while (assignment := before(token)).item.role != "attention":
+        hand_in(token)
+    skip(token, assignment.pk)
+    withdraw_item(assignment.item)
+    while before(token) is not None:
+        hand_in(token, preference="tie")
+    assert now_of(token) == ("done", "completed")
+
+
+def test_on_the_page_a_skipped_check_is_an_item_like_others(client):
+    """The same button skips it, nothing says what it was, and it stands there again before the end."""
+    study = with_skippable_check(quota=3)
+    token = come(study, "a").token
+    page = reverse("annotator:page", args=[token])
+    met = []
+    while (assignment := before(token)) is not None:
+        shown = client.get(page).content.decode()
+        assert "attention" not in shown.lower()
+        met.append(assignment.item.role)
+        if met.count("attention") == 1 and met[-1] == "attention":
+            address = reverse("annotator:skip", args=[token, assignment.pk])
+            assert address in shown
+            assert client.post(address).status_code == 303
+        else:
+            hand_in(token, preference="tie")
+    assert met.count("attention") == 2
+    assert "You are done" in client.get(page).content.decode()
 
 
 def test_an_item_that_is_skipped_often_is_flagged_once():

@@ -6,12 +6,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotator.models import Assignment, Participant, Submission
+from annotator.models import Assignment, Panel, PanelRecord, Participant, Submission
 from annotator.platforms import Visit, get_platform, understood
 from annotator.selectors import arm_places
 from annotator.services.entry import StudyFull, StudyNotOpen, enter
+from annotator.services.leaving import withdraw
+from annotator.services.panels import leave_of
+from annotator.services.progress import finish
 from evaluation.models import Rater
-from evaluation.services import PAPER_ARMS, close_study, pause_study
+from evaluation.services import PAPER_ARMS, close_study, exclude, pause_study
 from tests.crowd import come, hand_in, lapse, make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -39,13 +42,46 @@ def test_a_visit_survives_the_entry_form():
     assert understood({}).visit_params(Visit("link"), {}) == {}
 
 
-def test_a_finished_participant_who_returns_sees_their_end(live):
-    token = come(live, "a").token
-    for _ in range(3):
-        hand_in(token)
+@pytest.mark.parametrize("outcome", ["completed", "failed_qualification", "failed_attention"])
+def test_work_that_was_handed_in_belongs_to_the_visit_that_did_it(live, outcome):
+    there = come(live, "a")
+    finish(there, outcome)
     back = enter(live, Visit("prolific", "a", "panel-study", "another visit"))
-    assert (back.token, back.outcome) == (token, "completed")
-    assert Submission.objects.latest("pk").outcome == "completed"
+    assert (back, back.outcome) == (there, outcome)
+    first, second = Submission.objects.order_by("pk")
+    assert (first.outcome, first.came_afterwards) == (outcome, False)
+    assert (second.outcome, second.came_afterwards) == ("", True)
+    assert leave_of(back).code == live.completion_codes.get(outcome, "")
+    assert Assignment.objects.filter(participant=there).count() == 1
+
+
+def test_who_has_withdrawn_has_done_so_for_every_visit(live):
+    there = come(live, "a")
+    withdraw(there.token)
+    enter(live, Visit("prolific", "a", "panel-study", "another visit"))
+    assert list(Submission.objects.values_list("outcome", flat=True)) == ["withdrawn", "withdrawn"]
+
+
+@pytest.mark.parametrize(
+    ("status", "excluded", "outcome"),
+    [("timed_out", False, "completed"), ("returned", False, "completed"), ("timed_out", True, ""),
+     ("approved", False, ""), ("rejected", False, ""), ("active", False, "")],
+)  # fmt: skip
+def test_who_went_back_too_late_can_hand_in_on_a_further_visit(live, status, excluded, outcome):
+    """The panel says that the visit in which they completed is over and unpaid; so it is not paid twice."""
+    panel = Panel.objects.create(study=live, platform="prolific", external_id="panel-study")
+    there = come(live, "a")
+    hand_in(there.token)
+    there.refresh_from_db()
+    finish(there, "completed")
+    PanelRecord.objects.create(
+        panel=panel, external_id="visit-a", participant_id="a", submission=there.submissions.get(),
+        status=status, status_at=timezone.now(),
+    )  # fmt: skip
+    if excluded:
+        exclude(study=live, rater=there.rater, reason="Left out.")
+    enter(live, Visit("prolific", "a", "panel-study", "another visit"))
+    assert there.submissions.get(external_id="another visit").outcome == outcome
 
 
 @pytest.mark.parametrize("change", [pause_study, close_study])

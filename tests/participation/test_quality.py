@@ -6,14 +6,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotator.models import Assignment
+from annotator.services.kept_quality import kept_quality, read_reports
 from annotator.services.quality import quality_of
-from annotator.services.submitting import submit
+from annotator.services.submitting import skip, submit
 from evaluation.forms import read_trace
-from evaluation.models import Exclusion, Judgment
+from evaluation.models import Exclusion, Judgment, StudyMember
 from evaluation.services import exclude
+from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests.admin.conftest import signed_in
+from tests.annotator.conftest import text
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
-from tests.participation.people import ONE_ARM
+from tests.participation.people import ONE_ARM, with_checks
 from tests.protocol_factories import make_condition_calibration_study
 
 pytestmark = pytest.mark.django_db
@@ -123,6 +126,28 @@ def test_the_page_links_to_excluding_and_says_who_is_excluded(judged, owner):
     assert f"?ids={people[-1].rater_id}" not in page
 
 
+def test_skipped_checks_are_a_sign(owner):
+    study = with_checks(2, checks=1)
+    StudyMember.objects.create(study=study, user=owner, role="owner")
+    careful, careless = come(study, "a"), come(study, "b")
+    for person in (careful, careless):
+        left = 2 if person is careless else 0
+        while (assignment := before(person.token)) is not None:
+            if left and assignment.item.role == "attention":
+                left -= 1
+                skip(person.token, assignment.pk)
+            else:
+                hand_in(person.token, preference="tie", satisfied=MIXED)
+    first, other = quality_of(study)
+    assert (first.participant, other.participant) == (careless, careful)
+    assert "skipped 2 attention checks" in first.signs
+    assert (str(first.attention), first.skipped_checks) == ("1 of 1", 2)
+    assert not [sign for sign in other.signs if "check" in sign]
+    page = text(signed_in(owner).get(reverse("admin:annotator_participant_quality", args=[study.pk])))
+    assert "skipped 2 attention checks" in page
+    assert "1 of 1 2 skipped" in page
+
+
 def test_queries_do_not_grow_with_participants(judged, owner):
     study, _ = judged
     small = make_crowd_study("small", queries=3, arms=ONE_ARM, owner=owner)
@@ -134,6 +159,78 @@ def test_queries_do_not_grow_with_participants(judged, owner):
         return len(queries)
 
     assert asked(study) == asked(small)
+
+
+def test_a_page_of_many_and_the_next(judged, owner, monkeypatch):
+    monkeypatch.setattr("annotator.admin.quality.PER_PAGE", 4)
+    study, people = judged
+    client = signed_in(owner)
+    address = reverse("admin:annotator_participant_quality", args=[study.pk])
+    names = {person.rater.pseudonym for person in people}
+    first, second = (client.get(f"{address}?page={n}").content.decode() for n in (1, 2))
+    shown = [{name for name in names if name in page} for page in (first, second)]
+    assert [len(each) for each in shown] == [4, 2]
+    assert shown[0] | shown[1] == names
+    assert people[-1].rater.pseudonym in shown[0]
+    for page in (first, second):
+        assert "1 of 6 participants has signs of careless work" in page
+    assert "1 to 4 of 6" in first
+    assert "?page=2" in first
+    assert "5 to 6 of 6" in second
+
+
+def test_what_is_kept_is_what_would_be_found(judged, owner):
+    """Whatever happens meanwhile: an exclusion, a check that failed, a correction."""
+    study, people = judged
+
+    def agree():
+        study.refresh_from_db()
+        reports = read_reports(study, kept_quality(study))
+        assert reports == quality_of(study)
+        return reports
+
+    before = agree()
+    with CaptureQueriesContext(connection) as queries:
+        agreed = read_reports(study, kept_quality(study))
+    assert agreed == before
+    assert len(queries) <= 6, "no judgment is read again"
+    assert not any("answer" in query["sql"] for query in queries)
+    exclude(study=study, rater=people[0].rater, reason="Did not read.", by=owner)
+    assert [report.excluded for report in agree() if report.excluded] == ["Did not read."]
+    one = Assignment.objects.filter(participant=people[1], state="submitted").first()
+    Assignment.objects.filter(pk=one.pk).update(passed=False)
+    assert [str(report.gold) for report in agree() if report.gold.n] == ["0 of 1"]
+    failed = Judgment.objects.filter(study=study).first()
+    redone = JudgmentInput(
+        rater_id=failed.rater_id, item_id=failed.item_id, revision_id=failed.revision_id,
+        answers=study.protocol_object.clean(
+            failed.revision.spec, failed.item.stimulus, {"preference": "tie"}, source="import"
+        ),
+        shown="r1,r2",
+    )  # fmt: skip
+    failed.answers.all().delete()
+    Judgment.objects.filter(pk=failed.pk).update(outcome="failed")
+    record_judgments(study=study, batch=[redone])
+    agree()
+
+
+def test_who_comes_and_what_they_do_is_seen_at_once(owner):
+    study = make_crowd_study("small", queries=3, arms=ONE_ARM, owner=owner, items_per_participant=3)
+
+    def judged_by_each():
+        reports = read_reports(study, kept_quality(study))
+        assert reports == quality_of(study)
+        return [report.judged for report in reports]
+
+    assert judged_by_each() == []
+    person = come(study, "p")
+    assert judged_by_each() == [0]
+    hand_in(person.token)
+    assert judged_by_each() == [1]
+    come(study, "q")
+    assert sorted(judged_by_each()) == [0, 1]
+    hand_in(person.token)
+    assert sorted(judged_by_each()) == [0, 2]
 
 
 def test_only_members_read_it(judged, outsider):

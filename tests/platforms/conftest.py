@@ -2,8 +2,9 @@
 
 import pytest
 
-from annotator.services import panel_client
+from annotator.services import panel_client, recruiting
 from tests import prolific_server
+from tests.platforms.recruits import make
 
 
 @pytest.fixture
@@ -15,4 +16,17 @@ def prolific(settings, monkeypatch):
         settings.ASSAY_PROLIFIC_URL = account.url
         settings.ASSAY_PROLIFIC_TOKEN = account.token
         settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = account.secret
+        settings.ASSAY_PUBLIC_URL = "https://assay.example.org"
         yield account
+
+
+@pytest.fixture
+def study(prolific):
+    """Live, and ready to be drafted there."""
+    return make()
+
+
+@pytest.fixture
+def open_panel(study):
+    """Published there."""
+    return recruiting.publish(recruiting.draft_on_panel(study))

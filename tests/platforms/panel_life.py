@@ -6,7 +6,8 @@ from annotator.models import Panel, PanelRecord
 from annotator.platforms import Visit
 from annotator.services.entry import enter
 from annotator.services.panel_client import open_client
-from annotator.services.recruiting import draft_on_panel, publish, sync_submissions
+from annotator.services.reading_back import sync_submissions
+from annotator.services.recruiting import draft_on_panel, publish
 from evaluation.services import PAPER_ARMS, create_study
 from tests import factories
 from tests.crowd import hand_in

@@ -1,6 +1,7 @@
 """A study on a panel and its visits, as rows made by hand: no client, no server."""
 
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.utils import timezone
@@ -86,6 +87,8 @@ def record(panel: Panel, name: str, status: str, *, session: str = "", **fields:
 
 def act(panel: Panel, of: PanelRecord, kind: str, state: str, **fields: Any) -> PanelAct:
     sent = None if state in ("intended", "cancelled") else timezone.now()
+    # The panel had been asked before a bonus was sent, and showed no other.
+    others = Decimal(0) if kind == "bonus" and sent is not None else None
     return PanelAct.objects.create(
-        panel=panel, record=of, kind=kind, state=state, **{"sent_at": sent, **fields}
+        panel=panel, record=of, kind=kind, state=state, **{"sent_at": sent, "others": others, **fields}
     )

@@ -14,8 +14,9 @@ django.setup()
 from django.core.management import call_command  # noqa: E402 - needs the apps
 
 from annotator.models import Panel, PanelAct  # noqa: E402
-from annotator.services.panel_acts import intend_approvals, intend_bonuses, send  # noqa: E402
-from annotator.services.recruiting import sync_submissions  # noqa: E402
+from annotator.services.panel_acts import intend_approvals, intend_bonuses  # noqa: E402
+from annotator.services.panel_sending import send  # noqa: E402
+from annotator.services.reading_back import sync_submissions  # noqa: E402
 from annotator.tasks import send_panel_acts  # noqa: E402
 from tests.platforms.panel_life import bare_panel  # noqa: E402
 

@@ -11,18 +11,17 @@ from annotator.models import Assignment, PanelAct, PanelRecord, Participant
 from annotator.platforms.prolific.client import Client
 from annotator.services.panel_acts import (
     ActNotAllowed,
-    cancel,
     intend_approvals,
     intend_bonuses,
     intend_rejection,
     intend_return_request,
-    send,
-    settle,
 )
 from annotator.services.panel_client import NotSetUp
+from annotator.services.panel_sending import send
 from annotator.services.progress import finish
-from annotator.services.recruiting import sync_submissions
+from annotator.services.reading_back import sync_submissions
 from annotator.services.rejecting import rejection_problems, rejection_rules
+from annotator.services.settling import cancel, settle
 from evaluation.models import Item
 from tests.crowd import hand_in
 from tests.platforms.panel_life import bare_panel, came_back, come, recruiting_study, work
@@ -87,6 +86,31 @@ def test_all_or_none_of_the_approvals_are_intended(prolific, panel, records, own
     with pytest.raises(ActNotAllowed, match=f"{session} is active"):
         intend_approvals(panel, [*records, at_it], owner)
     assert not PanelAct.objects.exists()
+
+
+@pytest.mark.parametrize("sent", [False, True])
+def test_nobody_who_was_asked_to_return_is_approved_unsaid(prolific, panel, records, owner, sent):
+    """A request that is not sent yet never is, once they are approved; of one that was, the approval says so."""
+    intend_return_request(records[0], "The study ended early.", owner)
+    if sent:
+        send(panel)
+        sync_submissions(panel)
+    with pytest.raises(ActNotAllowed, match=f"{records[0].external_id} was asked to return it and has not"):
+        intend_approvals(panel, records, owner)
+    assert not PanelAct.objects.filter(kind="approve").exists()
+    intend_approvals(panel, records, owner, despite_request=True)
+    assert send(panel).done == 3
+    assert [who for who, _ in prolific.return_requests] == [records[0].external_id] * sent
+    assert states("request_return") == ["done" if sent else "cancelled"]
+    assert set(states("approve")) == {"done"}
+
+
+def test_nobody_whom_the_panel_asked_to_return_is_approved_unsaid(prolific, panel, records, owner):
+    prolific.submissions[records[0].external_id]["return_requested"] = timezone.now()
+    sync_submissions(panel)
+    with pytest.raises(ActNotAllowed, match="was asked to return it and has not decided yet"):
+        intend_approvals(panel, records, owner)
+    assert len(intend_approvals(panel, records[1:], owner)) == 2
 
 
 def test_a_submission_of_another_study_is_refused(prolific, panel, records, owner):

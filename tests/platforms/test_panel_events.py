@@ -17,8 +17,8 @@ from annotator.services.mending import link
 from annotator.services.panel_client import open_client
 from annotator.services.panel_events import apply_events
 from annotator.services.panel_records import Seen, note_status
-from annotator.services.recruiting import sync_submissions
-from annotator.services.submitting import save_draft
+from annotator.services.reading_back import sync_submissions
+from annotator.services.submitting import go_on, save_draft
 from evaluation.models import Exclusion
 from evaluation.selectors import counting_judgments
 from evaluation.services import restore, verify_study
@@ -260,6 +260,45 @@ def test_what_was_submitted_is_discarded_where_the_study_says_so(prolific, panel
     apply_events(panel, again=True)
     assert Exclusion.objects.filter(undone_at=None).count() == 0, "a person's decision stands"
     assert list(verify_study(panel.study)) == []
+
+
+@pytest.mark.parametrize("steps", [{}, {"instructions": True}])
+def test_who_left_before_judging_anything_can_come_again_where_work_is_discarded(
+    prolific, owner, deliver, steps
+):
+    panel = recruiting_study(owner=owner, items_per_participant=3, steps=steps)
+    Panel.objects.update(returned="discard")
+    session, participant = come(prolific, panel, "ann")
+    at_hand = before(participant.token)
+    assert (at_hand is None) == bool(steps)
+    prolific.give_back(session)
+    deliver(*of(prolific, session))
+    assert not Exclusion.objects.exists(), "there is nothing to leave out"
+    assert record(session).applied == "returned"
+    _, again = come(prolific, panel, "ann")
+    assert (again, again.outcome) == (participant, "")
+    assert before(again.token) == at_hand
+    if steps:
+        go_on(again.token)
+    work(again, 3)
+    assert again.outcome == "completed"
+    assert counting_judgments(panel.study).count() == 3
+    assert list(verify_study(panel.study)) == []
+
+
+def test_the_second_time_what_was_judged_is_discarded(prolific, panel, deliver):
+    """Nothing judged on the first visit, two on the second: those are left out, and there is no third."""
+    Panel.objects.update(returned="discard")
+    first, participant = come(prolific, panel, "ann")
+    prolific.give_back(first)
+    deliver(*of(prolific, first))
+    second, _ = come(prolific, panel, "ann")
+    work(participant, 2)
+    prolific.give_back(second)
+    deliver(*of(prolific, second))
+    assert not counting_judgments(panel.study).exists()
+    _, again = come(prolific, panel, "ann")
+    assert (again.outcome, before(again.token)) == ("returned", None)
 
 
 def test_discarding_that_was_cut_short_is_completed(prolific, panel, deliver, monkeypatch):

@@ -21,9 +21,13 @@ from django.utils import timezone
 from annotator.models import Panel, PanelAct, PanelRecord, Participant
 from annotator.platforms import Visit
 from annotator.platforms.prolific.client import Client
+from annotator.services import settling
 from annotator.services.entry import enter
-from annotator.services.panel_acts import intend_approvals, intend_bonuses, send, settle
+from annotator.services.panel_acts import ActNotAllowed, intend_approvals, intend_bonuses
 from annotator.services.panel_records import Seen, note_status
+from annotator.services.panel_sending import send
+from annotator.services.reading_back import sync
+from annotator.services.settling import settle
 from annotator.services.submitting import submit
 from evaluation.services import verify_study
 from tests import prolific_server
@@ -147,6 +151,50 @@ def test_a_return_races_with_a_submit_and_with_coming_again(prolific, owner):
     assert PanelRecord.objects.filter(status="returned", applied="returned").count() == 6
     assert Participant.objects.count() == 6
     assert list(verify_study(panel.study)) == []
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("postgres")
+def test_two_settle_two_bonuses_where_one_is_missing(prolific, owner, monkeypatch):
+    """Each sees that one is missing, and takes another one for it: only one of them can be."""
+    panel = bare_panel(owner=owner)
+    records = came_back(prolific, panel, "ann")
+    for purpose in ("goodwill", "items 3 to 4"):
+        intend_bonuses(panel, {records[0]: HALF}, purpose, owner)
+        assert send(panel).done == 1
+    prolific.submissions[records[0].external_id]["bonuses"].pop()
+    long_ago = timezone.now() - timedelta(hours=1)
+    PanelAct.objects.update(sent_at=long_ago, ended_at=long_ago)
+    assert sync(panel, everyone=True).bonuses == 1
+    really, looked = settling._is_missing_there, []
+
+    def look(act):
+        answer = really(act)
+        looked.append(act.pk)
+        wait_for(lambda: len(looked) == 2 or is_waited_for(), "the other one neither looks nor waits")
+        return answer
+
+    monkeypatch.setattr(settling, "_is_missing_there", look)
+
+    def settle_one(act):
+        try:
+            settle(act, False, "Its page there does not show it.", owner)
+        except ActNotAllowed as why:
+            return str(why)
+        return "settled"
+
+    said = at_once(*[lambda each=each: settle_one(each) for each in PanelAct.objects.all()])
+    assert sorted(said) == ["It is done; there is nothing to settle.", "settled"]
+    assert sorted(states("bonus")) == ["cancelled", "done"]
+
+
+def is_waited_for():
+    """Whether somebody waits for what this transaction has locked."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid"
+        )
+        return cursor.fetchone()[0] > 0
 
 
 def sending_process(settings):

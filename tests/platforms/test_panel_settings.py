@@ -10,15 +10,27 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotator.models import Panel, Participant, PersonalLink, Submission
-from annotator.services.links import make_links
-from annotator.services.panels import PanelFixed, PanelSettingsWrong, panel_of, set_panel
+from annotator.models import Assignment, Panel, Participant, PersonalLink, Slot, Submission
+from annotator.services.cases import read_cases
+from annotator.services.entry import enter
+from annotator.services.links import LinkActRefused, make_links, restore_link, revoke_link
+from annotator.services.panels import (
+    LinkRevoked,
+    PanelFixed,
+    PanelSettingsWrong,
+    panel_of,
+    read_arrival,
+    set_panel,
+)
 from annotator.services.progress import finish
+from annotator.services.submitting import submit
 from config.logs import Line
 from evaluation.models import Study, StudyMember
-from evaluation.services import PAPER_ARMS, pause_study
+from evaluation.selectors import counting_judgments
+from evaluation.services import PAPER_ARMS, exclude, pause_study, verify_study
 from tests import factories
 from tests.annotator.conftest import home, text
+from tests.crowd import before, filled_in, hand_in
 
 pytestmark = pytest.mark.django_db
 CODES = {"completed": "DONE-1", "no_consent": "NO-1", "failed_attention": "FAIL-1", "full": "FULL-1"}
@@ -162,15 +174,52 @@ def test_the_last_page_posts_the_assignment_to_the_site(client, question):
     assert policy(last) == ("'self' https://*.mturk.com", "'self' https://www.mturk.com https://*.mturk.com")
 
 
-def test_the_same_worker_on_another_assignment_hands_in_that_one(client, question):
+def test_a_worker_who_is_done_hands_nothing_in_by_another_assignment(client, question):
     participant = come(client, HIT)
     finish(participant, "completed")
     again = HIT | {"assignmentId": "a-2", "turkSubmitTo": "https://workersandbox.mturk.com"}
     assert "Welcome back" in text(client.get("/s/pairs/", again))
-    assert come(client, again) == participant
-    page = client.get(home(participant)).content.decode()
-    assert 'action="https://workersandbox.mturk.com/mturk/externalSubmit"' in page
-    assert 'name="assignmentId" value="a-2"' in page
+    told = client.post("/s/pairs/", again | {"choice": "agree"})
+    assert "You have done this study already" in text(told)
+    assert "externalSubmit" not in told.content.decode()
+    assert "DONE-1" not in text(told)
+    assert policy(told)[1] == "'self'"
+    assert participant.submissions.get(external_id="a-2").came_afterwards
+    # The assignment that was worked on is handed in as before, however often its page is loaded.
+    page = client.get(client.get("/s/pairs/", HIT)["Location"]).content.decode()
+    assert 'action="https://www.mturk.com/mturk/externalSubmit"' in page
+    assert 'name="assignmentId" value="a-1"' in page
+
+
+def test_connect_s_completion_address_is_of_the_assignment_that_was_worked_on(client, pairs):
+    set_panel(pairs, "connect", {}, "keep")
+    visit = {"participantId": "p", "projectId": "7", "assignmentId": "a"}
+    participant = come(client, visit)
+    finish(participant, "completed")
+    again = visit | {"assignmentId": "b", "projectId": "8"}
+    told = client.post("/s/pairs/", again | {"choice": "agree"})
+    assert "You have done this study already" in text(told)
+    assert "/complete" not in told.content.decode()
+    page = client.get("/s/pairs/", visit, follow=True).content.decode()
+    assert "connect.cloudresearch.com/participant/project/7/complete" in page
+    assert "/project/8/" not in page
+
+
+def test_a_visit_after_the_end_is_seen_by_the_researcher(client, question, owner):
+    participant = come(client, HIT)
+    finish(participant, "completed")
+    client.post("/s/pairs/", HIT | {"assignmentId": "a-2", "choice": "agree"})
+    researcher = Client()
+    researcher.force_login(owner)
+    page = text(researcher.get(reverse("admin:annotator_panelrecord_reconciliation", args=[question.pk])))
+    assert "w-1 a-2 unknown there" in page
+    assert page.count("came again after the end") == 1
+    visits = [(case.id, case.holds_work) for case in read_cases(panel_of(question))]
+    assert visits == [("a-2", False), ("a-1", True)]
+    page = text(researcher.get(reverse("admin:annotator_participant_change", args=[participant.pk])))
+    assert "a-1: completed; a-2: came again after the end" in page
+    page = text(researcher.get(f"{reverse('admin:annotator_submission_changelist')}?study={question.pk}"))
+    assert "came again after the end" in page
 
 
 def test_a_site_that_is_not_allowed_gets_no_form(client, question):
@@ -337,6 +386,157 @@ def test_a_personal_link_s_key_is_in_no_log():
     line = Line().format(logging.makeLogRecord({"msg": "GET /s/pairs/?personal=kx9_Ab-12345678&x=1 200"}))
     assert "/s/pairs/?personal=***&x=1" in line
     assert "kx9" not in line
+
+
+def test_a_revoked_link_leads_to_a_calm_page_and_what_was_submitted_stays(client, pairs):
+    [ann] = make_links(pairs, ["Ann"])
+    participant = come(client, {"personal": ann.key})
+    hand_in(participant.token)
+    at_hand = before(participant.token)
+    revoke_link(ann, "Left the group.")
+    for answer in (
+        client.get("/s/pairs/", {"personal": ann.key}),
+        client.post("/s/pairs/", {"personal": ann.key, "choice": "agree"}),
+    ):
+        assert answer.status_code == 200
+        assert "This link is not in use any more" in text(answer)
+        assert "Left the group" not in text(answer)
+        assert "<form" not in answer.content.decode()
+    assert "Your part in this study has stopped" in text(client.get(home(participant)))
+    # What they had before them is for others, and can't be handed in late.
+    assert Slot.objects.get(pk=at_hand.slot_id).state == "open"
+    assert submit(participant.token, at_hand.pk, filled_in(at_hand)).was_done
+    assert counting_judgments(pairs).count() == 1
+    participant.refresh_from_db()
+    assert (participant.outcome, participant.submissions.get().outcome) == ("returned", "returned")
+    assert list(verify_study(pairs)) == []
+
+
+def test_a_restored_link_goes_on_where_its_person_stopped(client, pairs):
+    [ann] = make_links(pairs, ["Ann"])
+    participant = come(client, {"personal": ann.key})
+    hand_in(participant.token)
+    at_hand = before(participant.token)
+    revoke_link(ann, "By mistake.")
+    restore_link(ann, "It was a mistake.")
+    assert "open it again" in text(client.get(home(participant)))
+    assert "You go on where you stopped" in text(client.get("/s/pairs/", {"personal": ann.key}))
+    assert come(client, {"personal": ann.key}) == participant
+    assert before(participant.token) == at_hand
+    visit = participant.submissions.get()
+    assert (visit.outcome, visit.ended_at) == ("", None)
+    assert client.get("/s/pairs/", {"personal": ann.key})["Location"] == home(participant)
+    while before(participant.token) is not None:
+        hand_in(participant.token)
+    participant.refresh_from_db()
+    assert (participant.outcome, participant.submissions.get().outcome) == ("completed", "completed")
+    # Who is done keeps their end, whatever becomes of the link.
+    revoke_link(ann, "The study is over for us.")
+    participant.refresh_from_db()
+    assert participant.outcome == "completed"
+    assert "You are done" in text(client.get(home(participant)))
+    assert "not in use any more" in text(client.get("/s/pairs/", {"personal": ann.key}))
+    restore_link(ann, "To look at it again.")
+    assert client.get("/s/pairs/", {"personal": ann.key})["Location"] == home(participant)
+
+
+def test_a_link_that_is_revoked_while_its_page_is_open_takes_nobody_in(pairs):
+    [ann] = make_links(pairs, ["Ann"])
+    arrival = read_arrival(pairs, {"personal": ann.key})
+    revoke_link(ann, "Sent to the wrong person.")
+    with pytest.raises(LinkRevoked):
+        enter(pairs, arrival.visit)
+    assert not Participant.objects.exists()
+
+
+def test_who_was_excluded_does_not_go_on_by_a_restored_link(client, pairs):
+    [ann] = make_links(pairs, ["Ann"])
+    participant = come(client, {"personal": ann.key})
+    revoke_link(ann, "Did not read.")
+    exclude(study=pairs, rater=participant.rater, reason="Did not read.")
+    restore_link(ann, "To let them see their page.")
+    assert client.get("/s/pairs/", {"personal": ann.key})["Location"] == home(participant)
+    assert come(client, {"personal": ann.key}).outcome == "returned"
+    assert not Assignment.objects.filter(state="reserved").exists()
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "x" * 301])
+def test_revoking_wants_a_reason(pairs, reason):
+    [ann] = make_links(pairs, ["Ann"])
+    for act in (revoke_link, restore_link):
+        with pytest.raises(LinkActRefused, match="Say why, in at most 300 characters"):
+            act(ann, reason)
+    assert PersonalLink.objects.get().revoked_at is None
+
+
+def test_a_link_is_revoked_and_restored_once(pairs):
+    [ann] = make_links(pairs, ["Ann"])
+    with pytest.raises(LinkActRefused, match="The link for Ann is not revoked"):
+        restore_link(ann, "Why not.")
+    revoke_link(ann, "First.")
+    with pytest.raises(LinkActRefused, match="The link for Ann is revoked already"):
+        revoke_link(ann, "Second.")
+    assert PersonalLink.objects.get().revoked_reason == "First."
+
+
+def test_links_are_revoked_and_restored_in_the_admin(pairs, owner, colleague, outsider, make_other):
+    [ann] = make_links(pairs, ["Ann"])
+    [elsewhere] = make_links(make_other, ["Ann"])
+    client = Client()
+    client.force_login(owner)
+    listed = reverse("admin:annotator_participant_links", args=[pairs.pk])
+
+    def address(act, link=ann):
+        return reverse(f"admin:annotator_participant_{act}_link", args=[pairs.pk, link.pk])
+
+    assert f'href="{address("revoke")}"' in client.get(listed).content.decode()
+    assert "Revoke the link for Ann" in text(client.get(address("revoke")))
+    assert client.post(address("revoke"), {"reason": " "}).status_code == 422
+    page = client.post(address("revoke"), {"reason": "Left the group."}, follow=True)
+    assert f"Revoked on {timezone.now():%Y-%m-%d} : Left the group." in text(page)
+    assert f'href="{address("restore")}"' in page.content.decode()
+    assert client.post(address("revoke"), {"reason": "Again."}).status_code == 422
+    assert "Revoked on" not in text(client.post(address("restore"), {"reason": "Is back."}, follow=True))
+    said = list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
+    assert said == [
+        "Revoked the personal link for Ann. Reason: Left the group.",
+        "Restored the personal link for Ann. Reason: Is back.",
+    ]
+    assert client.get(address("revoke", elsewhere)).status_code == 404, "another study's"
+    StudyMember.objects.create(study=pairs, user=colleague, role="viewer")
+    for user, status in ((outsider, 404), (colleague, 403)):
+        other = Client()
+        other.force_login(user)
+        assert other.post(address("revoke"), {"reason": "x"}).status_code == status
+    assert PersonalLink.objects.get(pk=ann.pk).revoked_at is None
+
+
+def test_the_command_revokes_and_restores(pairs, owner, capsys):
+    call_command("links", "pairs", "Ann", "Ben")
+    capsys.readouterr()
+    call_command("links", "pairs", "Ann", "--revoke", "--reason", "Left the group.", "--by", owner.username)
+    ann, ben = capsys.readouterr().out.splitlines()
+    assert ann.endswith("\trevoked: Left the group.")
+    assert "revoked" not in ben
+    entry = LogEntry.objects.get()
+    assert (entry.user, entry.change_message) == (
+        owner,
+        "Revoked the personal link for Ann. Reason: Left the group.",
+    )
+    # All of them or none.
+    for given, said in (
+        (["Ben", "Ann", "--revoke", "--reason", "x"], "The link for Ann is revoked already"),
+        (["Ben", "--revoke"], "Say why"),
+        (["Cleo", "--revoke", "--reason", "x"], "no link for: Cleo"),
+        (["--restore", "--reason", "x"], "Whose links"),
+        (["Ann", "--restore", "--reason", "x", "--by", "nobody-here"], "no user 'nobody-here'"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            call_command("links", "pairs", *given)
+    assert list(PersonalLink.objects.filter(revoked_at=None).values_list("label", flat=True)) == ["Ben"]
+    call_command("links", "pairs", "Ann", "--restore", "--reason", "Is back.")
+    assert "revoked" not in capsys.readouterr().out
+    assert LogEntry.objects.count() == 1, "without a name there is nobody to say it of"
 
 
 def test_a_key_that_is_nobody_s_leads_nowhere(client, pairs, make_other):

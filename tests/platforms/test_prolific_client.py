@@ -7,12 +7,8 @@ import pytest
 
 from annotator.models import PanelStatus
 from annotator.platforms.prolific import signature, statuses
-from annotator.platforms.prolific.client import (
-    Client,
-    PanelBusy,
-    PanelError,
-    PanelUnreachable,
-)
+from annotator.platforms.prolific.client import Client
+from annotator.platforms.prolific.errors import PanelBusy, PanelError, PanelUnreachable
 from tests import prolific_server
 
 FIELDS = {

@@ -31,7 +31,7 @@ from annotator.services.panel_acts import (
 )
 from annotator.services.progress import finish
 from annotator.services.reconciling import Reconciliation, reconcile
-from evaluation.models import Item, Rater
+from evaluation.models import Item, Judgment, Rater
 from evaluation.services import exclude
 from tests.crowd import hand_in
 from tests.platforms.panel_rows import act, fail_check, finished_long_ago, make_panel_study, record, work
@@ -201,7 +201,10 @@ def test_a_rejection_that_was_taken_back_there_can_be_approved(panel: Panel, own
     with pytest.raises(ActNotAllowed, match="not rejected a second time"):
         intend_rejection(mine, "x" * 100, "FAILED_CHECK", owner)
     assert intend_return_request(mine, "Please return it.", owner).state == "intended"
-    assert [each.state for each in intend_approvals(panel, [mine], owner)] == ["intended"]
+    with pytest.raises(ActNotAllowed, match="asked to return it and has not decided"):
+        intend_approvals(panel, [mine], owner)
+    [approval] = intend_approvals(panel, [mine], owner, despite_request=True)
+    assert approval.state == "intended"
 
 
 def test_returned_timed_out_rejected(panel: Panel) -> None:
@@ -249,12 +252,56 @@ def test_two_sessions_of_one_person_and_one_of_two(panel: Panel) -> None:
     assert str(bob.rater) in only(reconcile(panel), "two_people").sentence
 
 
+def test_who_was_asked_to_return_over_there_comes_up_like_who_was_asked_from_here(panel: Panel) -> None:
+    work(panel.study, "ann")
+    now = timezone.now()
+    mine = record(panel, "ann", "awaiting_review", code="CDONE", return_asked_at=now - timedelta(days=3))
+    found = reconcile(panel)
+    assert found.approvable == ()
+    line = only(found, "asked")
+    assert line.sentence.startswith(f"Asked to return on {mine.return_asked_at:%Y-%m-%d}")
+    assert line.mends == ("reject", "approve", "know")
+    act(panel, mine, "request_return", "done", ended_at=now - timedelta(days=1))
+    assert kinds(reconcile(panel)) == [], "asked once more, and they have had no time to"
+
+
+def test_a_bonus_on_an_earlier_visit_may_be_for_the_work_that_awaits_review(panel: Panel) -> None:
+    ann = work(panel.study, "ann")
+    before = timezone.now() - timedelta(hours=1)
+    late = record(panel, "ann", "timed_out", started_at=before, submission=ann.submissions.get())
+    bonus = act(panel, late, "bonus", "done", amount=Decimal("1.50"), purpose="their pay")
+    again = record(panel, "ann", "awaiting_review", session="visit-again", code="CDONE")
+    other = record(panel, "bob", "awaiting_review", code="CDONE")
+    work(panel.study, "bob")
+    found = reconcile(panel)
+    line = only(found, "bonus_before")
+    assert (line.case.record, line.mends) == (again, ("ask", "approve", "know"))
+    assert "bonuses of 1.50 stand on an earlier visit of the same person (visit-ann)" in line.sentence
+    assert [case.record for case in found.approvable] == [other]
+    bonus.state = "cancelled"
+    bonus.save()
+    assert kinds(reconcile(panel)) == []
+
+
+def test_work_that_was_left_out_is_not_approved_with_all_the_others(panel: Panel) -> None:
+    """One by one, and not the person."""
+    ann = work(panel.study, "ann")
+    mine = record(panel, "ann", "awaiting_review", code="CDONE")
+    surplus, kept = Assignment.objects.filter(participant=ann, judgment__isnull=False)
+    exclude(study=panel.study, judgment=kept.judgment, reason="Not kept.")
+    Judgment.objects.filter(pk=surplus.judgment_id).update(surplus=True)
+    found = reconcile(panel)
+    assert [case.record for case in found.approvable] == [mine], "what came too late to count is paid"
+    exclude(study=panel.study, judgment=surplus.judgment, reason="Not kept.")
+    assert reconcile(panel).approvable == ()
+
+
 def test_acts_without_an_outcome_and_refused_ones(panel: Panel) -> None:
     work(panel.study, "ann")
     mine = record(panel, "ann", "awaiting_review", code="CDONE")
     bonus = act(panel, mine, "bonus", "unknown", amount=Decimal("0.50"), purpose="goodwill")
     line = only(reconcile(panel), "unknown_outcome")
-    assert (line.act, line.mends) == (bonus, ("settle",))
+    assert (line.act, line.mends) == (bonus, ("sync", "settle"))
     bonus.state = "sending"
     bonus.save()
     assert kinds(reconcile(panel)) == []  # it is being sent right now

@@ -1,90 +1,35 @@
 """A study on Prolific: what is said before it is drafted, what is sent, and what is read back."""
 
-import re
+import os
+import threading
 from datetime import timedelta
 from decimal import Decimal
-from io import StringIO
-from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
-from django.urls import resolve
+from django.db import connection
 from django.utils import timezone
 
-from annotator import checks
-from annotator.management.commands import panel as panel_command
-from annotator.models import Panel, PanelEvent, PanelRecord, SlotState
+from annotator.models import Panel, SlotState
 from annotator.platforms import Visit
-from annotator.platforms.prolific.client import PanelError, PanelUnreachable
-from annotator.platforms.prolific.presets import PRESETS, fair_pay_warning
+from annotator.platforms.prolific.errors import PanelError, PanelUnreachable
 from annotator.selectors import people_needed
-from annotator.services import panel_client, recruiting, webhooks
-from annotator.services.draft_checks import draft_problems, draft_warnings
+from annotator.services import recruiting
+from annotator.services.draft_checks import NotReady, draft_problems
 from annotator.services.entry import enter
 from annotator.services.panels import PanelFixed, set_panel
-from annotator.services.recruiting import NotReady
-from config import logs
+from annotator.services.whom import set_whom
 from evaluation.models import Status
 from evaluation.services import PAPER_ARMS
-from tests import factories, prolific_server
+from tests import factories
+from tests.platforms.recruits import CODES, RULES, drafted_as, make, problems_of
 
-CODES = {"completed": "C-DONE", "no_consent": "C-NO", "full": "C-FULL", "withdrawn": "C-OUT"}
-RULES = {
-    "arms": PAPER_ARMS[:1],
-    "queries": 4,
-    "training": False,
-    "checks": 0,
-    "steps": factories.NO_STEPS,
-    "redundancy": 3,
-    "items_per_participant": 3,
-    "paid_minutes": 21,
-    "pay": Decimal("5.25"),
-    "currency": "USD",
-    "contact": "research@example.org",
-    "completion_codes": CODES,
-}
 STRICT = factories.NO_STEPS | {"attention": {"checks": 1, "allowed_failures": 0}}
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def prolific(settings, monkeypatch):
-    monkeypatch.setattr(panel_client, "FIRST_WAIT", 0.01)
-    with prolific_server.serve() as served:
-        settings.ASSAY_PROLIFIC_URL, settings.ASSAY_PROLIFIC_TOKEN = served.url, served.token
-        settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = served.secret
-        settings.ASSAY_PUBLIC_URL = "https://assay.example.org"
-        yield served
-
-
-@pytest.fixture
-def study(prolific):
-    return make()
-
-
-@pytest.fixture
 def panel(study):
     return recruiting.draft_on_panel(study)
-
-
-@pytest.fixture
-def open_panel(panel):
-    return recruiting.publish(panel)
-
-
-def make(**rules):
-    return factories.launch(factories.make_study("pairs", **RULES | rules), title="Pairs of answers")
-
-
-def drafted_as(prolific):
-    [asked] = prolific.sent("POST", "^/studies/$")
-    return asked.body
-
-
-def problems_of(call, *args, **named):
-    with pytest.raises(NotReady) as caught:
-        call(*args, **named)
-    return caught.value.problems
 
 
 # --- drafting --------------------------------------------------------------------------------------------------------
@@ -116,84 +61,6 @@ def test_a_draft_says_what_the_study_is(prolific, study):
     assert panel.drafted_at is not None
     with pytest.raises(PanelFixed):
         set_panel(study, "link", {}, "keep")
-
-
-def test_a_preset_recruits_as_the_paper_did(prolific, study):
-    said = recruiting.use_preset(study, "contexteval")
-    study.refresh_from_db()
-    assert (study.pay, study.currency, study.paid_minutes, study.items_per_participant) == (
-        Decimal("5.25"),
-        "USD",
-        21,
-        3,
-    )
-    assert said == []
-    recruiting.draft_on_panel(study)
-    assert drafted_as(prolific)["filters"] == [
-        {"filter_id": "approval_rate", "selected_range": {"lower": 99}},
-        {"filter_id": "approval_numbers", "selected_range": {"lower": 500}},
-        {"filter_id": "fluent-languages", "selected_values": ["19"]},
-    ]
-
-
-def test_a_preset_for_a_study_of_its_own_length_pays_by_the_hour(study):
-    [said] = recruiting.use_preset(study, "href")
-    assert (study.pay, study.paid_minutes, study.items_per_participant) == (Decimal("5.60"), 21, 3)
-    assert said == "HREF takes who has 9 of 10 right in a qualification; the study does not."
-    study.revisions.all().delete()
-    study.steps = study.steps | {"qualification": {"pass_mark": 9}}
-    study.save()
-    assert recruiting.use_preset(study, "href") == [said], "there are no ten to get right"
-    assert any("can be tried once" in each for each in draft_warnings(study))
-    study.steps["qualification"]["attempts"] = 2
-    assert not any("can be tried once" in each for each in draft_warnings(study))
-    arm = study.arms.get()
-    for number in range(10):
-        query, context = factories.make_query(study, f"qualify-{number}")
-        factories.make_item(study, query, context, arm, [], key=f"qualify-{number}", role="qualification")
-    assert recruiting.use_preset(study, "href") == []
-
-
-def test_above_99_is_100_in_whole_numbers(prolific, study):
-    recruiting.draft_on_panel(study, preset="href")
-    assert drafted_as(prolific)["filters"][0] == {
-        "filter_id": "approval_rate",
-        "selected_range": {"lower": 100},
-    }
-
-
-def test_minutes_that_a_preset_pays_are_minutes_that_an_item_is_kept(prolific):
-    study = make(lease_minutes=30)
-    recruiting.use_preset(study, "lfqa")
-    study.refresh_from_db()
-    assert (study.pay, study.paid_minutes, study.lease_minutes) == (Decimal(12), 42, 42)
-
-
-def test_choices_are_found_by_their_names_there(prolific, study, monkeypatch):
-    listed = [dict(each) for each in prolific_server.FILTERS]
-    for each in listed:
-        if each["filter_id"] == "first-language":
-            each["choices"] = {"7": "English"}
-    monkeypatch.setattr(prolific_server, "FILTERS", listed)
-    recruiting.draft_on_panel(study, preset="lfqa")
-    assert drafted_as(prolific)["filters"][1] == {"filter_id": "first-language", "selected_values": ["7"]}
-
-
-def test_a_choice_that_is_gone_there_recruits_nobody(prolific, study, monkeypatch):
-    kept = [
-        each for each in prolific_server.FILTERS if each["filter_id"] != "highest-education-level-completed"
-    ]
-    monkeypatch.setattr(prolific_server, "FILTERS", kept)
-    [said] = problems_of(recruiting.draft_on_panel, study, preset="href")
-    assert "'highest-education-level-completed'" in said
-    assert prolific.studies == {}
-    # Nothing is left in the way of the next attempt.
-    assert recruiting.draft_on_panel(study, preset="").drafted_at is not None
-
-
-def test_an_unknown_preset_is_named(study):
-    assert "contexteval" in problems_of(recruiting.use_preset, study, "mturk")[0]
-    assert not Panel.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -319,6 +186,59 @@ def test_codes_that_change_while_the_study_is_drafted_are_not_fixed(prolific, st
     assert there == set((CODES | {"completed": "C-OTHER"}).values())
 
 
+@pytest.fixture
+def postgres(transactional_db):
+    if connection.vendor == "postgresql":
+        return
+    if os.environ.get("ASSAY_REQUIRE_ALL") == "1":
+        pytest.fail("DATABASE_URL names no PostgreSQL")
+    pytest.skip("DATABASE_URL names no PostgreSQL")
+
+
+def waits_for_a_lock():
+    with connection.cursor() as cursor:
+        # The locks of rows name no database; who waits for one holds others in this one.
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_locks "
+            "WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+        )
+        [waiting] = cursor.fetchone()
+    return waiting > 0
+
+
+@pytest.mark.postgres
+@pytest.mark.usefixtures("postgres")
+def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(prolific, monkeypatch):
+    study = make()
+    set_whom(study, {"approval_rate": 90})
+    really, refused = recruiting.as_there, []
+
+    def change():
+        try:
+            set_whom(type(study).objects.get(pk=study.pk), {"approval_rate": 50})
+        except NotReady as why:
+            refused.extend(why.problems)
+        finally:
+            connection.close()
+
+    other = threading.Thread(target=change)
+
+    def change_in_between(there):
+        """Once it was looked whether it is still the same; the other is through then, or waits."""
+        other.start()
+        while other.is_alive() and not waits_for_a_lock():
+            other.join(0.01)
+        return really(there)
+
+    monkeypatch.setattr(recruiting, "as_there", change_in_between)
+    panel = recruiting.draft_on_panel(study)
+    other.join()
+    panel.refresh_from_db()
+    assert panel.drafted["filters"][0]["selected_range"] == {"lower": 90}
+    assert panel.whom == {"approval_rate": 90}
+    assert refused == ["Somebody drafted the study meanwhile; look again first."]
+
+
 # --- how many people -------------------------------------------------------------------------------------------------
 
 
@@ -407,216 +327,3 @@ def test_what_can_not_follow_is_said(panel):
     assert (
         "not drafted" in problems_of(recruiting.sync_study, Panel(study=panel.study, platform="prolific"))[0]
     )
-
-
-# --- reading back ----------------------------------------------------------------------------------------------------
-
-
-def test_submissions_are_read_back_with_their_visits(prolific, study, open_panel):
-    here = prolific.arrive(open_panel.external_id, "person-1")
-    gone = prolific.arrive(open_panel.external_id, "person-2")
-    participant = enter(study, Visit("prolific", "person-1", open_panel.external_id, here))
-    prolific.complete(here, "C-DONE")
-    prolific.give_back(gone)
-    assert recruiting.sync_submissions(open_panel).submissions == 2
-    found = {each.external_id: each for each in PanelRecord.objects.all()}
-    assert (found[here].status, found[here].code) == ("awaiting_review", "C-DONE")
-    assert found[here].submission.participant == participant
-    assert found[here].started_at < found[here].completed_at
-    assert (found[gone].status, found[gone].participant_id, found[gone].submission) == (
-        "returned",
-        "person-2",
-        None,
-    )
-
-
-def test_a_return_read_back_frees_the_place_once(prolific, study, open_panel):
-    visit = prolific.arrive(open_panel.external_id, "person-1")
-    participant = enter(study, Visit("prolific", "person-1", open_panel.external_id, visit))
-    assert study.slots.filter(state=SlotState.RESERVED).count() == 1
-    prolific.give_back(visit)
-    assert recruiting.sync(open_panel).changed == 1
-    participant.refresh_from_db()
-    assert participant.outcome == "returned"
-    assert not study.slots.filter(state=SlotState.RESERVED).exists()
-    assert recruiting.sync(open_panel).changed == 0
-
-
-def test_the_study_s_own_state_is_read_back(prolific, open_panel):
-    prolific.studies[open_panel.external_id].update(status="COMPLETED", total_available_places=9)
-    recruiting.sync(open_panel)
-    open_panel.refresh_from_db()
-    assert (open_panel.status, open_panel.places) == ("COMPLETED", 9)
-
-
-def test_a_webhook_that_came_meanwhile_is_newer_than_the_answer(prolific, open_panel):
-    later = timezone.now() + timedelta(minutes=1)
-    Panel.objects.update(status="PAUSED", status_at=later)
-    assert recruiting.sync_study(open_panel).status == "PAUSED"
-
-
-# --- fair pay --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("pay", "minutes", "currency", "said"),
-    [
-        ("5.25", 21, "USD", ""),
-        ("2.00", 10, "USD", ""),
-        ("1.99", 10, "USD", "11.94 per hour, below the 12.00 that Prolific recommends."),
-        ("1.00", 10, "GBP", "6.00 per hour, below the 9.00 that Prolific recommends."),
-        ("0.99", 10, "GBP", "5.94 per hour, below Prolific's minimum of 6.00: it won't publish the study."),
-        ("5.00", 10, "EUR", "30.00 per hour; Prolific states what is fair in GBP and USD only."),
-    ],
-)
-def test_pay_is_held_against_what_is_fair(pay, minutes, currency, said):
-    assert fair_pay_warning(Decimal(pay), minutes, currency).endswith(said)
-    assert bool(fair_pay_warning(Decimal(pay), minutes, currency)) is bool(said)
-
-
-@pytest.mark.parametrize("key", sorted(PRESETS))
-def test_presets_pay_fairly(key):
-    preset = PRESETS[key]
-    minutes = preset.minutes(3, otherwise=20)
-    assert fair_pay_warning(preset.pay(3, minutes), minutes, preset.currency) == ""
-
-
-# --- commands --------------------------------------------------------------------------------------------------------
-
-
-def run(*words):
-    out, err = StringIO(), StringIO()
-    call_command(*words, stdout=out, stderr=err)
-    return out.getvalue() + err.getvalue()
-
-
-def test_a_study_is_recruited_for_by_commands(prolific, study):
-    assert "3 items in 21 minutes for 5.25 USD" in run("panel", "pairs", "preset", "contexteval")
-    assert "can be drafted" in run("panel", "pairs", "check")
-    assert "a draft, 4 places" in run("panel", "pairs", "draft")
-    assert "recruiting, 4 places" in run("panel", "pairs", "publish")
-    assert "recruiting, 6 places" in run("panel", "pairs", "places", "2")
-    session = prolific.arrive(next(iter(prolific.studies)), "person-1")
-    assert "1 submissions read, 1 with news" in run("panel", "pairs", "sync")
-    kept_event(session, "RETURNED")
-    assert "1 messages of the panel applied again" in run("panel", "pairs", "replay")
-    assert PanelRecord.objects.get().status == "returned"
-    assert "paused" in run("panel", "pairs", "pause")
-    assert "recruiting" in run("panel", "pairs", "start")
-
-
-def kept_event(session, status):
-    """A webhook that was applied once."""
-    now = timezone.now()
-    payload = {"event_type": "submission.status.change", "resource_id": session, "status": status}
-    PanelEvent.objects.create(
-        platform="prolific", event_id="an-event", kind=payload["event_type"], occurred_at=now, applied_at=now,
-        payload=payload, panel=Panel.objects.get(),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("nothing", "draft"), "no study 'nothing'"),
-        (("pairs", "publish"), "not drafted"),
-        (("pairs", "places", "many"), "Give a number"),
-        (("pairs", "draft", "now"), "not 'now'"),
-        (("pairs", "preset"), "there is no preset ''"),
-    ],
-)
-def test_a_command_says_what_is_wrong(study, words, said):
-    with pytest.raises(CommandError, match=re.compile(re.escape(said), re.IGNORECASE)):
-        run("panel", *words)
-
-
-def test_a_command_passes_on_what_the_panel_says(prolific, study):
-    prolific.fail("POST", "^/studies/$", "400")
-    with pytest.raises(CommandError, match=r"Prolific refused: .*As the test wants it"):
-        run("panel", "pairs", "draft")
-
-
-def test_webhooks_are_set_up_by_a_command(prolific, settings):
-    printed = run("panel_hooks", "workspace", "--new-secret")
-    assert f"ASSAY_PROLIFIC_WEBHOOK_SECRET={prolific.secret}" in printed
-    assert prolific.subscriptions == {}
-    assert "https://assay.example.org/hooks/prolific/" in run("panel_hooks", "workspace")
-    there = {each["event_type"]: each["is_enabled"] for each in prolific.subscriptions.values()}
-    assert there == dict.fromkeys(webhooks.KINDS, True)
-    assert "already" in run("panel_hooks", "workspace")
-    assert len(prolific.subscriptions) == len(webhooks.KINDS)
-    assert resolve(webhooks.PATH).url_name == "prolific-hook"
-    settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = ""
-    with pytest.raises(CommandError, match="--new-secret"):
-        run("panel_hooks", "workspace")
-
-
-# --- the installation ------------------------------------------------------------------------------------------------
-
-
-def test_a_token_without_a_secret_is_found(settings, study):
-    settings.ASSAY_PROLIFIC_TOKEN, settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = "a-token", ""
-    [message] = checks.check_webhook_secret(None)
-    assert message.id == "assay.W008"
-    assert any("webhooks" in each for each in draft_warnings(study))
-    settings.ASSAY_PROLIFIC_WEBHOOK_SECRET = "a-secret"
-    assert checks.check_webhook_secret(None) == []
-    [said] = draft_warnings(study)
-    assert said.startswith("Prolific pays 5.25 in the currency of your account")
-    assert said.endswith("it must be USD.")
-
-
-@pytest.mark.parametrize(
-    ("address", "found"),
-    [
-        ("https://assay.example.org", False),
-        ("http://127.0.0.1:8000", False),
-        ("https://assay.example.org/assay", True),
-        ("assay.example.org", True),
-        ("https://", True),
-        ("https://assay.example.org:port", True),
-    ],
-)
-def test_a_public_address_that_is_none_is_found(settings, address, found):
-    settings.ASSAY_PUBLIC_URL = address
-    assert [each.id for each in checks.check_public_url(None)] == ["assay.E010"] * found
-
-
-@pytest.mark.parametrize(
-    ("address", "found"),
-    [
-        ("https://api.prolific.com/api/v1", False),
-        ("http://127.0.0.1:9000/api/v1", False),
-        ("http://api.prolific.com/api/v1", True),
-        ("https://me:word@api.prolific.com", True),
-    ],
-)
-def test_an_address_that_no_token_may_be_sent_to_is_found(settings, address, found):
-    settings.ASSAY_PROLIFIC_URL = address
-    messages = checks.check_prolific_url(None)
-    assert [each.id for each in messages] == ["assay.E011"] * found
-    assert all("word" not in f"{each.msg}{each.hint}" for each in messages)
-
-
-def test_token_and_secret_never_reach_a_log():
-    environment = {
-        "ASSAY_PROLIFIC_TOKEN": "the-token-there\n",
-        "ASSAY_PROLIFIC_WEBHOOK_SECRET": "the-secret-there",
-    }
-    assert {"the-token-there", "the-secret-there"} <= set(logs.secret_values(environment))
-
-
-# --- the page --------------------------------------------------------------------------------------------------------
-
-
-def test_the_page_names_what_there_is():
-    page = (Path(__file__).resolve().parents[2] / "docs/prolific.md").read_text()
-    acts = re.findall(r"manage\.py panel my-study (\w+)", page)
-    assert set(acts) == set(panel_command.ACTS)
-    for key, preset in PRESETS.items():
-        assert re.search(rf"^\| `{key}` \|", page, re.MULTILINE), key
-        for each in preset.filters:
-            assert each.said in page, each.said
-    for outcome, (kind, reason) in recruiting.CODE_TYPES.items():
-        action = "asks to return" if reason else "you decide"
-        assert re.search(rf"^\| `{outcome}` \| `{kind}` \| .*{action}", page, re.MULTILINE), outcome

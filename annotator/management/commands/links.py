@@ -1,12 +1,16 @@
-"""Makes personal links to a study, one per name, and lists those that there are."""
+"""Makes personal links to a study, one per name, revokes or restores some, and lists those that there are."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import transaction
 
 from annotator.models import PersonalLink
-from annotator.services.links import link_address, make_links
+from annotator.services.links import link_address, make_links, restore_link, revoke_link
 from evaluation.models import Study
+from evaluation.services.acts import log_act
 
 
 class Command(BaseCommand):
@@ -15,15 +19,55 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("names", nargs="*", metavar="name", help="whom each new link is for")
+        chosen = parser.add_mutually_exclusive_group()
+        chosen.add_argument("--revoke", action="store_true", help="revoke the links of these names")
+        chosen.add_argument("--restore", action="store_true", help="restore the links of these names")
+        parser.add_argument("--reason", default="", help="why they are revoked or restored")
+        parser.add_argument("--by", metavar="USERNAME", help="in whose name the study's history has it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.visible().filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']!r}.")
-        if options["names"]:
-            try:
-                make_links(study, options["names"])
-            except ValueError as wrong:
-                raise CommandError(str(wrong)) from None
+        names, change = options["names"], options["revoke"] or options["restore"]
+        if change and not names:
+            raise CommandError("Whose links? Give their names.")
+        try:
+            if change:
+                act, did = (revoke_link, "Revoked") if options["revoke"] else (restore_link, "Restored")
+                self._change(study, names, act, did, options)
+            elif names:
+                make_links(study, names)
+        except ValueError as wrong:
+            raise CommandError(str(wrong)) from None
         for link in PersonalLink.objects.filter(study=study).select_related("study"):
-            self.stdout.write(f"{link.label}\t{link_address(link)}")
+            revoked = f"\trevoked: {link.revoked_reason}" if link.revoked_at else ""
+            self.stdout.write(f"{link.label}\t{link_address(link)}{revoked}")
+
+    def _change(
+        self,
+        study: Study,
+        names: Sequence[str],
+        act: Callable[[PersonalLink, str], None],
+        did: str,
+        options: dict[str, Any],
+    ) -> None:
+        """All of them or none."""
+        by = self._user(options["by"])
+        there = {link.label: link for link in PersonalLink.objects.filter(study=study, label__in=names)}
+        if unknown := ", ".join(name for name in names if name not in there):
+            raise CommandError(f"There is no link for: {unknown}.")
+        with transaction.atomic():
+            for name in names:
+                act(there[name], options["reason"])
+                message = f"{did} the personal link for {name}. Reason: {options['reason'].strip()}"
+                log_act(study=study, by=by, message=message)
+
+    @staticmethod
+    def _user(name: str | None) -> Any:
+        if name is None:
+            return None
+        user = get_user_model().objects.filter(username=name).first()
+        if user is None:
+            raise CommandError(f"There is no user {name!r}.")
+        return user

@@ -6,17 +6,19 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotator.models import Panel
 from annotator.platforms.prolific import statuses
-from annotator.platforms.prolific.client import PanelError
+from annotator.platforms.prolific.errors import PanelError
 from annotator.platforms.prolific.presets import PRESETS
+from annotator.platforms.prolific.whom import LABELS, WhomWrong
 from annotator.services import recruiting
-from annotator.services.draft_checks import draft_problems, draft_warnings
+from annotator.services.draft_checks import NotReady, draft_problems, draft_warnings
 from annotator.services.panel_client import NotSetUp
 from annotator.services.panel_events import apply_events
 from annotator.services.panels import PanelFixed, PanelSettingsWrong, panel_of
-from annotator.services.recruiting import NotReady
+from annotator.services.reading_back import sync
+from annotator.services.whom import set_whom, use_preset, whom_of
 from evaluation.models import Study
 
-ACTS = ("preset", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
+ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
 
 
 class Command(BaseCommand):
@@ -27,38 +29,55 @@ class Command(BaseCommand):
         parser.add_argument("act", choices=ACTS, help="check says what drafting would say")
         parser.add_argument(
             "value",
-            nargs="?",
-            default="",
-            help=f"of preset: one of {', '.join(PRESETS)}; of places: how many more",
+            nargs="*",
+            help=f"of preset: one of {', '.join(PRESETS)}; of places: how many more; of whom: NAME=VALUE, with "
+            f"NAME one of {', '.join(LABELS)}, and nothing to be shown it",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.visible().filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']!r}.")
-        act, value = options["act"], options["value"]
-        if value and act not in ("preset", "places"):
+        act, values = options["act"], options["value"]
+        value = " ".join(values)
+        if value and act not in ("preset", "places", "whom"):
             raise CommandError(f"{act} takes nothing more than the study, not {value!r}.")
         try:
-            if act == "preset":
+            if act == "whom":
+                self._whom(study, values)
+            elif act == "preset":
                 self._preset(study, value)
             elif act == "places":
                 self._places(study, value)
             else:
                 getattr(self, f"_{act}")(study)
-        except (NotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError) as error:
+        except (NotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError, WhomWrong) as error:
             raise CommandError(str(error)) from None
 
     def _preset(self, study: Study, value: str) -> None:
-        for sentence in recruiting.use_preset(study, value):
+        for sentence in use_preset(study, value):
             self.stderr.write(sentence)
         preset = PRESETS[value]
         self.stdout.write(
             f"{study.title} recruits as {preset.label}: {study.items_per_participant} items in "
             f"{study.paid_minutes} minutes for {study.pay} {study.currency}."
         )
-        for each in preset.filters:
-            self.stdout.write(f"  {each.said}")
+        for sentence in whom_of(panel_of(study)).sentences():
+            self.stdout.write(f"  {sentence}")
+
+    def _whom(self, study: Study, values: list[str]) -> None:
+        """What is named is set, the rest stays; an empty value asks for nothing."""
+        given = whom_of(panel_of(study)).as_json()
+        for each in values:
+            name, equals, value = each.partition("=")
+            if not equals:
+                raise CommandError(f"{each!r} is not NAME=VALUE.")
+            given[name.strip()] = value
+        if values:
+            for sentence in set_whom(study, given):
+                self.stderr.write(sentence)
+        for sentence in whom_of(panel_of(study)).sentences() or ["everybody"]:
+            self.stdout.write(sentence)
 
     def _check(self, study: Study) -> None:
         for sentence in draft_warnings(study):
@@ -91,10 +110,12 @@ class Command(BaseCommand):
 
     def _sync(self, study: Study) -> None:
         panel = _panel(study)
-        synced = recruiting.sync(panel)
+        synced = sync(panel, everyone=True)
         panel.refresh_from_db()
         self._say(panel)
         self.stdout.write(f"{synced.submissions} submissions read, {synced.changed} with news.")
+        if synced.left:
+            self.stderr.write(synced.left)
 
     def _replay(self, study: Study) -> None:
         played = apply_events(_panel(study), again=True)

@@ -5,10 +5,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotator.platforms.prolific.client import PanelError
+from annotator.platforms.prolific.errors import PanelError
 from annotator.services import webhooks
+from annotator.services.draft_checks import NotReady
 from annotator.services.panel_client import NotSetUp
-from annotator.services.recruiting import NotReady
 
 
 class Command(BaseCommand):

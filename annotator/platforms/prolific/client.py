@@ -11,7 +11,6 @@ import random
 import ssl
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
@@ -21,7 +20,15 @@ from urllib.parse import quote
 
 import httpx2
 
-from annotator.platforms.prolific.statuses import study_status, submission_status
+from annotator.platforms.prolific import answers
+from annotator.platforms.prolific.answers import (
+    BonusBatch,
+    KnownFilter,
+    PanelStudy,
+    PanelSubmission,
+    Subscription,
+)
+from annotator.platforms.prolific.errors import PanelBusy, PanelError, PanelUnreachable
 
 PAGE = 100
 # A list of submissions ends; whoever gets more pages than this is being led in circles.
@@ -34,34 +41,6 @@ MAX_MESSAGE = 500
 UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 
 
-class PanelError(Exception):
-    """The panel refused, in its own words. `sent`: whether it may have acted on the request all the same."""
-
-    def __init__(self, status: int, message: str, *, sent: bool = False) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.sent = sent
-
-
-class PanelBusy(PanelError):
-    """429 or 5xx, after all the waiting that was allowed. A 429 was not acted on; a 5xx may have been.
-
-    `after`: in how many seconds the panel would have us back, where it said so.
-    """
-
-    def __init__(self, status: int, message: str, *, sent: bool, after: float | None = None) -> None:
-        super().__init__(status, message, sent=sent)
-        self.after = after
-
-
-class PanelUnreachable(PanelError):
-    """No answer. `sent` is False where no connection came about, so that the panel can't have heard of it."""
-
-    def __init__(self, message: str, *, sent: bool) -> None:
-        super().__init__(0, message, sent=sent)
-
-
 class Repeat(enum.Enum):
     """How often a request may be made."""
 
@@ -71,67 +50,6 @@ class Repeat(enum.Enum):
     UNHEARD = "unheard"
     # One attempt, whatever comes of it: money.
     NEVER = "never"
-
-
-@dataclass(frozen=True)
-class PanelStudy:
-    """A study as the panel has it. Money is in the hundredth part of the account's currency."""
-
-    id: str
-    name: str
-    internal_name: str
-    status: str
-    places: int
-    places_taken: int
-    reward: int
-    # outcome's code -> what the panel calls it
-    codes: Mapping[str, str]
-    address: str
-
-
-@dataclass(frozen=True)
-class PanelSubmission:
-    """A submission as the panel has it; `status` is a value of `annotator.models.PanelStatus`."""
-
-    id: str
-    study_id: str
-    participant_id: str
-    status: str
-    started_at: datetime | None
-    completed_at: datetime | None
-    code: str
-    return_requested_at: datetime | None
-    # Only where one submission was asked for: what was paid on top, in the hundredth part of the currency.
-    bonuses: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class BonusBatch:
-    """Bonuses that are set up; nothing is paid yet. Amounts in the hundredth part of the currency."""
-
-    id: str
-    amount: int
-    total: int
-
-
-@dataclass(frozen=True)
-class Subscription:
-    """To a kind of event. `confirmation` is what the panel wants back before it sends any."""
-
-    id: str
-    kind: str
-    target: str
-    enabled: bool
-    confirmation: str = ""
-
-
-@dataclass(frozen=True)
-class KnownFilter:
-    """A filter that studies can have: its choices by label, or a range's limits."""
-
-    id: str
-    title: str
-    choices: Mapping[str, str]
 
 
 @functools.cache
@@ -186,30 +104,39 @@ class Client:
 
     def create_study(self, fields: Mapping[str, Any]) -> PanelStudy:
         """A draft; nobody sees it yet."""
-        return _study(self._ask("POST", "studies/", Repeat.UNHEARD, json=fields))
+        return answers.read_study(self._ask("POST", "studies/", Repeat.UNHEARD, json=fields))
 
     def get_study(self, study: str) -> PanelStudy:
-        return _study(self._ask("GET", f"studies/{_part(study)}/", Repeat.FREELY))
+        return answers.read_study(self._ask("GET", f"studies/{_part(study)}/", Repeat.FREELY))
 
     def list_studies(self) -> list[PanelStudy]:
-        return [_study(each) for each in _results(self._ask("GET", "studies/", Repeat.FREELY))]
+        return [
+            answers.read_study(each) for each in answers.results(self._ask("GET", "studies/", Repeat.FREELY))
+        ]
 
     def update_study(self, study: str, fields: Mapping[str, Any]) -> PanelStudy:
         """Of a published study Prolific takes little more than a higher number of places."""
-        return _study(self._ask("PATCH", f"studies/{_part(study)}/", Repeat.FREELY, json=fields))
+        return answers.read_study(self._ask("PATCH", f"studies/{_part(study)}/", Repeat.FREELY, json=fields))
 
     def transition_study(self, study: str, action: str) -> PanelStudy:
         """PUBLISH, PAUSE, START or STOP. A second one of the same is refused, so look the study up in doubt."""
         path = f"studies/{_part(study)}/transition/"
-        return _study(self._ask("POST", path, Repeat.UNHEARD, json={"action": action}))
+        return answers.read_study(self._ask("POST", path, Repeat.UNHEARD, json={"action": action}))
 
     def list_filters(self) -> list[KnownFilter]:
-        return [_filter(each) for each in _results(self._ask("GET", "filters/", Repeat.FREELY))]
+        return [
+            answers.read_filter(each) for each in answers.results(self._ask("GET", "filters/", Repeat.FREELY))
+        ]
 
     # --- submissions -----------------------------------------------------------------------------------------
 
-    def list_submissions(self, study: str, *, page_size: int = PAGE) -> list[PanelSubmission]:
-        """All of a study's, oldest first, each once, however many came while the pages were read."""
+    def list_submissions(
+        self, study: str, *, page_size: int = PAGE, watch: Callable[[int, int], None] | None = None
+    ) -> list[PanelSubmission]:
+        """All of a study's, oldest first, each once, however many came while the pages were read.
+
+        `watch` is told after each page how many are read, of how many.
+        """
         found: dict[str, PanelSubmission] = {}
         for page in range(1, MOST_PAGES + 1):
             # The order has new ones on the last page, not in between; it is read until a page is empty, because the
@@ -221,15 +148,19 @@ class Client:
                 if error.status == 404 and page > 1:
                     break
                 raise
-            results = _results(answer)
-            found.update({each.id: each for each in (_submission(row, study) for row in results)})
-            count = _count(answer)
+            results = answers.results(answer)
+            found.update({each.id: each for each in (answers.read_submission(row, study) for row in results)})
+            count = answers.count(answer)
+            if watch is not None:
+                watch(len(found), count or len(found))
             if not results or (count is not None and len(found) >= count):
                 break
         return list(found.values())
 
     def get_submission(self, submission: str) -> PanelSubmission:
-        return _submission(self._ask("GET", f"submissions/{_part(submission)}/", Repeat.FREELY), "")
+        return answers.read_submission(
+            self._ask("GET", f"submissions/{_part(submission)}/", Repeat.FREELY), ""
+        )
 
     def transition_submission(
         self, submission: str, action: str, *, message: str = "", category: str = "", once: bool = False
@@ -245,7 +176,7 @@ class Client:
             fields["rejection_category"] = category
         path = f"submissions/{_part(submission)}/transition/"
         repeat = Repeat.UNHEARD if once else Repeat.FREELY
-        return _submission(self._ask("POST", path, repeat, json=fields), "")
+        return answers.read_submission(self._ask("POST", path, repeat, json=fields), "")
 
     def request_return(self, submission: str, reasons: Iterable[str]) -> None:
         """The participant gets a message; a second request is a second message."""
@@ -270,7 +201,9 @@ class Client:
         fields = {"study_id": study, "csv_bonuses": "".join(lines)}
         answer = self._ask("POST", "submissions/bonus-payments/", Repeat.UNHEARD, json=fields)
         return BonusBatch(
-            _text(answer, "id", required=True), _whole(answer, "amount"), _whole(answer, "total_amount")
+            answers.text(answer, "id", required=True),
+            answers.whole(answer, "amount"),
+            answers.whole(answer, "total_amount"),
         )
 
     def pay_bonuses(self, batch: str) -> None:
@@ -280,23 +213,23 @@ class Client:
     # --- webhooks --------------------------------------------------------------------------------------------
 
     def event_kinds(self) -> list[str]:
-        found = _results(self._ask("GET", "hooks/event-types/", Repeat.FREELY))
-        return [_text(each, "event_type") for each in found]
+        found = answers.results(self._ask("GET", "hooks/event-types/", Repeat.FREELY))
+        return [answers.text(each, "event_type") for each in found]
 
     def create_secret(self, workspace: str) -> str:
         """A new secret, which takes the place of the workspace's last one."""
         answer = self._ask("POST", "hooks/secrets/", Repeat.UNHEARD, json={"workspace_id": workspace})
-        return _text(answer, "value", required=True)
+        return answers.text(answer, "value", required=True)
 
     def list_subscriptions(self, workspace: str) -> list[Subscription]:
         asked = {"workspace_id": workspace}
         answer = self._ask("GET", "hooks/subscriptions/", Repeat.FREELY, params=asked)
-        return [_subscription(each, "") for each in _results(answer)]
+        return [answers.read_subscription(each, "") for each in answers.results(answer)]
 
     def create_subscription(self, workspace: str, kind: str, target: str) -> Subscription:
         fields = {"workspace_id": workspace, "event_type": kind, "target_url": target}
         response = self._send("POST", "hooks/subscriptions/", Repeat.UNHEARD, json=fields)
-        return _subscription(_json(response), response.headers.get("X-Hook-Secret", ""))
+        return answers.read_subscription(_json(response), response.headers.get("X-Hook-Secret", ""))
 
     def confirm_subscription(self, subscription: str, confirmation: str) -> None:
         path = f"hooks/subscriptions/{_part(subscription)}/"
@@ -360,18 +293,11 @@ def _may_repeat(error: PanelError, repeat: Repeat) -> bool:
     return repeat is Repeat.FREELY or not error.sent
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
 def _part(identifier: str) -> str:
     """An id as one part of a path; another study's or the whole list's address can't come of it."""
     if not identifier.strip(". "):
         raise ValueError(f"{identifier!r} is no id of Prolific's.")
     return quote(identifier, safe="")
-
-
-def _odd(what: str) -> PanelError:
-    return PanelError(200, f"Prolific's answer can't be read: {what}.", sent=True)
 
 
 def _json(response: httpx2.Response) -> Any:
@@ -380,96 +306,7 @@ def _json(response: httpx2.Response) -> Any:
     try:
         return response.json()
     except ValueError:
-        raise _odd("it is no JSON") from None
-
-
-def _results(answer: Any) -> list[Any]:
-    if not isinstance(answer, dict) or not isinstance(answer.get("results"), list):
-        raise _odd("there is no list of results")
-    return list(answer["results"])
-
-
-def _count(answer: Any) -> int | None:
-    meta = answer.get("meta")
-    count = meta.get("count") if isinstance(meta, dict) else None
-    return count if isinstance(count, int) else None
-
-
-def _text(answer: Any, *names: str, required: bool = False) -> str:
-    """The first of these fields that is there."""
-    if not isinstance(answer, dict):
-        raise _odd("an object was expected")
-    for name in names:
-        value = answer.get(name)
-        if isinstance(value, str) and value:
-            return value
-    if required:
-        raise _odd(f"{names[0]} is missing")
-    return ""
-
-
-def _whole(answer: Any, name: str) -> int:
-    value = answer.get(name)
-    return round(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0
-
-
-def _moment(answer: Any, name: str) -> datetime | None:
-    written = _text(answer, name)
-    try:
-        moment = datetime.fromisoformat(written) if written else None
-    except ValueError:
-        raise _odd(f"{name} is {written!r}") from None
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
-
-
-def _study(answer: Any) -> PanelStudy:
-    codes = answer.get("completion_codes") if isinstance(answer, dict) else None
-    return PanelStudy(
-        id=_text(answer, "id", required=True),
-        name=_text(answer, "name"),
-        internal_name=_text(answer, "internal_name"),
-        status=study_status(_text(answer, "status")),
-        places=_whole(answer, "total_available_places"),
-        places_taken=_whole(answer, "places_taken"),
-        reward=_whole(answer, "reward"),
-        codes={_text(each, "code"): _text(each, "code_type") for each in codes or ()},
-        address=_text(answer, "external_study_url"),
-    )
-
-
-def _submission(answer: Any, study: str) -> PanelSubmission:
-    # A list names its fields otherwise than one submission by itself does.
-    bonuses = answer.get("bonus_payments") if isinstance(answer, dict) else None
-    return PanelSubmission(
-        id=_text(answer, "id", required=True),
-        study_id=_text(answer, "study_id") or study,
-        participant_id=_text(answer, "participant_id", "participant"),
-        status=submission_status(_text(answer, "status")),
-        started_at=_moment(answer, "started_at"),
-        completed_at=_moment(answer, "completed_at"),
-        code=_text(answer, "study_code", "entered_code"),
-        return_requested_at=_moment(answer, "return_requested"),
-        bonuses=tuple(round(each) for each in bonuses or ()),
-    )
-
-
-def _subscription(answer: Any, confirmation: str) -> Subscription:
-    return Subscription(
-        id=_text(answer, "id", required=True),
-        kind=_text(answer, "event_type"),
-        target=_text(answer, "target_url"),
-        enabled=answer.get("is_enabled") is not False,
-        confirmation=confirmation,
-    )
-
-
-def _filter(answer: Any) -> KnownFilter:
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    return KnownFilter(
-        id=_text(answer, "filter_id"),
-        title=_text(answer, "title"),
-        choices={str(label): str(key) for key, label in (choices or {}).items()},
-    )
+        raise answers.odd("it is no JSON") from None
 
 
 def _error_text(response: httpx2.Response) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, id_params, read_ids
-from annotator.platforms.prolific.presets import PRESETS
 
 SITE = "https://app.prolific.com"
 PARAMS = (
@@ -23,11 +22,6 @@ class Prolific(Platform):
     )
     has_api = True
     settings = (
-        Setting(
-            "preset",
-            "Whom to take",
-            help=f"One of {', '.join(PRESETS)}: the filters of that study, see docs/prolific.md. Empty: everybody.",
-        ),
         Setting(
             "description",
             "Description",
@@ -50,12 +44,6 @@ class Prolific(Platform):
         if not code:
             return Leave()
         return Leave(code=code, link=f"{SITE}/submissions/complete?cc={quote(code, safe='')}")
-
-    def find_problems(self, settings: Settings) -> list[str]:
-        preset = settings.get("preset", "")
-        if preset and preset not in PRESETS:
-            return [f"Whom to take: there is no preset {preset!r}; there are {', '.join(PRESETS)}."]
-        return []
 
     def frame_ancestors(self, settings: Settings) -> tuple[str, ...]:
         return (SITE,)
