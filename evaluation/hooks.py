@@ -46,6 +46,22 @@ item_withdrawn: Registry[Callable[[Any], None]] = Registry()
 exclusion_undone: Registry[Callable[[Any], None]] = Registry()
 # Sentences that say why a draft can't be launched yet.
 launch_checks: Registry[Callable[[Any], Iterable[str]]] = Registry()
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What does not keep a draft from being launched, and should be thought about first.
+
+    With a label and the name of a URL that takes the study's id: a page on which it can be mended.
+    """
+
+    text: str
+    label: str = ""
+    url_name: str = ""
+
+
+# Gets a draft and who reads it, None for whoever runs the server.
+launch_advice: Registry[Callable[[Any, Any], Iterable[Advice]]] = Registry()
 # Sentences that say which invariant does not hold.
 verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Gets a study; a sentence that says why its completion codes can't be changed any more, or nothing.

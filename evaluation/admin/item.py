@@ -16,6 +16,7 @@ from evaluation.admin.pages import Act, ActRefused, act_page
 from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, may, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
+from evaluation.protocols.attributes import fill_in
 from evaluation.services import withdraw_item
 
 
@@ -89,7 +90,7 @@ class ItemAdmin(Scoped):
     def context_text(self, item: Item) -> str | SafeString:
         if item.context is None:
             return "none"
-        pairs = [(each["question"], each.get("answer", "")) for each in item.context.follow_ups]
+        pairs = [(each["question"], each["answer"]) for each in in_full(item.context, item.study)]
         return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi></dd>", pairs))
 
     @admin.display(description="responses")
@@ -173,12 +174,17 @@ class ContextAdmin(Scoped):
     @admin.display(description="follow-up questions")
     def follow_up_text(self, context: Context) -> SafeString:
         pairs = [
-            (each["question"], each.get("answer", ""), ", ".join(each.get("answers", [])))
-            for each in context.follow_ups
+            (each["question"], each["answer"], ", ".join(each["answers"]))
+            for each in in_full(context, context.query.study)
         ]
         return format_html(
             "<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi> (of: {})</dd>", pairs)
         )
+
+
+def in_full(context: Context, study: Study) -> list[dict[str, Any]]:
+    """The context's follow-up questions, those that name an attribute with the words it has now."""
+    return fill_in(context.follow_ups, list(study.attributes.values("key", "question", "values")))
 
 
 @admin.register(Response)

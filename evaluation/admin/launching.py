@@ -16,6 +16,7 @@ from evaluation.services import (
     LaunchRefused,
     WrongStatus,
     close_study,
+    launch_advice,
     launch_problems,
     launch_study,
     pause_study,
@@ -24,6 +25,14 @@ from evaluation.services import (
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import JobRefused, begin_job
 from evaluation.tasks import work_on_job
+
+
+def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
+    """Of a draft what to think about first: a sentence, and the label and address of a page that mends it, if any."""
+    if study.status != Status.DRAFT:
+        return []
+    found = launch_advice(study, user)
+    return [(e.text, e.label, reverse(e.url_name, args=[study.pk]) if e.url_name else "") for e in found]
 
 
 @study_page(methods=FORM)
@@ -45,6 +54,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
         "title": "Launch",
         "problems": problems[:200],
         "more_problems": len(problems) - 200,
+        "advice": advice_on(study, request.user),
         "design": design,
         "pay": design.pay(study),
         "draft": study.status == Status.DRAFT,

@@ -15,8 +15,16 @@ from evaluation.admin.base import Scoped
 from evaluation.admin.pages import Tab, tabs, workbench_url
 from evaluation.admin.rights import may, my_studies
 from evaluation.admin.rules import CODE_FIELDS, StepsForm, why_codes_are_fixed
-from evaluation.admin.study_forms import ARMS, LiveStudyForm, NewStudyForm, QuestionForm, StudyForm, TextForm
-from evaluation.models import Arm, Question, Study, Text
+from evaluation.admin.study_forms import (
+    ARMS,
+    AttributeForm,
+    LiveStudyForm,
+    NewStudyForm,
+    QuestionForm,
+    StudyForm,
+    TextForm,
+)
+from evaluation.models import Arm, Attribute, Question, Study, Text
 from evaluation.services import add_arms, create_study
 from evaluation.services.drafts import NotADraft, delete_draft, locked_draft
 
@@ -61,6 +69,23 @@ class QuestionInline(DraftInline, admin.StackedInline):
     form = QuestionForm
     fields = (("key", "kind"), "prompt", "help", ("shown", "required", "position"), "options")
     verbose_name_plural = "Questions"
+
+
+class AttributeInline(DraftInline, admin.StackedInline):
+    model = Attribute
+    form = AttributeForm
+    verbose_name_plural = "Attributes"
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        values = "values" if self.has_change_permission(request, obj) else "value_text"
+        return (("key", "position"), "question", values)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return () if self.has_change_permission(request, obj) else ("value_text",)
+
+    @admin.display(description="values")
+    def value_text(self, attribute: Attribute) -> str:
+        return "\n".join(attribute.values)
 
 
 class TextInline(DraftInline, admin.StackedInline):
@@ -119,7 +144,7 @@ READ_FIELDSETS = (
 class StudyAdmin(Scoped):
     study_path = "pk"
     tab = "design"
-    inlines = (QuestionInline, TextInline, ArmInline)
+    inlines = (QuestionInline, AttributeInline, TextInline, ArmInline)
     list_display = ("title", "slug", "protocol", "status", "created_at")
     list_filter = ("status",)
     search_fields = ("title", "slug")
@@ -174,7 +199,12 @@ class StudyAdmin(Scoped):
         return {"slug": ("title",)} if obj is None else {}
 
     def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        return [] if obj is None else super().get_inline_instances(request, obj)
+        if obj is None:
+            return []
+        found = super().get_inline_instances(request, obj)
+        if obj.protocol_object.has_attributes:
+            return found
+        return [each for each in found if not isinstance(each, AttributeInline)]
 
     @admin.display(description="protocol")
     def protocol_label(self, study: Study) -> str:

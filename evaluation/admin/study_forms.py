@@ -6,8 +6,9 @@ from django import forms
 
 from evaluation.admin.options import NEW_FORMS, OptionsField
 from evaluation.admin.rules import CODES, CodesForm, Prose, StepsForm, why_codes_are_fixed
-from evaluation.models import Question, Study, Text
+from evaluation.models import Attribute, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
+from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.services import PAPER_ARMS
 
 ARMS: dict[str, tuple[str, Any]] = {
@@ -173,6 +174,46 @@ class QuestionForm(forms.ModelForm):
             "key": "Names the answer's column in exports.",
             "kind": "How it is answered and stored.",
             "help": "A line under the question.",
+            "position": "Lower comes first.",
+        }
+
+
+class ValuesField(forms.CharField):
+    """A list of texts, a line each."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in (super().to_python(value) or "").splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(data) != (initial or []))
+
+
+class AttributeForm(forms.ModelForm):
+    """An attribute with its values, a line each."""
+
+    values = ValuesField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        help_text="One value per line, in the order in which they are rated.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        if {"key", "question", "values"} <= data.keys():
+            for problem in find_attribute_problems([data]):
+                self.add_error("values", str(problem).partition(": ")[2])
+        return data
+
+    class Meta:
+        model = Attribute
+        fields = ("key", "question", "values", "position")
+        widgets = {"question": forms.TextInput(attrs={"class": "vLargeTextField"})}
+        help_texts = {
+            "key": "Items name the attribute by it.",
+            "question": "What raters read above the values, and what the report calls the attribute.",
             "position": "Lower comes first.",
         }
 

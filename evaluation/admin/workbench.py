@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from evaluation import hooks
 from evaluation.admin.design import study_design
+from evaluation.admin.launching import advice_on
 from evaluation.admin.pages import page
 from evaluation.admin.resolving import can_be_resolved
 from evaluation.admin.rights import may, study_page
@@ -32,6 +33,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "draft": draft,
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
+        "advice": advice_on(study, request.user),
         "design": study_design(study) if draft else None,
         "judged": judged,
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),

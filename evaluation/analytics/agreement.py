@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.analytics.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from evaluation.analytics.resampling import ResampleSpec, mean_estimate
@@ -165,7 +165,7 @@ def _paired_test(one: Floats, other: Floats, parts: tuple[LeftOut, ...], level: 
         )
         flat = Estimate(mean, None, None, n, "query-pair matches", level, "", parts, reason)
         return AgreementDifference(flat, None, None, None, reason)
-    result = stats.ttest_rel(other, one)
+    result = scipy.stats.ttest_rel(other, one)
     low, high = result.confidence_interval(level)
     estimate = Estimate(mean, float(low), float(high), n, "query-pair matches", level, "paired t-test", parts)
     return AgreementDifference(estimate, float(result.statistic), n - 1, float(result.pvalue))

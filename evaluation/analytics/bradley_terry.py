@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
+import scipy
 
 from evaluation.analytics.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from evaluation.analytics.resampling import ResampleSpec, estimate_from, resample_weights
@@ -52,7 +50,7 @@ class _Comparisons:
 
     systems: Ints
     pairs: Ints
-    wins: sparse.csr_array
+    wins: scipy.sparse.csr_array
     n_items: int
 
 
@@ -97,7 +95,7 @@ def fit_strengths(pairs: Ints, wins: Floats, n_systems: int) -> Floats:
     step = np.full(len(wins), np.inf)
     diagonal = np.arange(n_systems)
     for _ in range(MAX_STEPS):
-        chance = expit(theta[:, :, None] - theta[:, None, :])
+        chance = scipy.special.expit(theta[:, :, None] - theta[:, None, :])
         gradient = won - (compared * chance).sum(axis=2)
         information = -compared * chance * (1 - chance)
         information[:, diagonal, diagonal] = -information.sum(axis=2)
@@ -138,7 +136,7 @@ def _comparisons(items: Items, scores: Floats) -> _Comparisons:
     pairs = np.zeros((len(items.pairs), 2), dtype=np.int64)
     pairs[pair] = np.searchsorted(systems, codes)
     queries, row = np.unique(items.query, return_inverse=True)
-    wins = sparse.csr_array(
+    wins = scipy.sparse.csr_array(
         (scores.ravel(), (np.repeat(row, 2), np.stack([2 * pair, 2 * pair + 1], axis=1).ravel())),
         shape=(len(queries), 2 * len(pairs)),
     )
@@ -149,8 +147,8 @@ def _why_undefined(data: _Comparisons, names: tuple[str, ...]) -> str:
     n = len(names)
     if n < 3:
         return "Strengths need more than two systems."
-    edges = sparse.coo_array((np.ones(len(data.pairs)), data.pairs.T), shape=(n, n))
-    groups, group = connected_components(edges, directed=False)
+    edges = scipy.sparse.coo_array((np.ones(len(data.pairs)), data.pairs.T), shape=(n, n))
+    groups, group = scipy.sparse.csgraph.connected_components(edges, directed=False)
     if groups == 1:
         return ""
     apart = names[int(np.flatnonzero(group != group[0])[0])]
@@ -195,7 +193,7 @@ def _strengths(
         Strength(
             names[position],
             estimate(values[position], replicates[:, position]),
-            estimate(expit(values[position]), expit(replicates[:, position])),
+            estimate(scipy.special.expit(values[position]), scipy.special.expit(replicates[:, position])),
         )
         for position in np.argsort(-values, kind="stable")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from evaluation.analytics.draws import cell_draws
 from evaluation.analytics.estimates import Estimate, LeftOut, present, undefined
@@ -118,7 +118,7 @@ def _correlate(weights: Floats, cells: _Cells) -> Floats:
 
 def _mid_ranks(weights: Floats, position: Ints, n: int) -> tuple[Floats, np.ndarray]:
     """Mid-ranks (r, p), up to a constant, of values at `position` (p,), and whether two values occur (r,)."""
-    membership = sparse.csr_array(
+    membership = scipy.sparse.csr_array(
         (np.ones(len(position)), (np.arange(len(position)), position)), shape=(len(position), n)
     )
     totals = np.asarray(weights @ membership)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from evaluation.analytics.resampling import CHUNK_BYTES, ResampleSpec, resample_weights
 from evaluation.analytics.tidy import Floats, Ints
@@ -21,7 +21,7 @@ def cell_draws(query: Ints, cell: Ints, n_cells: int, resample: ResampleSpec) ->
     if len(used) < 2 or not resample.replicates:
         return
     # A query has few of the cells.
-    table = sparse.csr_array((np.ones(len(cell)), (codes, cell)), shape=(len(used), n_cells))
+    table = scipy.sparse.csr_array((np.ones(len(cell)), (codes, cell)), shape=(len(used), n_cells))
     rows = max(1, CHUNK_BYTES // (8 * max(n_cells, 1)))
     once = np.ones(len(used), dtype=np.int64)
     for drawn in resample_weights(once, rng=resample.rng, replicates=resample.replicates):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from statsmodels.stats.contingency_tables import SquareTable
 
 from evaluation.analytics.agreement import majority
 from evaluation.analytics.counts import count_matrix
@@ -128,6 +127,8 @@ def stuart_maxwell(transitions: Ints) -> tuple[float, int, float] | str:
     np.fill_diagonal(covariance, table.sum(axis=0) + table.sum(axis=1) - 2 * np.diag(table))
     if np.linalg.matrix_rank(covariance[:-1, :-1]) < len(shift):
         return "Too few queries change their label for the test to be computed."
+    from statsmodels.stats.contingency_tables import SquareTable
+
     result = SquareTable(table, shift_zeros=False).homogeneity(method="stuart_maxwell")
     return float(result.statistic), int(result.df), float(result.pvalue)
 

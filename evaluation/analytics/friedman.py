@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from evaluation.analytics.concordance import tie_terms
 from evaluation.analytics.estimates import LeftOut, ParameterError, present
@@ -77,7 +77,7 @@ def friedman(ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95) -
     means = table.mean(axis=0)
     statistic = friedman_statistic(table)
     error = np.sqrt(k * (k + 1) / (6 * n))
-    critical = float(stats.studentized_range.ppf(level, k, np.inf) / np.sqrt(2) * error)
+    critical = float(scipy.stats.studentized_range.ppf(level, k, np.inf) / np.sqrt(2) * error)
     return Friedman(
         systems=codes,
         n=n,
@@ -85,7 +85,7 @@ def friedman(ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95) -
         mean_ranks=tuple(means.tolist()),
         statistic=statistic,
         degrees_of_freedom=k - 1,
-        p_value=float(stats.chi2.sf(statistic, k - 1)),
+        p_value=float(scipy.stats.chi2.sf(statistic, k - 1)),
         w=statistic / (n * (k - 1)),
         critical_difference=critical,
         level=level,
@@ -137,7 +137,9 @@ def _why_undefined(table: Floats) -> str:
 def _nemenyi(systems: tuple[int, ...], means: Floats, error: float) -> tuple[RankDifference, ...]:
     pairs = list(combinations(range(len(systems)), 2))
     differences = np.array([means[two] - means[one] for one, two in pairs])
-    p_values = stats.studentized_range.sf(np.abs(differences) / error * np.sqrt(2), len(systems), np.inf)
+    p_values = scipy.stats.studentized_range.sf(
+        np.abs(differences) / error * np.sqrt(2), len(systems), np.inf
+    )
     return tuple(
         RankDifference(systems[one], systems[two], float(difference), min(1.0, float(p)))
         for (one, two), difference, p in zip(pairs, differences, p_values, strict=True)

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest
+import scipy
 
 from evaluation.analytics.estimates import TidyDataError
 from evaluation.analytics.tidy import Floats, Ints
@@ -94,9 +94,10 @@ def sides(rater: Ints, first: npt.NDArray[np.bool_], n_raters: int) -> list[Side
     _same_length(rater, first)
     firsts = np.bincount(rater[first], minlength=n_raters)
     alls = np.bincount(rater, minlength=n_raters)
+    # With even odds the two tails are alike; `binomtest` says the same, a thousand times more slowly.
+    tails = np.minimum(1.0, 2 * scipy.stats.binom.cdf(np.minimum(firsts, alls - firsts), alls, 0.5))
     return [
-        Side(int(k), int(n), float(binomtest(int(k), int(n), 0.5).pvalue) if n else None)
-        for k, n in zip(firsts, alls, strict=True)
+        Side(int(k), int(n), float(p) if n else None) for k, n, p in zip(firsts, alls, tails, strict=True)
     ]
 
 
@@ -154,7 +155,8 @@ def odd_texts(
     Short is under `SHORT_TEXT` characters. Repeated and like another's are texts of `WORDS_OF_A_COPY` words or more
     whose words are the same; copied ones have at least `COPIED_SHARE` of their runs of `SHINGLE` words in the source.
     Pasted is a text of as many words of which `PASTED_SHARE` or more of the characters were.
-    `sources` is read once, in step with the texts, so that it may be made on the way.
+    `sources` is read once, in step with the texts, so that it may be made on the way; texts beside the same source
+    had better follow each other.
     """
     words = [WORD.findall(text.casefold()) for text in texts]
     long = [" ".join(each) if len(each) >= WORDS_OF_A_COPY else "" for each in words]
@@ -162,6 +164,7 @@ def odd_texts(
     everybody = Counter(text for _, text in mine)
     seen: Counter[tuple[int, str]] = Counter()
     found = [dict.fromkeys(TEXT_COUNTS, 0) for _ in range(n_raters)]
+    latest, there = "", ""
     for who, text, said, normal, inserted, source in zip(
         rater, texts, words, long, pasted, sources, strict=True
     ):
@@ -174,19 +177,25 @@ def odd_texts(
             counts["repeated"] += seen[(who, normal)] > 0
             seen[(who, normal)] += 1
             counts["like_others"] += everybody[normal] > 1
-            counts["copied"] += _share_in(said, source) >= COPIED_SHARE
+            if source != latest:
+                latest, there = source, f" {' '.join(WORD.findall(source.casefold()))} "
+            counts["copied"] += _is_copied(said, there)
     return [Texts(**counts) for counts in found]
 
 
-def _share_in(said: Sequence[str], source: str) -> float:
-    """The share of a text's runs of words that stand in the source."""
-    there = set(_runs(WORD.findall(source.casefold())))
-    runs = list(_runs(said))
-    return sum(run in there for run in runs) / len(runs) if runs else 0.0
+def _is_copied(said: Sequence[str], there: str) -> bool:
+    """Whether `COPIED_SHARE` of a text's runs of words stand `there`: words with a blank around each.
 
-
-def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
-    return (tuple(words[at : at + SHINGLE]) for at in range(len(words) - SHINGLE + 1))
+    Looks no further than it takes to know.
+    """
+    n = len(said) - SHINGLE + 1
+    missing = 0
+    for at in range(n):
+        if f" {' '.join(said[at : at + SHINGLE])} " not in there:
+            missing += 1
+            if (n - missing) / n < COPIED_SHARE:
+                return False
+    return n > 0
 
 
 def _medians(code: Ints, value: Floats, n: int) -> Floats:

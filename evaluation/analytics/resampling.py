@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+import scipy
 
 from evaluation.analytics.counts import collapse
 from evaluation.analytics.estimates import Estimate, LeftOut, ParameterError, undefined
@@ -149,7 +149,7 @@ def percentile_interval(samples: Floats, level: float = 0.95) -> Interval:
 
 def wilson_interval(share: float, units: int, level: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval of a share of `units` independent units (Wilson 1927)."""
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     centre = (share + z**2 / (2 * units)) / (1 + z**2 / units)
     half = z / (1 + z**2 / units) * np.sqrt(share * (1 - share) / units + z**2 / (4 * units**2))
     return max(0.0, float(centre - half)), min(1.0, float(centre + half))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from evaluation.analytics.estimates import (
     Estimate,
@@ -226,7 +226,7 @@ def _paired_test(one: Floats, other: Floats, left_out: tuple[LeftOut, ...], leve
         )
         flat = Estimate(float(differences.mean()), None, None, n, "queries", level, "", left_out, reason)
         return PairedDifference(flat, *means, None, None, None, reason)
-    result = stats.ttest_rel(other, one)
+    result = scipy.stats.ttest_rel(other, one)
     low, high = result.confidence_interval(level)
     estimate = Estimate(
         float(differences.mean()), float(low), float(high), n, "queries", level, "paired t-test", left_out

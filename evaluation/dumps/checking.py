@@ -10,7 +10,7 @@ import orjson
 
 from evaluation.canonical import canonical_hash, study_hash
 from evaluation.dumps.header import Header, read_header
-from evaluation.dumps.items import Preparer, hash_problem, stimulus_problems
+from evaluation.dumps.items import Preparer, Record, hash_problem, items_on, stimulus_problems
 from evaluation.dumps.lines import Line, Source
 from evaluation.dumps.problems import ImportRefused, LineInvalid, Problems
 from evaluation.dumps.schemas import schema_problems
@@ -134,9 +134,17 @@ class Checker:
 
     def _item(self, line: Line, checked: Checked) -> list[str]:
         """All that is wrong with the line; what does not fit the schema can't be asked anything further."""
-        record = line.value
-        if problems := schema_problems("item", record):
+        if problems := schema_problems("item", line.value):
             return problems
+        try:
+            records = items_on(line.value)
+        except LineInvalid as invalid:
+            return list(invalid.problems)
+        found = [problem for record in records for problem in self._one_item(record, line.number, checked)]
+        # What is wrong with the line is wrong with each of its items.
+        return list(dict.fromkeys(found))
+
+    def _one_item(self, record: Record, line: int, checked: Checked) -> list[str]:
         wants_hash = bool(checked.header.study_hash or "stimulus_hash" in record)
         examined = (self.rendering if wants_hash else self.plain).examine(record)
         item, problems = examined.item, examined.problems
@@ -148,7 +156,7 @@ class Checker:
             problems += stimulus_problems(record, item)
             if checked.header.study_hash:
                 self.hashes.append((record["key"], canonical_hash(item.stimulus)))
-        self._remember(line.number, item, stands=examined.stands)
+        self._remember(line, item, stands=examined.stands)
         return problems
 
     def _rater_problems(self, judgment: ImportedJudgment) -> list[str]:

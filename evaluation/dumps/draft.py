@@ -16,7 +16,8 @@ from evaluation.services.importing import discard_import, unfinished_import
 
 
 class ItemsOf:
-    """A source whose study's line is the draft's; that of the file, where it has one, adds arms and systems."""
+    """A source whose study's line is the draft's; that of the file, where it has one, adds arms, systems and
+    attributes."""
 
     def __init__(self, source: Source, study: Study) -> None:
         self.source = source
@@ -52,12 +53,14 @@ class ItemsOf:
 
 
 def _header(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The draft's own line, with the arms and systems that only the file's line has."""
+    """The draft's own line, with the arms, systems and attributes that only the file's line has."""
     spec = compile_spec(study)
     record = study_record(study, [spec])
     theirs = given.get("spec", {})
-    arms = theirs.get("arms", []) if isinstance(theirs, dict) else []
-    record["spec"] = {**spec, "arms": _joined(spec["arms"], arms)}
+    theirs = theirs if isinstance(theirs, dict) else {}
+    record["spec"] = {**spec, "arms": _joined(spec["arms"], theirs.get("arms", []))}
+    if attributes := _joined(spec.get("attributes", []), theirs.get("attributes", [])):
+        record["spec"]["attributes"] = attributes
     record["systems"] = _joined(record["systems"], given.get("systems", []))
     record["status"] = Status.DRAFT
     return record

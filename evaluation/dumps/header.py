@@ -90,7 +90,7 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
     protocol = PROTOCOLS[key]
     spec = {name: given.get(name, getattr(blank, name)) for name in SPEC_FIELDS}
     questions = given.get("questions") or [each.as_json() for each in protocol.default_questions()]
-    return {
+    complete = {
         **spec,
         "format": FORMAT,
         "protocol": key,
@@ -99,6 +99,10 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
         "questions": [{**QUESTION_DEFAULTS, **question} for question in questions],
         "texts": given.get("texts", protocol.default_texts()),
     }
+    # A spec that names its format was compiled, and one without attributes is of a study that has none.
+    default = [] if "format" in given else [each.as_json() for each in protocol.default_attributes()]
+    attributes = given.get("attributes", default)
+    return complete | ({"attributes": attributes} if attributes else {})
 
 
 def _rules(given: Mapping[str, Any]) -> dict[str, Any]:

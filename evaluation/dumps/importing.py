@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError
 
 from evaluation.dumps.checking import Checked, Checker, Watch
-from evaluation.dumps.items import Preparer
+from evaluation.dumps.items import Preparer, items_on
 from evaluation.dumps.lines import Source
 from evaluation.dumps.problems import ImportRefused, LineInvalid
 from evaluation.models import Study
@@ -112,18 +112,19 @@ def _batches(source: Source, preparer: Preparer, frozen: bool) -> Iterator[tuple
         if line.problems:
             raise _changed(source)
         try:
-            prepared = preparer.prepare(line.value, keep_stimulus=frozen)
+            items = [preparer.prepare(each, keep_stimulus=frozen) for each in items_on(line.value)]
         except (LineInvalid, LookupError, TypeError):  # it was good a moment ago
             raise _changed(source) from None
-        batch.append(prepared)
-        size, judgments, done = size + line.size, judgments + len(prepared.judgments), line.done
-        if (
-            len(batch) >= settings.ASSAY_BATCH_SIZE
-            or size >= MAX_BATCH_BYTES
-            or judgments >= MAX_BATCH_JUDGMENTS
-        ):
-            yield batch, done
-            batch, size, judgments = [], 0, 0
+        for prepared in items:
+            batch.append(prepared)
+            size, judgments, done = size + line.size, judgments + len(prepared.judgments), line.done
+            if (
+                len(batch) >= settings.ASSAY_BATCH_SIZE
+                or size >= MAX_BATCH_BYTES
+                or judgments >= MAX_BATCH_JUDGMENTS
+            ):
+                yield batch, done
+                batch, size, judgments = [], 0, 0
     if batch:
         yield batch, done
 

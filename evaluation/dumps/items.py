@@ -12,6 +12,7 @@ from evaluation.dumps.judgments import prepare_judgments
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Context, Item, Query, Response, Role, System
 from evaluation.protocols import get_protocol
+from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.protocols.entries import clean_entries, write_set
 from evaluation.services.compiling import compile_stimulus
@@ -19,6 +20,8 @@ from evaluation.services.importing import ImportedItem, ImportedJudgment
 
 MAX_KEY = 120
 Record = Mapping[str, Any]
+# What is of one item, and so on no line that stands for several.
+OF_ONE_ITEM = ("context", "gold", "judgments", "start_order", "stimulus_hash")
 
 
 def default_response_key(system: str, context: str | None) -> str:
@@ -45,6 +48,36 @@ class Examined:
     stands: bool
 
 
+def items_on(record: Record) -> list[Record]:
+    """The items that a line stands for: itself, or where it lists attributes, one for each of them.
+
+    Each then asks of that attribute alone, without a chosen value, and its key is the line's and the attribute's.
+    """
+    if "attributes" not in record:
+        return [record]
+    problems = [f"attributes: {key!r} stands there twice" for key in _twice(record["attributes"])]
+    problems += [f"{name}: can't stand beside attributes" for name in OF_ONE_ITEM if name in record]
+    shared = {name: value for name, value in record.items() if name != "attributes"}
+    records: list[Record] = [
+        {
+            **shared,
+            "key": f"{record['key']}-{key}",
+            "context": {"key": key, "follow_ups": [{"attribute": key}]},
+        }
+        for key in record["attributes"]
+    ]
+    problems += [
+        f"key: {each['key']!r} is longer than {MAX_KEY}" for each in records if len(each["key"]) > MAX_KEY
+    ]
+    if problems:
+        raise LineInvalid(*problems)
+    return records
+
+
+def _twice(keys: Sequence[str]) -> list[str]:
+    return [key for key, times in Counter(keys).items() if times > 1]
+
+
 class Preparer:
     """Prepares a study's items, one line at a time; the same for checking and for writing."""
 
@@ -53,6 +86,7 @@ class Preparer:
         self.specs = specs
         self.spec = specs[-1]
         self.protocol = get_protocol(self.spec["protocol"])
+        self.attributes = attributes_of(self.spec)
         self.arms = {arm["key"]: arm for arm in self.spec["arms"]}
         self.render = render
         self._systems: dict[str, System] = {}
@@ -69,6 +103,8 @@ class Preparer:
         arm = self.arms.get(record["arm"])
         query, context = query_row(record["query"]), _context(record.get("context"))
         responses, problems = self._responses(record["responses"], arm, context)
+        misnamed = self._misnamed(record.get("context"))
+        problems += misnamed
         stimulus: dict[str, Any] | None = None
         judgments: list[ImportedJudgment] = []
         further: list[str] = []
@@ -76,9 +112,10 @@ class Preparer:
             problems.insert(0, f"the study has no arm {record['arm']!r}; it has {', '.join(self.arms)}")
         else:
             stimulus = self._stimulus(record, query, context, responses)
-            found = self.protocol.check_item(self.spec, stimulus)
+            # Of an attribute that is not known there is nothing to check.
+            found = [] if misnamed else self.protocol.check_item(self.spec, stimulus)
             problems += map(str, found)
-            if not PARTS_UNKNOWN & {problem.code for problem in found}:
+            if not misnamed and not PARTS_UNKNOWN & {problem.code for problem in found}:
                 judgments, further = self._about_parts(record, stimulus)
         item = ImportedItem(
             arm=record["arm"],
@@ -100,8 +137,21 @@ class Preparer:
             context=context,
             clarifying_question=record.get("clarifying_question", ""),
             responses=responses,
+            attributes=self.attributes,
             render=self.render or _unrendered,
         )
+
+    def _misnamed(self, context: Record | None) -> list[str]:
+        """What is wrong with how the context names attributes."""
+        follow_ups = context["follow_ups"] if context else []
+        both = [
+            f"context: follow-up question {number} names an attribute and brings {name} of its own"
+            for number, each in enumerate(follow_ups, 1)
+            if "attribute" in each
+            for name in ("question", "answers")
+            if name in each
+        ]
+        return [*map(str, find_unknown(follow_ups, self.attributes)), *both]
 
     def _about_parts(
         self, record: Record, stimulus: dict[str, Any]
@@ -119,6 +169,8 @@ class Preparer:
         keys: list[str] = []
         problems: list[str] = []
         for record in records:
+            own = record.get("context")
+            problems += self._misnamed(own if isinstance(own, Mapping) else None)
             try:
                 given = _given_context(record, arm, context)
             except LineInvalid as invalid:
@@ -137,7 +189,7 @@ class Preparer:
         problems += [
             f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
         ]
-        problems += [f"responses: {key!r} stands there twice" for key, n in Counter(keys).items() if n > 1]
+        problems += [f"responses: {key!r} stands there twice" for key in _twice(keys)]
         return responses, problems
 
     def _text(self, record: Record) -> str:
@@ -220,7 +272,13 @@ def _context(record: Record | None) -> Context | None:
 def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
     """With every key, so that equal contexts are equal however sparsely they are written."""
     return [
-        {"question": each["question"], "answers": each.get("answers", []), "answer": each.get("answer", "")}
+        {"attribute": each["attribute"], "answer": each.get("answer", "")}
+        if "attribute" in each
+        else {
+            "question": each["question"],
+            "answers": each.get("answers", []),
+            "answer": each.get("answer", ""),
+        }
         for each in records
     ]
 

@@ -34,7 +34,7 @@ def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
     yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
     done = 0
     for chunk in stored.chunks():
-        given = _response_contexts(chunk)
+        given = _response_contexts(stored, chunk)
         for item in chunk:
             record = item_record(
                 item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
@@ -93,7 +93,7 @@ def _rater_records(study: Study) -> list[dict[str, Any]]:
 ResponseContexts = dict[str, dict[str, Any]]
 
 
-def _response_contexts(chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
+def _response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
     """Per item and response key: the context that the response was given, where it was given one."""
     links = ItemResponse.objects.filter(item__in=[item.pk for item in chunk], response__context__isnull=False)
     rows = list(links.values_list("item_id", "response__key", "response__context_id"))
@@ -101,25 +101,26 @@ def _response_contexts(chunk: Sequence[StoredItem]) -> dict[int, ResponseContext
     given: dict[int, ResponseContexts] = {}
     for item, key, pk in rows:
         if pk is not None:
-            context = contexts[pk]
-            follow_ups = complete_follow_ups(context.follow_ups)
-            given.setdefault(item, {})[key] = {"key": context.key, "follow_ups": follow_ups}
+            context = stored.context(contexts[pk])
+            given.setdefault(item, {})[key] = _context_record(context)
     return given
+
+
+def _context_record(context: dict[str, Any]) -> dict[str, Any]:
+    return {"key": context["key"], "follow_ups": complete_follow_ups(context["follow_ups"])}
 
 
 def item_record(
     item: StoredItem, arm: dict[str, Any], given: ResponseContexts, exact_times: bool, *, drafts: bool
 ) -> dict[str, Any]:
     """`drafts`: the responses are sets of entries."""
-    stimulus = item.stimulus
-    context = stimulus["context"]
+    stimulus, context = item.stimulus, item.context
     record: dict[str, Any] = {
         "key": item.key,
         "arm": arm["key"],
         "role": item.role,
         "query": stimulus["query"],
-        "context": context
-        and {"key": context["key"], "follow_ups": complete_follow_ups(context["follow_ups"])},
+        "context": context and _context_record(context),
         "responses": [
             _text_record(response["text"], drafts)
             | _response_record(response, arm, context, given.get(response["key"]))

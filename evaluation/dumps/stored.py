@@ -9,8 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count
 
-from evaluation.models import Answer, Exclusion, Item, Judgment, Rater, Study
-from evaluation.services.compiling import compile_stimulus
+from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
+from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
+from evaluation.services.compiling import compile_spec, compile_stimulus
 from evaluation.services.freezing import with_parts
 
 # Judgments held at once; an item with more of them is still read whole.
@@ -67,6 +68,8 @@ class StoredItem:
     # Of a draft: compiled now, without rendering, and without a hash.
     stimulus: dict[str, Any]
     stimulus_hash: str
+    # Key and follow-up questions, as `StoredStudy.context` has them.
+    context: dict[str, Any] | None
     judgments: list[StoredJudgment] = field(default_factory=list)
 
 
@@ -78,6 +81,9 @@ class StoredStudy:
         # Eight bytes per item, so that the order needs no cursor held open beside the other queries.
         pks = Item.objects.filter(study=study).order_by("position", "pk").values_list("pk", flat=True)
         self.pks = array("q", pks.iterator())
+        frozen = study.revisions.order_by("-number").values_list("spec", flat=True).first()
+        self._frozen = frozen is not None
+        self._attributes = attributes_of(frozen or compile_spec(study))
         self._raters: dict[int, StoredRater] = {}
         self._revisions = dict(study.revisions.values_list("pk", "number"))
         excluded = Exclusion.objects.filter(study=study, undone_at=None, rater__isnull=False)
@@ -106,11 +112,30 @@ class StoredStudy:
 
     def _chunk(self, pks: list[int]) -> list[StoredItem]:
         rows = Item.objects.filter(pk__in=pks)
-        if not self.study.revisions.exists():
+        if not self._frozen:
             rows = with_parts(rows)
-        by_pk = {row.pk: _item(row) for row in rows}
+        by_pk = {row.pk: self._item(row) for row in rows}
         self._add_judgments(by_pk)
         return [by_pk[pk] for pk in pks if pk in by_pk]
+
+    def context(self, context: Context) -> dict[str, Any]:
+        """Key and follow-up questions; those of a draft may name attributes, whose words a launch fills in."""
+        follow_ups = fill_in(context.follow_ups, self._attributes) if self._frozen else context.follow_ups
+        return {"key": context.key, "follow_ups": follow_ups}
+
+    def _item(self, row: Item) -> StoredItem:
+        stimulus = row.stimulus or _compiled(row, self._attributes)
+        return StoredItem(
+            pk=row.pk,
+            key=row.key,
+            role=row.role,
+            gold=row.gold,
+            withdrawn=row.withdrawn_at is not None,
+            start_order=row.start_order,
+            stimulus=stimulus,
+            stimulus_hash=row.stimulus_hash,
+            context=self.context(row.context) if not row.stimulus and row.context else stimulus["context"],
+        )
 
     def _add_judgments(self, items: dict[int, StoredItem]) -> None:
         rows = list(
@@ -140,26 +165,14 @@ class StoredStudy:
             self._raters[pk] = StoredRater(self._excluded_raters.get(pk, ""), *values)
 
 
-def _item(row: Item) -> StoredItem:
-    return StoredItem(
-        pk=row.pk,
-        key=row.key,
-        role=row.role,
-        gold=row.gold,
-        withdrawn=row.withdrawn_at is not None,
-        start_order=row.start_order,
-        stimulus=row.stimulus or _compiled(row),
-        stimulus_hash=row.stimulus_hash,
-    )
-
-
-def _compiled(row: Item) -> dict[str, Any]:
+def _compiled(row: Item, attributes: Attributes) -> dict[str, Any]:
     return compile_stimulus(
         arm=row.arm.key,
         query=row.query,
         context=row.context,
         clarifying_question=row.clarifying_question,
         responses=[link.response for link in row.item_responses.all()],
+        attributes=attributes,
         render=lambda text: "",
     )
 

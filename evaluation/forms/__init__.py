@@ -11,6 +11,7 @@ from evaluation.forms.names import response_names
 from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
 from evaluation.forms.reading import (
     INSTRUCTION,
+    LOOK,
     PROBLEM_NOTE,
     VISIBLE_MS,
     read_fields,
@@ -22,6 +23,7 @@ from evaluation.forms.shapes import Field, Screen
 
 __all__ = [
     "INSTRUCTION",
+    "LOOK",
     "PROBLEM_NOTE",
     "PROBLEM_TEXTS",
     "VISIBLE_MS",

@@ -28,6 +28,7 @@ from evaluation.forms.entry_shapes import (
     SetLine,
 )
 from evaluation.forms.problems import text_for
+from evaluation.forms.reading import LOOK
 from evaluation.forms.shapes import Field, Line
 from evaluation.protocols import Kind, Question
 from evaluation.protocols.entries import (
@@ -41,7 +42,16 @@ from evaluation.protocols.entries import (
     same_content,
     with_origins,
 )
-from evaluation.protocols.entry_form import KEEP, REJECT, UNDECIDED, by_place, entry_of, read_rows
+from evaluation.protocols.entry_form import (
+    KEEP,
+    REJECT,
+    UNDECIDED,
+    by_place,
+    fields_of,
+    read_row,
+    read_rows,
+    with_merges,
+)
 from evaluation.protocols.side_by_side import Aligned, compare_sets, mark_differences
 
 # Blank rows for those without scripts.
@@ -75,6 +85,7 @@ def build_entries(field: Field, question: Question, page: Page, value: Any) -> N
         "rows": rows,
         "spare": builder.spare(rows),
         "blank": builder.draw(BLANK_ROW, {"keep": KEEP}, len(rows) + 1),
+        "look": LOOK,
         "sets": builder.heads(sets),
         "lines": list(builder.lines(sets, ids)),
         "rounds": [_round(each, revisions[f"m{each['number']}"], ids) for each in rounds],
@@ -105,31 +116,15 @@ def _read_revision(number: int, after: Sequence[Any]) -> list[Entry]:
 
 
 def _read_rows(value: Any) -> dict[str, Raw]:
-    """The rows of a form or a draft in their order; without those that say nothing and came from nowhere."""
+    """The rows of a form or a draft in their order, with those merged that were to be; without those that say nothing
+    and came from nowhere."""
     rows, _ = read_rows("", value if isinstance(value, Mapping) else {})
     said = {
-        key: row for key, row in rows.items() if row.get("origins", "").strip() or not is_blank(_entry(row))
+        key: row
+        for key, row in with_merges(rows).items()
+        if row.get("origins", "").strip() or not is_blank(read_row(row))
     }
     return {key: said[key] for key in by_place(said)}
-
-
-def _entry(row: Raw) -> Entry:
-    """A row in one spelling, as far as it can be read: to be held against the draft it came from."""
-    return clean_entry(entry_of(row), None, "")[0]
-
-
-def _raw(entry: Entry, keep: str) -> Raw:
-    """An entry as a form would send it."""
-    quoted = [each for each in entry["citations"] if not isinstance(each, int)]
-    return {
-        "condition": entry["condition"],
-        "answers": "\n".join(entry["answers"]),
-        "reason": entry["reason"],
-        "quoted": json.dumps(quoted, ensure_ascii=False) if quoted else "",
-        "origins": " ".join(entry["origins"]),
-        "keep": keep,
-        **{f"cite.{each}": "on" for each in entry["citations"] if isinstance(each, int)},
-    }
 
 
 class _Rows:
@@ -164,12 +159,12 @@ class _Rows:
             if entry["origins"][0] not in known:
                 # Who sent some rows and not this one has rejected it, or not taken it over.
                 keep = REJECT if self.settles or sent else UNDECIDED
-                rows[_free(rows, numbers[entry["origins"][0]] + 1)] = _raw(entry, keep)
+                rows[_free(rows, numbers[entry["origins"][0]] + 1)] = fields_of(entry, keep)
         # Rounds that failed have no rows, and there can be many.
         for number, entries in enumerate(filter(None, revisions.values()), 1):
             for at, entry in enumerate(entries, 1):
                 if entry["origins"][0] not in known:
-                    rows[_free(rows, number * PER_ROUND + at)] = _raw(entry, REJECT)
+                    rows[_free(rows, number * PER_ROUND + at)] = fields_of(entry, REJECT)
         drawn = [self.draw(key, row, len(rows) + SPARE) for key, row in rows.items()]
         for place, each in enumerate(drawn, 1):
             each["place"] = place
@@ -189,7 +184,7 @@ class _Rows:
 
     def draw(self, key: str, row: Raw, n_places: int) -> EntryRow:
         name = SafeString(f"{self.key}.{escape(key)}")
-        entry = _entry(row)
+        entry = read_row(row)
         origins = entry["origins"]
         drafted = self.sources.get(origins[0]) if len(origins) == 1 else None
         home = origins[0].partition(".")[0] if len(origins) == 1 else ""
@@ -212,6 +207,7 @@ class _Rows:
             "home": home,
             "drafted": _comparable(drafted) if drafted else "",
             "keep": keep,
+            "merges": bool(row.get("merge")),
             "status": _status(keep, entry, drafted),
             "says": "",
             "brief": _brief(entry),

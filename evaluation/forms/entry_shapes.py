@@ -45,6 +45,8 @@ class EntryRow(TypedDict):
     home: str
     drafted: str
     keep: str
+    # To be merged with the one above, which there is none of.
+    merges: bool
     status: str
     says: str
     brief: str
@@ -138,10 +140,12 @@ class EntrySet(TypedDict):
 
     `settles`: there are several sets, of which one is to be made. `spare` are the blank rows that stand there for
     those without scripts, `blank` what scripts copy. `still_open` counts what is undecided, and one more where there
-    is no entry; `acts` and `words` are JSON for the page's script.
+    is no entry; `acts` and `words` are JSON for the page's script. `look` names the button that shows what is filled in
+    once more.
     """
 
     name: str
+    look: str
     settles: bool
     rows: list[EntryRow]
     spare: list[EntryRow]

@@ -20,6 +20,7 @@ PROBLEM_TEXTS: dict[str, str | Promise] = {
     "entries_missing": gettext_lazy("Please keep, take over or add at least one entry."),
     "entry_blank": gettext_lazy("This entry says nothing. Please fill it in or reject it."),
     "undecided": gettext_lazy("Please accept or reject this entry."),
+    "nothing_above": gettext_lazy("There is no entry above this one to merge it with."),
     "too_many_entries": gettext_lazy("There can be no more than %(limit)s entries."),
     "unknown_question": gettext_lazy(
         "The form held something that this page does not ask. Please answer again."

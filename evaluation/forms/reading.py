@@ -13,6 +13,8 @@ PROBLEM_NOTE = "problem_note"
 TRACE = "trace"
 # What a model is asked to do with the entries.
 INSTRUCTION = "round.instruction"
+# Of the button that shows what is filled in once more without handing it in, for those without scripts.
+LOOK = "round.look"
 
 
 def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from evaluation.models.job import Job
 from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
 from evaluation.models.study import (
     Arm,
+    Attribute,
     CachedReport,
     Import,
     OncePer,
@@ -23,6 +24,7 @@ __all__ = [
     "ApiRequest",
     "ApiToken",
     "Arm",
+    "Attribute",
     "CachedReport",
     "Context",
     "Exclusion",

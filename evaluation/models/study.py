@@ -180,6 +180,25 @@ class Question(models.Model):
         return self.prompt
 
 
+class Attribute(models.Model):
+    """An attribute of a draft, which items may name by its key. Launch compiles it into the spec and its question and
+    values into the stimuli of these items; afterwards only those count."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="attributes")
+    key = models.SlugField(max_length=60)
+    question = models.CharField(max_length=300)
+    # Texts, in the order in which they are rated.
+    values = models.JSONField(default=list)
+    position = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        ordering = ["position", "id"]
+        constraints = [models.UniqueConstraint(fields=["study", "key"], name="attribute_key_unique")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class Text(models.Model):
     """One of a draft's texts for participants and judges, in Markdown."""
 

@@ -5,7 +5,7 @@ query's fragments are its documents; a draft is a response whose text is a set (
 item has no draft (begin from nothing), one, or several: then each is a calibrator's set, and who judges resolves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import (
@@ -116,6 +116,15 @@ class ConditionCalibration(Protocol):
             where = f"responses.{response['part']}"
             problems += find_draft_problems(response["text"], fragments_of(stimulus), where)
         return problems
+
+    def advice(self, redundancy: int, fewest_responses: Callable[[], int]) -> list[str]:
+        """Two people or more calibrate a query. Of items with several sets one person settles them."""
+        if redundancy > 1 or fewest_responses() > 1:
+            return []
+        return [
+            "One calibrator per query: there is nothing to compare, and a resolver would have one set. Ask for two "
+            "judgments per item or more."
+        ]
 
     def gold_problems(self, spec: Spec, stimulus: Stimulus, gold: Data) -> list[Problem]:
         """What may become of drafted entries, beside what the other questions want."""

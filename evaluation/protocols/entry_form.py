@@ -2,18 +2,20 @@
 
 A row's fields are "e3.condition", "e3.answers" (a line each), "e3.cite.4" (ticked), "e3.quoted" (JSON of the citations
 that are no fragments), "e3.origins", "e3.place", "e3.was" (the place that it was shown at) and "e3.keep". A row's
-number is its own for good, and not its place.
+number is its own for good, and not its place. "e3.merge" is ticked where there are no scripts to merge: with the one
+above it.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evaluation.protocols.base import Data, Problem
-from evaluation.protocols.entries import is_blank, read_json
+from evaluation.protocols.entries import Entry, clean_entry, is_blank, merge_entries, read_json
 
 FORM_FIELD = re.compile(
-    r"(e[1-9][0-9]{0,2})\.(condition|answers|reason|quoted|origins|place|was|keep|cite\.[1-9][0-9]{0,2})",
+    r"(e[1-9][0-9]{0,2})\.(condition|answers|reason|quoted|origins|place|was|keep|merge|cite\.[1-9][0-9]{0,2})",
     re.ASCII,
 )
 # What `keep` says: that the row is in the set, that it is not, or that nobody has decided so far.
@@ -26,6 +28,8 @@ def read_form(key: str, data: Data) -> tuple[dict[str, dict[str, Any]], list[Pro
     A row that came from no draft and says nothing was never filled in: it is left out.
     """
     rows, problems = read_rows(key, data)
+    rows = with_merges(rows)
+    problems += [Problem("nothing_above", f"{key}.{row}") for row in by_place(rows) if rows[row].get("merge")]
     kept = [row for row in by_place(rows) if rows[row].get("keep", KEEP) != REJECT]
     problems += [Problem("undecided", f"{key}.{row}") for row in kept if rows[row].get("keep") == UNDECIDED]
     entries = {row: entry_of(rows[row]) for row in kept}
@@ -43,6 +47,48 @@ def read_rows(key: str, data: Data) -> tuple[dict[str, dict[str, str]], list[Pro
         else:
             rows.setdefault(found[1], {})[found[2]] = value
     return rows, problems
+
+
+def with_merges(rows: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """The rows with those that are to be merged in the row above them, as the page's script does it: the upper one has
+    the words, citations and origins of both, and the lower one is no longer in the set.
+
+    Above it is the nearest row that is in the set. One that has none stays as it is, still to be merged.
+    """
+    found = {name: dict(row) for name, row in rows.items()}
+    above = ""
+    for name in by_place(found):
+        row = found[name]
+        entry = read_row(row)
+        if not entry["origins"] and is_blank(entry):
+            row.pop("merge", None)
+        elif row.get("merge") and above:
+            upper = found[above]
+            merged = fields_of(merge_entries([read_row(upper), entry]), KEEP)
+            found[above] = merged | {each: upper[each] for each in ("place", "was") if each in upper}
+            found[name] = {each: row[each] for each in row if each != "merge"} | {"keep": REJECT}
+        elif row.get("keep", KEEP) != REJECT:
+            above = name
+    return found
+
+
+def read_row(row: Mapping[str, str]) -> Entry:
+    """A row in one spelling, as far as it can be read."""
+    return clean_entry(entry_of(row), None, "")[0]
+
+
+def fields_of(entry: Entry, keep: str) -> dict[str, str]:
+    """An entry as a form would send it."""
+    quoted = [each for each in entry["citations"] if not isinstance(each, int)]
+    return {
+        "condition": entry["condition"],
+        "answers": "\n".join(entry["answers"]),
+        "reason": entry["reason"],
+        "quoted": json.dumps(quoted, ensure_ascii=False) if quoted else "",
+        "origins": " ".join(entry["origins"]),
+        "keep": keep,
+        **{f"cite.{each}": "on" for each in entry["citations"] if isinstance(each, int)},
+    }
 
 
 def by_place(rows: Mapping[str, Mapping[str, str]]) -> list[str]:

@@ -10,9 +10,10 @@ from evaluation.protocols.base import Kind, Question, Stimulus
 from evaluation.protocols.entries import FIELDS, fragments_of
 from evaluation.protocols.values import response_parts
 
-# What the page's own script keeps within; more than that did not come from it.
-MAX_MOVES = 500
-MAX_LENGTH = 20_000
+# As many as the page's own script keeps. Even of the longest this is a fifth of what a draft may have, so that thirty
+# entries still fit beside it.
+MAX_MOVES = 2_000
+MAX_DROPPED = 10**9
 WAYS = frozenset({"drag", "button", "key"})
 PART = re.compile(r"r[1-9][0-9]?", re.ASCII)
 # No page is in view for longer than this.
@@ -30,22 +31,33 @@ ORIGIN = re.compile(r"(r[1-9][0-9]?|m[1-9][0-9]{0,2})\.e[1-9][0-9]?", re.ASCII)
 # was taken from), "field" (edited), "fragment" (cited or no longer), "from" and "to" (its place), "with" (the row that
 # was merged into it).
 # Or of a text {"pasted"}: how many of its characters were pasted; never the text itself.
+# Last, {"dropped"}: so many came after those before it and were not kept, so what is here is not the whole of it.
 Move = dict[str, Any]
 Trace = dict[str, list[Move]]
 
 
 def read_moves(text: str) -> list[Move]:
-    """The moves in a hidden field; without whatever is not of their shape, and nothing of what is no list."""
-    if len(text) > MAX_LENGTH:
-        return []
+    """The moves in a hidden field; without whatever is not of their shape, and nothing of what is no list.
+
+    Of too many the first are kept, and the last one says how many were dropped.
+    """
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return []
     if not isinstance(found, list):
         return []
-    moves = (_read_paste(each) or _read_act(each) or _read_move(each) for each in found[:MAX_MOVES])
-    return [move for move in moves if move is not None]
+    dropped = sum(_dropped(each) for each in found)
+    kept = [each for each in found if not _dropped(each)]
+    dropped = min(MAX_DROPPED, dropped + max(0, len(kept) - MAX_MOVES))
+    moves = (_read_paste(each) or _read_act(each) or _read_move(each) for each in kept[:MAX_MOVES])
+    return [move for move in moves if move is not None] + ([{"dropped": dropped}] if dropped else [])
+
+
+def _dropped(each: Any) -> int:
+    """How many the page says that it dropped; 0 of what is no such word."""
+    dropped = each.get("dropped") if isinstance(each, dict) else None
+    return dropped if isinstance(dropped, int) and _is_between(dropped, 1, MAX_DROPPED) else 0
 
 
 def _read_paste(each: Any) -> Move | None:
@@ -121,6 +133,8 @@ def known_moves(
 
 
 def _is_possible(move: Move, kind: Kind | None, stimulus: Stimulus) -> bool:
+    if "dropped" in move:
+        return kind in (Kind.ENTRIES, Kind.RANKING)
     if kind == Kind.ENTRIES:
         return "act" in move and move.get("fragment", 1) <= fragments_of(stimulus)
     if kind == Kind.TEXT:

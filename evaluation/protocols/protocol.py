@@ -1,8 +1,9 @@
 """The protocol: the one place where a kind of task is described."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from evaluation.protocols.attributes import Attribute, Attributes, attributes_of, find_attribute_problems
 from evaluation.protocols.base import (
     AnswersInvalid,
     AnswerValue,
@@ -38,6 +39,8 @@ class Protocol:
     shows_documents: ClassVar[bool] = False
     # Whether responses are drafted sets of entries, written as JSON, rather than texts.
     drafts_entries: ClassVar[bool] = False
+    # Whether a study has a list of attributes, which items may name instead of bringing their values.
+    has_attributes: ClassVar[bool] = False
 
     def default_questions(self) -> tuple[Question, ...]:
         raise NotImplementedError(self.key)
@@ -45,6 +48,10 @@ class Protocol:
     def default_texts(self) -> dict[str, str]:
         """The study's texts by key, Markdown: consent, instructions, guideline, guideline_context, thanks."""
         raise NotImplementedError(self.key)
+
+    def default_attributes(self) -> tuple[Attribute, ...]:
+        """The attributes that a new study begins with."""
+        return ()
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         """What keeps this item from being judged."""
@@ -62,6 +69,7 @@ class Protocol:
         """What is wrong with a study's questions, before any item is looked at."""
         questions = [Question.from_json(data) for data in spec["questions"]]
         problems = [problem for question in questions for problem in find_question_problems(question)]
+        problems += self._attribute_problems(attributes_of(spec))
         if "win_rates" in self.analyses:
             return problems
         return problems + [
@@ -69,6 +77,18 @@ class Protocol:
             for question in questions
             if question.kind == Kind.PREFERENCE and "points" in question.form
         ]
+
+    def _attribute_problems(self, attributes: Attributes) -> list[Problem]:
+        if attributes and not self.has_attributes:
+            return [Problem("attributes_unused", "attributes")]
+        return find_attribute_problems(attributes)
+
+    def advice(self, redundancy: int, fewest_responses: Callable[[], int]) -> list[str]:
+        """What to think about before a study is launched that asks for so many judgments of each item.
+
+        `fewest_responses` counts those of the item that has fewest; it is called where it matters.
+        """
+        return []
 
     def questions(self, spec: Spec, stimulus: Stimulus) -> list[Question]:
         """The questions that this stimulus's arm asks, in the order of the form."""

@@ -3,9 +3,11 @@
 ContextEval section 6: a default response rated for every value of a contextual attribute, which shows whom it has in
 mind; section 7: a response adapted to one value, rated for that one. An attribute is a follow-up question of the
 item's context, its values are the answer set; where an answer is chosen, the item is of the second shape.
+A study begins with the paper's attributes, which its researchers edit; an item names one by its key, or brings its own.
 """
 
 from evaluation.protocols import texts
+from evaluation.protocols.attributes import ATTRIBUTES, Attribute
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
 from evaluation.protocols.items import need_answer_sets, need_known_arm, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
@@ -37,6 +39,7 @@ class Relevance(Protocol):
     label = "Relevance by attribute value"
     template = "evaluation/protocols/relevance.html"
     analyses = frozenset({"answers", "spread"})
+    has_attributes = True
 
     def default_questions(self) -> tuple[Question, ...]:
         return (
@@ -51,6 +54,9 @@ class Relevance(Protocol):
 
     def default_texts(self) -> dict[str, str]:
         return dict(TEXTS)
+
+    def default_attributes(self) -> tuple[Attribute, ...]:
+        return tuple(ATTRIBUTES.values())
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         return [

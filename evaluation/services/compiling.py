@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evaluation.models import Context, Query, RenderAs, Response, Study
+from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RENDERER, render_plain
 
@@ -12,7 +13,7 @@ FORMAT = 1
 
 def compile_spec(study: Study) -> dict[str, Any]:
     """Everything that a participant or a judge is told, and every rule that must not change under them."""
-    return {
+    spec = {
         "format": FORMAT,
         "protocol": study.protocol,
         "title": study.title,
@@ -47,6 +48,17 @@ def compile_spec(study: Study) -> dict[str, Any]:
         ],
         "texts": dict(study.texts.order_by("key").values_list("key", "body")),
     }
+    # Named only where there are some: so the specs of all other studies are what they were before there were any.
+    if study.protocol_object.has_attributes and (attributes := _attributes(study)):
+        spec["attributes"] = attributes
+    return spec
+
+
+def _attributes(study: Study) -> list[dict[str, Any]]:
+    return [
+        {"key": attribute.key, "question": attribute.question, "values": attribute.values}
+        for attribute in study.attributes.all()
+    ]
 
 
 def compile_stimulus(
@@ -56,9 +68,10 @@ def compile_stimulus(
     context: Context | None,
     clarifying_question: str,
     responses: Sequence[Response],
+    attributes: Attributes,
     render: Callable[[str], str],
 ) -> dict[str, Any]:
-    """The item as it will be judged, by people and judges alike.
+    """The item as it will be judged, by people and judges alike. `attributes`: the study's, which contexts may name.
 
     Responses stand in canonical order: by their system's key, then their own. Needs only the rows' attributes,
     so unsaved rows do too.
@@ -75,11 +88,9 @@ def compile_stimulus(
             "follow_ups": [
                 {
                     "part": f"f{number}",
-                    "question": follow_up["question"],
-                    "answers": follow_up.get("answers", []),
-                    "answer": follow_up.get("answer", ""),
+                    **follow_up,
                 }
-                for number, follow_up in enumerate(context.follow_ups, 1)
+                for number, follow_up in enumerate(fill_in(context.follow_ups, attributes), 1)
             ],
         },
         "clarifying_question": clarifying_question,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 
 from evaluation.models import Arm, Item, Query, Response, Study, System
 from evaluation.services.importing import discard_import
@@ -29,6 +30,7 @@ def take_over_items(study: Study, incoming: Study) -> int:
         _delete_items(study)
         _merge(System, study, incoming, "system", Response)
         _merge(Arm, study, incoming, "arm", Item)
+        _add_attributes(study, incoming)
         Query.objects.filter(study=incoming).update(study=study)
         return Item.objects.filter(study=incoming).update(study=study)
 
@@ -47,6 +49,13 @@ def _merge(model: Any, study: Study, incoming: Study, field: str, users: Any) ->
             users.objects.filter(**{field: row}).update(**{field: own[row.key]})
         else:
             model.objects.filter(pk=row.pk).update(study=study)
+
+
+def _add_attributes(study: Study, incoming: Study) -> None:
+    """Those that the draft lacks, behind its own."""
+    own = dict(study.attributes.values_list("key", "position"))
+    new = incoming.attributes.exclude(key__in=own)
+    new.update(study=study, position=F("position") + max(own.values(), default=0) + 1)
 
 
 def delete_draft(study: Study) -> None:

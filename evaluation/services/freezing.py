@@ -13,6 +13,7 @@ from evaluation.canonical import canonical_hash, study_hash
 from evaluation.models import Item, ItemResponse, Revision, Role, Study
 from evaluation.models.item import count_responses
 from evaluation.protocols import Problem
+from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
 from evaluation.services.compiling import compile_spec, compile_stimulus, lengths, renderer_for, systems_key
@@ -29,12 +30,19 @@ def freeze_spec(study: Study) -> Revision:
 
 def freeze_item(item: Item, spec: Spec, study: Study, render: Callable[[str], str]) -> list[Problem]:
     """Sets the item's stimulus (unsaved), or says what keeps it from being judged."""
+    attributes = attributes_of(spec)
+    responses = [link.response for link in item.item_responses.all()]
+    contexts = [item.context, *(response.context for response in responses)]
+    follow_ups = [each for context in contexts if context for each in context.follow_ups]
+    if unknown := find_unknown(follow_ups, attributes):
+        return unknown
     stimulus = compile_stimulus(
         arm=item.arm.key,
         query=item.query,
         context=item.context,
         clarifying_question=item.clarifying_question,
-        responses=[link.response for link in item.item_responses.all()],
+        responses=responses,
+        attributes=attributes,
         render=render,
     )
     protocol = study.protocol_object
@@ -56,7 +64,7 @@ def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
 def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
     """Items with everything that a stimulus is made of, in a fixed number of queries."""
     # Responses come by a join: asked for by their keys, a batch's many are more than SQLite's expressions can hold.
-    parts = ItemResponse.objects.select_related("response__system")
+    parts = ItemResponse.objects.select_related("response__system", "response__context")
     return items.select_related("query", "context", "arm").prefetch_related(Prefetch("item_responses", parts))
 
 

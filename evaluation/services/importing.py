@@ -29,10 +29,11 @@ from evaluation.models import (
     Study,
     System,
 )
+from evaluation.protocols.attributes import attributes_of
 from evaluation.services.compiling import compile_spec
 from evaluation.services.freezing import assign_orders, compute_study_hash, set_stimulus
 from evaluation.services.judgments import JudgmentInput, record_judgments
-from evaluation.services.studies import create_study, write_questions_and_texts
+from evaluation.services.studies import create_study, write_attributes, write_questions_and_texts
 
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
@@ -135,6 +136,7 @@ def begin_import(
 def _write_spec_rows(study: Study, spec: Mapping[str, Any]) -> None:
     Arm.objects.bulk_create(Arm(study=study, position=n, **arm) for n, arm in enumerate(spec["arms"]))
     write_questions_and_texts(study, spec)
+    write_attributes(study, attributes_of(spec))
     if canonical_hash(compile_spec(study)) != canonical_hash(spec):
         raise RuntimeError("the rows of this study do not compile to the spec that they were made from")
 

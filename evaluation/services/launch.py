@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from evaluation import hooks
@@ -50,6 +51,17 @@ def launch_problems(study: Study) -> list[str]:
     for check in hooks.launch_checks:
         problems += check(study)
     return problems
+
+
+def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
+    """What does not keep a draft from being launched, and should be thought about first; `by` reads it."""
+
+    def fewest_responses() -> int:
+        main = study.items.filter(role=Role.MAIN).annotate(n=Count("responses"))
+        return main.aggregate(fewest=Min("n"))["fewest"] or 0
+
+    found = [hooks.Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
+    return found + [each for says in hooks.launch_advice for each in says(study, by)]
 
 
 def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:

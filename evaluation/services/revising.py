@@ -21,7 +21,9 @@ from evaluation.services.launch import WrongStatus, pass_mark_problems
 from evaluation.services.studies import write_questions_and_texts
 
 # What decides which items there are, in which order and form they are shown, and how figures are made of them.
-FIXED = ("format", "protocol", "arms", "seed", "once_per", "render_as", "baseline", "show_references")
+FIXED = (
+    "format", "protocol", "arms", "seed", "once_per", "render_as", "baseline", "show_references", "attributes",
+)  # fmt: skip
 # Fields of the study, and of a question, that are words or rules for those who enter from now on.
 OF_STUDY = {"title": str, "asker": str, "steps": dict, "skips": dict}
 OF_QUESTION = {"prompt": str, "help": str, "required": bool, "options": dict}
@@ -151,7 +153,8 @@ def _by_key(old: list[Spec], changes: list[Changes]) -> list[Spec]:
 
 def _fixed_problems(old: Spec, new: Spec) -> Iterable[str]:
     for name in FIXED:
-        if new[name] != old[name]:
+        # Not every study has attributes; one that has none can't be given any, not even as null.
+        if (name in new) != (name in old) or new.get(name) != old.get(name):
             yield f"{name}: can't change in a study that is under way; judgments could not be pooled"
 
 

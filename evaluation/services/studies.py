@@ -5,8 +5,9 @@ from typing import Any
 
 from django.db import transaction
 
-from evaluation.models import Arm, Question, Study, StudyMember, Text
+from evaluation.models import Arm, Attribute, Question, Study, StudyMember, Text
 from evaluation.protocols import get_protocol
+from evaluation.protocols.attributes import Attributes
 
 # ContextEval section 4.1.
 PAPER_ARMS = (
@@ -35,6 +36,7 @@ def create_study(*, slug: str, title: str, protocol: str, owner: Any = None, **f
         Text.objects.bulk_create(
             Text(study=study, key=key, body=body) for key, body in described.default_texts().items()
         )
+        write_attributes(study, [attribute.as_json() for attribute in described.default_attributes()])
         if owner is not None:
             StudyMember.objects.create(study=study, user=owner, role=StudyMember.Role.OWNER)
     return study
@@ -52,3 +54,11 @@ def write_questions_and_texts(study: Study, spec: Mapping[str, Any]) -> None:
     )
     study.texts.all().delete()
     Text.objects.bulk_create(Text(study=study, key=key, body=body) for key, body in spec["texts"].items())
+
+
+def write_attributes(study: Study, attributes: Attributes) -> None:
+    """Makes the study's attributes those of a spec, in its order."""
+    study.attributes.all().delete()
+    Attribute.objects.bulk_create(
+        Attribute(study=study, position=n, **each) for n, each in enumerate(attributes)
+    )

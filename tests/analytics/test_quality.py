@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from evaluation.analytics import quality
 from evaluation.analytics.estimates import TidyDataError
@@ -110,3 +111,35 @@ def test_modified_z_is_that_of_iglewicz_and_hoaglin():
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(TidyDataError, match="lengths 2, 1, 2"):
         quality.straight_lines(codes(0, 1), codes(0), numbers(1, 2), 1)
+
+
+@given(st.integers(0, 60), st.integers(0, 60))
+def test_sides_have_the_p_value_of_the_binomial_test(first, second):
+    shown = np.array([True] * first + [False] * second, dtype=bool)
+    [side] = quality.sides(np.zeros(first + second, dtype=np.int64), shown, 1)
+    if first + second:
+        assert side.p == pytest.approx(binomtest(first, first + second, 0.5).pvalue)
+    else:
+        assert side.p is None
+
+
+@given(
+    st.lists(st.lists(st.sampled_from("abcde"), max_size=14), min_size=1, max_size=6),
+    st.lists(st.lists(st.sampled_from("abcde"), max_size=25), min_size=1, max_size=3),
+)
+def test_copied_is_a_text_of_which_most_runs_of_four_words_are_in_the_source(texts, sources):
+    """Against the definition, word for word."""
+
+    def runs(words):
+        return [tuple(words[at : at + 4]) for at in range(len(words) - 3)]
+
+    beside = [sources[n % len(sources)] for n in range(len(texts))]
+    copied = [
+        len(text) >= 6 and sum(run in runs(source) for run in runs(text)) / len(runs(text)) >= 0.7
+        for text, source in zip(texts, beside, strict=True)
+    ]
+    found = quality.odd_texts(
+        list(range(len(texts))), [", ".join(text) for text in texts], [None] * len(texts),
+        ["\n".join(source) for source in beside], len(texts),
+    )  # fmt: skip
+    assert [each.copied for each in found] == copied

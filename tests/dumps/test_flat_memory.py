@@ -27,9 +27,13 @@ def dump(folder, lines, frozen=True):
 
 
 def peak(work) -> int:
-    """The most that was held at once; cycles are collected often, so that it does not hang on the collector's mood."""
+    """The most that was held at once; cycles are collected often, so that it does not hang on the collector's mood.
+
+    It need not walk what was there before each time.
+    """
     before = gc.get_threshold()
     gc.collect()
+    gc.freeze()
     gc.set_threshold(200, 5, 2)
     tracemalloc.start()
     try:
@@ -38,6 +42,7 @@ def peak(work) -> int:
     finally:
         tracemalloc.stop()
         gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def assert_flat(few, many, lines):

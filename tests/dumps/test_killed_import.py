@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -60,8 +61,9 @@ class Place:
 
 
 @pytest.fixture
-def sqlite(tmp_path):
+def sqlite(tmp_path, migrated):
     path = tmp_path / "killed.sqlite3"
+    shutil.copy(migrated, path)
     return Place(f"sqlite:///{path}", tmp_path, lambda: sqlite3.connect(path, timeout=20))
 
 
@@ -81,7 +83,12 @@ def postgres(tmp_path, django_db_setup):
     admin.close()
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=[
+        pytest.param("sqlite", marks=pytest.mark.embedded),
+        pytest.param("postgres", marks=pytest.mark.postgres),
+    ]
+)
 def place(request):
     return request.getfixturevalue(request.param)
 

@@ -6,8 +6,10 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
+from annotator.services.submitting import MAX_DRAFT
 from evaluation.forms import build_feedback, build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, get_protocol
+from evaluation.protocols.entries import decisions, merge_entries, read_answers, with_origins
 from evaluation.protocols.moves import MAX_MOVES, known_moves, read_moves
 from tests.calibrating import FERRY, FRAGMENTS, NEW, OLD, form, kept
 
@@ -347,10 +349,116 @@ def test_what_cannot_have_been_done_is_left_out():
     assert known_moves(questions, stimulus([OLD]), {"entries": read, "checks": read}) == {
         "entries": [ACTS[0]]
     }
-    assert (
-        len(read_moves(json.dumps([{"act": "add", "row": "e1", "ms": 1}] * 600, separators=(",", ":"))))
-        <= MAX_MOVES
+
+
+def test_a_long_history_is_kept_whole_and_a_longer_one_says_what_it_lacks():
+    """The longest history that is kept leaves room for the entries in what a draft may have."""
+    longest = {"act": "uncite", "row": "e999", "ms": 10**9, "fragment": 999, "from": 999, "to": 999}
+    item = stimulus([OLD], documents=[{"title": "x", "text": "y"}] * 60)
+    acts = [longest | {"fragment": 60}] * MAX_MOVES
+    text = json.dumps(acts, separators=(",", ":"))
+    assert len(json.dumps(text)) < MAX_DRAFT / 3
+    assert read_moves(text) == acts
+    cut = read_moves(json.dumps([*acts, *acts[:5]]))
+    assert cut == [*acts, {"dropped": 5}]
+    questions = CALIBRATION.questions(SPEC, item)
+    assert known_moves(questions, item, {"entries": cut})["entries"][-1] == {"dropped": 5}
+
+
+# --- merging without scripts --------------------------------------------------------------------------------------
+
+THIRD = {**NEW, "condition": "The third", "answers": ["2001", "1894"], "citations": [1], "reason": ""}
+
+
+def merged_by(*ticked, rows=(), **changes):
+    """The set that comes of a form of three drafted entries in which these are ticked, and the form's fields."""
+    fields = form(*(rows or (kept(OLD, "r1.e1"), kept(NEW, "r1.e2"), kept(THIRD, "r1.e3"))))
+    fields |= {f"entries.{row}.merge": "1" for row in ticked}
+    fields |= {f"entries.{name.replace('_', '.')}": value for name, value in changes.items()}
+    item = stimulus([OLD, NEW, THIRD])
+    return read_answers(CALIBRATION.clean(SPEC, item, read_fields(fields))), fields
+
+
+def test_an_entry_is_merged_with_the_one_above_it():
+    entries, _ = merged_by("e3")
+    assert [entry["origins"] for entry in entries] == [["r1.e1"], ["r1.e2", "r1.e3"]]
+    assert entries[1] == merge_entries(with_origins([OLD, NEW, THIRD], "r1")[1:])
+
+
+def test_several_are_merged_into_one():
+    entries, _ = merged_by("e2", "e3")
+    assert entries == [merge_entries(with_origins([OLD, NEW, THIRD], "r1"))]
+
+
+def test_above_is_what_is_in_the_set_after_everything_was_put_in_its_place():
+    entries, _ = merged_by("e3", e2_keep="0")
+    assert [entry["origins"] for entry in entries] == [["r1.e1", "r1.e3"]]
+    places = {"e1_place": "1", "e2_place": "2", "e3_place": "1", "e1_was": "1", "e2_was": "2", "e3_was": "3"}
+    entries, _ = merged_by("e1", **places)
+    assert [entry["origins"] for entry in entries] == [["r1.e3", "r1.e1"], ["r1.e2"]]
+
+
+def test_ticking_decides_for_both():
+    entries, _ = merged_by("e2", e1_keep="", e2_keep="")
+    assert [entry["origins"] for entry in entries] == [["r1.e1", "r1.e2"], ["r1.e3"]]
+    # What is rejected and merged is merged: its words are wanted, and not the entry beside the other.
+    entries, _ = merged_by("e2", e2_keep="0")
+    assert entries[0]["origins"] == ["r1.e1", "r1.e2"]
+
+
+def test_decisions_are_those_of_a_merge_by_script():
+    entries, _ = merged_by("e2")
+    made = decisions(stimulus([OLD, NEW, THIRD]), entries)
+    assert made == {"r1.e1": "merged", "r1.e2": "merged", "r1.e3": "accepted"}
+
+
+def test_quotations_and_added_entries_are_merged_too():
+    bridge, guide = {"title": "Harbour Bridge", "text": "Opened in 1894."}, {"title": "Guide", "text": ""}
+    rows = [kept(OLD, "r1.e1"), kept(NEW, condition="Mine"), kept(THIRD, "r1.e3")]
+    quoted = {"e1_quoted": json.dumps([bridge]), "e2_quoted": json.dumps([guide, bridge])}
+    entries, _ = merged_by("e2", rows=rows, **quoted)
+    assert entries[0]["citations"] == [1, 2, bridge, guide]
+    assert (entries[0]["origins"], entries[0]["condition"]) == (["r1.e1"], f"{OLD['condition']}; Mine")
+
+
+def test_a_merge_with_nothing_above_is_told_at_its_entry():
+    fields = merged_by()[1] | {"entries.e1.merge": "1"}
+    problems, screen = refused(stimulus([OLD, NEW, THIRD]), fields)
+    assert [(each.code, each.where) for each in problems] == [("nothing_above", "entries.e1")]
+    row = screen["fields"][0]["entries"]["rows"][0]
+    assert row["merges"]
+    assert row["errors"] == ["There is no entry above this one to merge it with."]
+    assert 'name="entries.e1.merge" value="1" checked' in render_to_string(
+        screen["template"], {"screen": screen}
     )
+
+
+def test_a_blank_row_has_nothing_to_merge():
+    entries, fields = merged_by("e4", "e5", e4_keep="1", e5_condition="Mine", e5_keep="1")
+    assert "entries.e4.merge" in fields
+    assert [entry["origins"] for entry in entries] == [["r1.e1"], ["r1.e2"], ["r1.e3"]]
+    assert entries[2]["condition"] == "The third; Mine"
+
+
+def test_what_is_shown_again_is_merged_already():
+    """Whether it was refused or only looked at: from there on it is as after a merge by script."""
+    _, fields = merged_by("e2")
+    found = set_of(stimulus([OLD, NEW, THIRD]), fields=fields)
+    rows = {row["key"]: row for row in found["rows"]}
+    assert (rows["e1"]["status"], rows["e1"]["origins"]) == ("merged", "r1.e1 r1.e2")
+    assert (rows["e2"]["status"], rows["e2"]["says"]) == ("gone", "Merged into entry 1")
+    assert not any(row["merges"] for row in rows.values())
+    assert rows["e1"]["condition"] == f"{OLD['condition']}; {NEW['condition']}"
+
+
+def test_a_set_is_settled_by_merging_what_is_offered():
+    item = stimulus([OLD], [NEW])
+    fields = form(kept(OLD, "r1.e1"), kept(NEW, "r2.e1")) | {
+        "entries.e2.keep": "0",
+        "entries.e2.merge": "1",
+    }
+    [entry] = read_answers(CALIBRATION.clean(SPEC, item, read_fields(fields)))
+    assert entry["origins"] == ["r1.e1", "r2.e1"]
 
 
 # --- practice -------------------------------------------------------------------------------------------------------

@@ -1,8 +1,11 @@
 """The report's page and downloads: who sees them, what they show, and how large studies wait."""
 
+import copy
 import json
+from types import SimpleNamespace
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from evaluation import tasks
@@ -14,11 +17,29 @@ from tests.reports.judging import judge, judged_study
 ADDRESSES = ("study-report", "study-report-json", "study-report-markdown")
 
 
-@pytest.fixture
-def study(owner):
+@pytest.fixture(scope="module")
+def made(around_module):
+    """The study and its owner, for all tests here."""
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
     study = judged_study("contrast", owner=owner)
     judge(study, raters=3)
-    return study
+    return SimpleNamespace(owner=owner, study=study)
+
+
+@pytest.fixture
+def shared(db, made):
+    """A copy of each test's own, as the database is."""
+    return copy.deepcopy(made)
+
+
+@pytest.fixture
+def owner(shared):
+    return shared.owner
+
+
+@pytest.fixture
+def study(shared):
+    return shared.study
 
 
 @pytest.fixture

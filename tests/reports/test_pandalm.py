@@ -14,14 +14,14 @@ from tests.published import published_data
 from tests.reports.judging import new_judge
 
 
-@pytest.fixture
-def study(db):
+@pytest.fixture(scope="module")
+def study(around_module):
     path = published_data("pandalm/testset-v1.json")
     call_command("import_published", "pandalm", str(path), slug="pandalm", verbosity=0)
     return Study.objects.get(slug="pandalm")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def report(study):
     return build_report(study)
 

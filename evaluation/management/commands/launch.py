@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from tqdm import tqdm
 
-from evaluation.models import Study
-from evaluation.services import LaunchRefused, WrongStatus, launch_study
+from evaluation.models import Status, Study
+from evaluation.services import LaunchRefused, WrongStatus, launch_advice, launch_study
 from evaluation.tasks import launch_study_task
 
 
@@ -27,6 +27,9 @@ class Command(BaseCommand):
             launch_study_task.delay(study.pk)
             self.stdout.write(f"{study.title} will be launched by the worker.")
             return
+        if study.status == Status.DRAFT:
+            for advice in launch_advice(study):
+                self.stderr.write(f"To think about: {advice.text}")
         items = study.items.count()
         quiet = items < settings.ASSAY_BATCH_SIZE
         with tqdm(total=items, unit="item", disable=quiet, file=self.stderr) as bar:
