@@ -27,7 +27,7 @@ demo: setup
 	@$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
 
 test: setup-dev
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not browser and not postgres and not redis" $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not postgres and not redis" $(ARGS)
 
 lint: setup-dev
 	$(BIN)/ruff check .

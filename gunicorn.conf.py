@@ -30,7 +30,8 @@ logger_class = MaskedLogger
 
 
 def when_ready(server: object) -> None:
-    """Imports the views before the workers fork: not by each of them during somebody's request."""
+    """Imports the views, and what reports compute with, before the workers fork: not each during a request."""
+    import scipy.stats  # noqa: F401 - reports load it when they first need it
     from django.urls import get_resolver
 
     assert get_resolver().url_patterns

@@ -1,10 +1,15 @@
 """The cast and the studies that tests share."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import hypothesis
 import pytest
 from django.contrib.auth import get_user_model
+from django.db import IntegrityError, OperationalError, connection, transaction
+from django.test import TransactionTestCase
 
 from tests import factories
 from tests.judging.table import pytest_terminal_summary  # noqa: F401 - a hook: only this file's are seen under xdist
@@ -12,6 +17,7 @@ from tests.judging.table import pytest_terminal_summary  # noqa: F401 - a hook: 
 # Playwright's sync API keeps an event loop running, and the tests beside it use the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
+ROOT = Path(__file__).resolve().parent.parent
 
 TOUCHES_A_DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
 SAYS_SO = ("django_db", "services", "postgres", "redis", "browser")
@@ -19,8 +25,14 @@ SAYS_SO = ("django_db", "services", "postgres", "redis", "browser")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks the tests that touch no database: they say the same whatever DATABASE_URL is."""
+    """Marks the tests that touch no database: they say the same whatever DATABASE_URL is.
+
+    A test of a module with a transaction around it has one of its own in that; without the mark nothing would say that
+    a test database is needed.
+    """
     for item in items:
+        if "around_module" in item.fixturenames:
+            item.add_marker(pytest.mark.django_db)
         if TOUCHES_A_DATABASE.isdisjoint(item.fixturenames) and not any(
             map(item.get_closest_marker, SAYS_SO)
         ):
@@ -39,6 +51,67 @@ def pytest_configure(config):
 
     # Slow hashing protects real passwords; here it would only be waited for.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+TRIES = 5
+# Filled by the migrations themselves, and the same for every test.
+FURNITURE = {"django_migrations", "django_content_type", "auth_permission"}
+
+
+def empty_what_was_filled(test_case):
+    """After a test that commits: only tables with rows. Django empties every table and furnishes anew, which takes half
+    a second each time on PostgreSQL.
+    """
+    quoted = connection.ops.quote_name
+    tables = [quoted(name) for name in connection.introspection.table_names() if name not in FURNITURE]
+    filled = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in tables)
+    # What a page sends as it is closed may still be written meanwhile; whoever the database turns away tries again.
+    for attempt in range(TRIES):
+        try:
+            # Foreign keys are looked at when all are empty.
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(filled)
+                for (table,) in cursor.fetchall():
+                    cursor.execute(f"DELETE FROM {table}")
+            return
+        except (IntegrityError, OperationalError):
+            if attempt == TRIES - 1:
+                raise
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_emptying():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", empty_what_was_filled)
+        yield
+
+
+@pytest.fixture(scope="module")
+def around_module(django_db_setup, django_db_blocker):
+    """A transaction around the tests of a module, for what its module fixtures make: every test finds that as it was
+    made, since what a test does itself is undone before the next. Not for tests that commit.
+    """
+    with django_db_blocker.unblock():
+        around = transaction.atomic()
+        around._from_testcase = True  # blocks that must be the outermost may stand in it, as in a test's own
+        with around:
+            yield
+            transaction.set_rollback(True)
+
+
+@pytest.fixture(scope="session")
+def migrated(django_db_setup, django_db_blocker, tmp_path_factory):
+    """An empty SQLite database with all tables, to be copied by tests whose processes need one of their own."""
+    path = tmp_path_factory.mktemp("migrated") / "assay.sqlite3"
+    # Where no test of this run touches the database, none has been made.
+    if connection.vendor == "sqlite" and connection.is_in_memory_db():
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("VACUUM INTO %s", [str(path)])
+    else:
+        kept = {name: value for name, value in os.environ.items() if name != "REDIS_URL"}
+        command = [sys.executable, "manage.py", "migrate", "-v0"]
+        subprocess.run(command, cwd=ROOT, env=kept | {"DATABASE_URL": f"sqlite:///{path}"}, check=True)
+    return path
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A process of the crowd on SQLite: `make` prepares the database, `work SEED` takes part, `finish` sees to the end.
+"""A process of the crowd on SQLite: `make` makes a study, `work SEED` takes part, `finish` sees to the end.
 
 Each prints one line of JSON. A worker says that it is ready and starts when its input says so, so that all start
 together.
@@ -11,9 +11,7 @@ import django
 
 django.setup()
 
-from django.core.management import call_command  # noqa: E402 - needs the apps
-
-from evaluation.models import Study  # noqa: E402
+from evaluation.models import Study  # noqa: E402 - needs the apps
 from evaluation.services import PAPER_ARMS, verify_study  # noqa: E402
 from tests.crowd import (  # noqa: E402
     HONEST,
@@ -28,7 +26,6 @@ PEOPLE_PER_WORKER = 3
 
 
 def make():
-    call_command("migrate", verbosity=0)
     make_crowd_study("crowd", queries=6, arms=PAPER_ARMS[:2], items_per_participant=4)
     return {}
 

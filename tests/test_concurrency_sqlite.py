@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -16,8 +17,9 @@ WORKERS = 8
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, migrated):
     """Starts a process of the crowd on a database of this test's own."""
+    shutil.copy(migrated, tmp_path / "crowd.sqlite3")
     environment = os.environ | {
         "DATABASE_URL": f"sqlite:///{tmp_path / 'crowd.sqlite3'}",
         "ASSAY_VAR_DIR": str(tmp_path / "var"),

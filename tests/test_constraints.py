@@ -19,6 +19,7 @@ from annotator.models import (
     Panel,
     PanelAct,
     PanelEvent,
+    PanelReading,
     PanelRecord,
     Participant,
     PersonalLink,
@@ -160,6 +161,9 @@ VIOLATIONS = {
     "study_member_unique": lambda w: StudyMember.objects.create(study=w.study, user=w.owner, role="viewer"),
     "arm_key_unique": lambda w: again(w.study.arms.first()),
     "question_key_unique": lambda w: again(Question.objects.first()),
+    "attribute_key_unique": lambda w: [
+        w.study.attributes.create(key="expertise", question="?", values=["a", "b"]) for _ in range(2)
+    ],
     "text_key_unique": lambda w: again(Text.objects.first()),
     "revision_number_unique": lambda w: again(Revision.objects.get()),
     "cached_report_unique": lambda w: [
@@ -198,6 +202,12 @@ VIOLATIONS = {
     "personal_link_label_unique": lambda w: [
         PersonalLink.objects.create(study=w.study, label="Reading group") for _ in range(2)
     ],
+    "personal_link_revoked_has_reason": lambda w: PersonalLink.objects.create(
+        study=w.study, label="Reading group", revoked_at=w.later
+    ),
+    "panel_record_bonuses_read": lambda w: change(w.record, bonuses=1),
+    "panel_reading_one_at_once": lambda w: [PanelReading.objects.create(panel=w.panel) for _ in range(2)],
+    "panel_reading_state_known": lambda w: PanelReading.objects.create(panel=w.panel, state="asleep"),
     "panel_record_once": lambda w: again(w.record),
     "panel_record_status_known": lambda w: change(w.record, status="asleep"),
     "panel_event_once": lambda w: [

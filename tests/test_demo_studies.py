@@ -61,7 +61,12 @@ def test_the_relevance_demo_asks_of_the_attributes_that_come_with_assay():
     known = {attribute.question: list(attribute.values) for attribute in ATTRIBUTES.values()}
     follow_ups = [each for item in lines_of(demo)[1:] for each in item["context"]["follow_ups"]]
     assert {bool(each.get("answer")) for each in follow_ups} == {True, False}
+    named = [each["attribute"] for each in follow_ups if "attribute" in each]
+    assert named
+    assert set(named) <= ATTRIBUTES.keys()
     for each in follow_ups:
+        if "attribute" in each:
+            continue
         assert each["answers"] == known[each["question"]]
 
 

@@ -176,6 +176,7 @@ def test_a_form_s_rows_are_a_set_in_the_order_of_their_places():
         ({"e2.origins": "r1.e9"}, "unknown_origin", "entries.e2.origins"),
         ({"e2.condition": "", "e2.answers": ""}, "entry_blank", "entries.e2"),
         ({"e2.keep": ""}, "undecided", "entries.e2"),
+        ({"e2.merge": "on"}, "nothing_above", "entries.e2"),
         ({"e2.colour": "red"}, "unknown_part", "entries"),
         ({"x1.condition": "red"}, "unknown_part", "entries"),
         ({"e1.keep": "0", "e2.keep": "0", "e12.keep": "0"}, "entries_missing", "entries"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem, get_protocol
 from evaluation.protocols.base import Question
-from evaluation.protocols.moves import MAX_LENGTH, MAX_MOVES, known_moves, pasted_in, read_moves
+from evaluation.protocols.moves import MAX_MOVES, known_moves, pasted_in, read_moves
 
 RANKING = get_protocol("ranking")
 
@@ -320,11 +320,35 @@ def test_what_is_no_list_of_moves_is_nothing(text):
     assert read_moves(text) == []
 
 
-def test_more_than_the_page_would_send_is_cut_or_dropped():
-    short = {"part": "r1", "from": 1, "to": 2, "by": "key", "ms": 1}
-    assert len(json.dumps([short] * 400, separators=(",", ":"))) <= MAX_LENGTH
-    assert len(read_moves(json.dumps([short] * 400, separators=(",", ":")))) == 400
-    assert read_moves(json.dumps([MOVE] * (MAX_MOVES + 1)) + " " * MAX_LENGTH) == []
+@pytest.mark.parametrize(
+    ("sent", "kept", "dropped"),
+    [
+        ([MOVE] * MAX_MOVES, MAX_MOVES, 0),
+        ([MOVE] * (MAX_MOVES + 1), MAX_MOVES, 1),
+        ([MOVE] * (MAX_MOVES + 700), MAX_MOVES, 700),
+        # What the page itself says that it dropped, and what is cut here beside it.
+        ([MOVE, {"dropped": 12}], 1, 12),
+        ([MOVE] * (MAX_MOVES + 3) + [{"dropped": 12}], MAX_MOVES, 15),
+        ([{"dropped": 12}], 0, 12),
+        (
+            [MOVE, {"dropped": 0}, {"dropped": -3}, {"dropped": True}, {"dropped": "12"}, {"dropped": 1.5}],
+            1,
+            0,
+        ),
+        ([MOVE, {"dropped": 10**12}], 1, 0),
+    ],
+)
+def test_what_is_cut_says_how_much_of_it_there_was(sent, kept, dropped):
+    said = [{"dropped": dropped}] if dropped else []
+    assert read_moves(json.dumps(sent)) == [MOVE] * kept + said
+
+
+def test_a_cut_history_is_kept_as_one_in_questions_that_have_a_history():
+    cut = [MOVE, {"dropped": 2}]
+    kinds = {"rank": Kind.RANKING, "why": Kind.TEXT, "best": Kind.CHOICE}
+    asked = [Question(key, kind, key) for key, kind in kinds.items()]
+    item = {"responses": [{"part": part} for part in ("r1", "r2", "r3")], "query": {"documents": []}}
+    assert known_moves(asked, item, dict.fromkeys(kinds, cut)) == {"rank": cut}
 
 
 @given(st.text(max_size=400) | st.binary(max_size=400).map(lambda each: each.decode("latin-1")))

@@ -232,6 +232,7 @@ REFUSED = {
     "no texts": ({"texts": []}, "texts: must be an object"),
     "no questions": ({"questions": {}}, "questions: must be a list"),
     "part of a spec": ({"colour": "red"}, "colour: a spec has no such part"),
+    "attributes as nothing": ({"attributes": None}, "attributes: can't change in a study that is under way"),
     "unknown step": ({"steps": {"dance": True}}, "steps.dance: there is no such step"),
     "step": ({"steps": {"comments": "yes"}}, "steps.comments: must be true or false"),
     "pass mark": ({"steps": {"qualification": {"pass_mark": "all"}}}, "steps.qualification: must be null or"),

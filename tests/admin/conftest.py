@@ -95,13 +95,17 @@ def work_on(slug: str, owner: Any) -> SimpleNamespace:
     return SimpleNamespace(**rows, rows=rows, owner=owner)
 
 
+def shared_study(owner: Any, editor: Any, viewer: Any) -> SimpleNamespace:
+    world = work_on("mine", owner)
+    StudyMember.objects.create(study=world.study, user=editor, role="editor")
+    StudyMember.objects.create(study=world.study, user=viewer, role="viewer")
+    return world
+
+
 @pytest.fixture
 def mine(owner: Any, colleague: Any, viewer: Any) -> SimpleNamespace:
     """Owned by owner, edited by colleague, seen by viewer."""
-    world = work_on("mine", owner)
-    StudyMember.objects.create(study=world.study, user=colleague, role="editor")
-    StudyMember.objects.create(study=world.study, user=viewer, role="viewer")
-    return world
+    return shared_study(owner, colleague, viewer)
 
 
 @pytest.fixture

@@ -1,14 +1,16 @@
 """The panel's page of a study: what it shows, what its acts do, whom they are refused, and what history says."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.urls import reverse
+from django.utils import timezone
 
 from annotator import tasks
-from annotator.models import KnownMismatch, Panel, PanelAct, PanelRecord, ParticipantOutcome
+from annotator.models import KnownMismatch, Panel, PanelAct, PanelReading, PanelRecord, ParticipantOutcome
 from annotator.services.progress import finish
 from evaluation.models import StudyMember
 from tests import prolific_server
@@ -286,6 +288,9 @@ def test_nobody_else_acts(panel: Panel, viewer: Any, outsider: Any, owner: Any) 
         ("reject", mine),
         ("ask", mine),
         ("settle", doubted),
+        ("settle_paid", doubted),
+        ("pay_again", doubted),
+        ("take_down", mine),
         ("cancel", doubted),
         ("discard", participant),
         ("reopen", known),
@@ -358,3 +363,174 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
         "Read back: 1 sub",
     ):
         assert line in said
+
+
+# --- whom to take -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def undrafted(panel: Panel) -> Panel:
+    Panel.objects.filter(pk=panel.pk).update(external_id="", drafted_at=None, status="")
+    panel.refresh_from_db()
+    return panel
+
+
+@pytest.fixture
+def prolific(settings: Any) -> Any:
+    with prolific_server.serve() as served:
+        settings.ASSAY_PROLIFIC_URL, settings.ASSAY_PROLIFIC_TOKEN = served.url, served.token
+        yield served
+
+
+def test_a_preset_fills_the_fields_in_and_the_researcher_changes_them(
+    undrafted: Panel, colleague: Any, prolific: Any
+) -> None:
+    client = signed_in(colleague)
+    assert client.post(url(undrafted, "preset"), {"preset": "href"}).status_code == 302
+    shown = client.get(url(undrafted, "whom")).context["form"].initial
+    assert (shown["approval_rate"], shown["first"]) == (100, "English")
+    assert shown["countries"] == "United States, United Kingdom, Canada"
+    asked = {
+        "approval_rate": "95", "first": "English", "countries": "Canada", "education": shown["education"],
+        "devices": ["desktop"],
+    }  # fmt: skip
+    assert client.post(url(undrafted, "whom"), asked).status_code == 302
+    takes = (
+        "Takes: approval rate of at least 95 %; English as first language; living in Canada; education: Undergraduate "
+        "degree (BA/BSc/other) or more; on desktop."
+    )
+    assert takes in text(client.get(url(undrafted, "reconciliation")))
+    summary = text(client.get(url(undrafted, "draft")))
+    assert "Whom it takes: living in Canada" in summary
+    assert takes in history(undrafted)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"approval_rate": "101"}, "less than or equal to 100"),
+        ({"approval_rate": "9.5"}, "Enter a whole number"),
+        ({"least": "9", "most": "3"}, "Approved submissions, at most: 3 is less than the 9"),
+        ({"countries": "Kanada"}, "Living in one of: Prolific&#x27;s filter"),
+        ({"devices": []}, "This field is required"),
+    ],
+)
+def test_what_is_wrong_about_whom_to_take_is_said_where(
+    undrafted: Panel, owner: Any, prolific: Any, given: Any, said: str
+) -> None:
+    answer = signed_in(owner).post(url(undrafted, "whom"), {"devices": ["desktop"], **given})
+    assert answer.status_code == 422
+    assert said in text(answer)
+    assert Panel.objects.get(pk=undrafted.pk).whom == {}
+
+
+def test_only_one_s_own_studies_are_offered_to_be_kept_out(
+    undrafted: Panel, owner: Any, outsider: Any, prolific: Any
+) -> None:
+    make_panel_study("mine-too", owner=owner)
+    make_panel_study("theirs", owner=outsider)
+    page = signed_in(owner).get(url(undrafted, "whom"))
+    assert [slug for slug, _ in page.context["form"].fields["not_from"].choices] == ["mine-too"]
+    given = {"devices": ["desktop"], "by": "studies", "not_from": ["theirs"]}
+    assert signed_in(owner).post(url(undrafted, "whom"), given).status_code == 422
+    assert (
+        signed_in(owner).post(url(undrafted, "whom"), given | {"not_from": ["mine-too"]}).status_code == 302
+    )
+    assert "not who took part in mine-too" in text(signed_in(owner).get(url(undrafted, "reconciliation")))
+
+
+# --- asking again, and what it shows ----------------------------------------------------------------------------------
+
+
+def test_a_long_list_is_read_by_a_worker_and_the_page_shows_how_far(
+    panel: Panel, colleague: Any, django_capture_on_commit_callbacks: Any, monkeypatch: Any
+) -> None:
+    queued: list[int] = []
+    monkeypatch.setattr(tasks.read_panel, "delay", queued.append)
+    Panel.objects.filter(pk=panel.pk).update(places=300)
+    client = signed_in(colleague)
+    assert "a worker does it" in text(client.get(url(panel, "sync")))
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(url(panel, "sync"), {"reason": ""}).status_code == 302
+    begun = PanelReading.objects.get()
+    assert queued == [begun.pk]
+    page = text(client.get(url(panel, "reconciliation")))
+    assert "this waits for a worker" in page
+    assert f'hx-get="{url(panel, "reading")}"' in page
+    again = client.post(url(panel, "sync"), {"reason": ""})
+    assert (again.status_code, "is being asked already" in text(again)) == (422, True)
+    PanelReading.objects.update(state="running", phase="reading bonuses", done=120, total=300)
+    part = client.get(url(panel, "reading"))
+    assert "reading bonuses, 120 of 300" in text(part)
+    assert "HX-Refresh" not in part
+    PanelReading.objects.update(state="done", message="Read back: 300 submissions.")
+    assert client.get(url(panel, "reading"))["HX-Refresh"] == "true"
+    page = text(client.get(url(panel, "reconciliation")))
+    assert "Read back: 300 submissions." in page
+    assert "hx-get" not in page
+
+
+def test_bonuses_in_doubt_are_settled_by_what_the_panel_shows(
+    panel: Panel, colleague: Any, django_capture_on_commit_callbacks: Any, monkeypatch: Any
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.send_panel_acts, "delay", sent.append)
+    client, now = signed_in(colleague), timezone.now()
+    rows = []
+    for name in ("ann", "bob"):
+        mine = record(panel, name, "approved", bonuses=Decimal("0.75"), bonuses_at=now)
+        rows.append(act(panel, mine, "bonus", "unknown", amount=Decimal("0.75"), purpose="more", batch="b1"))
+    PanelAct.objects.update(sent_at=now - timedelta(hours=1))
+    page = text(client.get(url(panel, "reconciliation")))
+    assert "the panel shows 2 bonuses of 0.75 on these submissions" in page
+    assert url(panel, "settle_paid", rows[0].pk) in page
+    assert url(panel, "pay_again", rows[0].pk) not in page
+    assert client.post(url(panel, "pay_again", rows[0].pk), {"note": "x"}).status_code == 422
+    PanelRecord.objects.update(bonuses=0)
+    assert client.post(url(panel, "settle_paid", rows[0].pk), {"note": "x"}).status_code == 422
+    assert (
+        client.get(url(panel, "pay_again", rows[0].pk)).context["form"].initial["note"].startswith("Read on")
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(url(panel, "pay_again", rows[0].pk), {"note": "Neither page shows it."})
+    assert (answer.status_code, sent) == (302, [panel.pk])
+    assert [state for _, _, state in acts()] == ["cancelled", "cancelled", "intended", "intended"]
+    PanelAct.objects.filter(state="intended").update(
+        state="unknown", sent_at=now - timedelta(hours=1), batch="b2", others=0
+    )
+    PanelRecord.objects.update(bonuses=Decimal("0.75"))
+    again = PanelAct.objects.filter(state="unknown").first()
+    assert again is not None
+    assert client.post(url(panel, "settle_paid", again.pk), {"note": "Both show it."}).status_code == 302
+    assert [state for _, _, state in acts()][2:] == ["done", "done"]
+    assert client.get(url(panel, "settle_paid", again.pk)).status_code == 404
+    assert "Neither page shows it." in history(panel)
+    assert "Both show it." in history(panel)
+
+
+def test_a_bonus_that_was_paid_there_is_taken_down_from_the_page(panel: Panel, colleague: Any) -> None:
+    client = signed_in(colleague)
+    mine = record(panel, "ann", "approved", bonuses=Decimal("0.30"), bonuses_at=timezone.now())
+    page = url(panel, "take_down", mine.pk)
+    assert page in text(client.get(url(panel, "reconciliation")))
+    assert client.post(page, {"note": ""}).status_code == 422
+    assert client.post(page, {"note": "Paid on its page there."}).status_code == 302
+    assert acts() == [("ann", "bonus", "done")]
+    assert client.get(page).status_code == 404
+
+
+def test_an_approval_of_who_was_asked_to_return_says_so(
+    panel: Panel, colleague: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(tasks.send_panel_acts, "delay", lambda *a: None)
+    work(panel.study, "ann")
+    mine = record(panel, "ann", "awaiting_review", code="CDONE")
+    act(panel, mine, "request_return", "done")
+    client, page = signed_in(colleague), f"{url(panel, 'approve')}?record={mine.pk}"
+    shown = text(client.get(page))
+    assert "Asked to return, and not decided" in shown
+    assert "Approve also who was asked to return" in shown
+    refused = client.post(page, {"records": mine.pk})
+    assert (refused.status_code, "has not decided yet" in text(refused)) == (422, True)
+    assert client.post(page, {"records": mine.pk, "despite": "on"}).status_code == 302
+    assert ("ann", "approve", "intended") in acts()

@@ -1,5 +1,6 @@
 """Nothing of a study is listed, counted, linked or reachable for who is no member of it; viewers change nothing."""
 
+import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +9,7 @@ from django.contrib import admin
 from django.urls import reverse
 
 from evaluation.models import Study, StudyMember
-from tests.admin.conftest import signed_in, work_on
+from tests.admin.conftest import make_user, shared_study, signed_in, work_on
 
 pytestmark = pytest.mark.django_db
 OURS = ("evaluation", "annotator", "judging")
@@ -33,12 +34,14 @@ STUDY_PAGES = {
     "annotator_slot_replace": "write",
     "annotator_panelrecord_reconciliation": "view",
     "annotator_panelrecord_preset": "write",
+    "annotator_panelrecord_whom": "write",
     "annotator_panelrecord_draft": "write",
     "annotator_panelrecord_places": "write",
     "annotator_panelrecord_publish": "write",
     "annotator_panelrecord_pause": "write",
     "annotator_panelrecord_start": "write",
     "annotator_panelrecord_sync": "write",
+    "annotator_panelrecord_reading": "view",
     "annotator_panelrecord_approve": "write",
     "annotator_panelrecord_bonuses": "write",
     "annotator_panelrecord_send": "write",
@@ -65,6 +68,53 @@ ROW_PAGES = {
     "judging_run_cancel": ("run", "write"),
     "judging_run_retry": ("run", "write"),
 }
+
+
+@pytest.fixture(scope="module")
+def made(around_module: None) -> SimpleNamespace:
+    """Both studies and their cast, for all tests here."""
+    cast = {name: make_user(name) for name in ("owner", "colleague", "viewer", "outsider")}
+    return SimpleNamespace(
+        **cast,
+        mine=shared_study(cast["owner"], cast["colleague"], cast["viewer"]),
+        theirs=work_on("theirs", make_user("stranger")),
+    )
+
+
+@pytest.fixture
+def world(db: None, made: SimpleNamespace) -> SimpleNamespace:
+    """A copy of each test's own, as the database is."""
+    return copy.deepcopy(made)
+
+
+@pytest.fixture
+def owner(world: SimpleNamespace) -> Any:
+    return world.owner
+
+
+@pytest.fixture
+def colleague(world: SimpleNamespace) -> Any:
+    return world.colleague
+
+
+@pytest.fixture
+def viewer(world: SimpleNamespace) -> Any:
+    return world.viewer
+
+
+@pytest.fixture
+def outsider(world: SimpleNamespace) -> Any:
+    return world.outsider
+
+
+@pytest.fixture
+def mine(world: SimpleNamespace) -> Any:
+    return world.mine
+
+
+@pytest.fixture
+def theirs(world: SimpleNamespace) -> Any:
+    return world.theirs
 
 
 def url(app: str, model: str, page: str, *args: Any) -> str:

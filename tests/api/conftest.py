@@ -1,10 +1,13 @@
 """A judged study, and people who call the API with a token of theirs."""
 
+import copy
 import json
 import uuid
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
 
@@ -67,11 +70,29 @@ def call():
     return make
 
 
-@pytest.fixture
-def study(owner):
+@pytest.fixture(scope="module")
+def made(around_module):
+    """The study and its owner, for all tests of a module."""
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
     study = judged_study("contrast", owner=owner)
     judge(study, raters=3)
-    return study
+    return SimpleNamespace(owner=owner, study=study)
+
+
+@pytest.fixture
+def shared(db, made):
+    """A copy of each test's own, as the database is."""
+    return copy.deepcopy(made)
+
+
+@pytest.fixture
+def owner(shared):
+    return shared.owner
+
+
+@pytest.fixture
+def study(shared):
+    return shared.study
 
 
 @pytest.fixture

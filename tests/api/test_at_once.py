@@ -4,6 +4,7 @@ import os
 import uuid
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.cache import caches
 from django.db import connection
 
@@ -18,13 +19,14 @@ from tests.reports.judging import judged_study
 
 @pytest.mark.postgres
 @pytest.mark.django_db(transaction=True)
-def test_the_same_request_sent_by_several_starts_one_run(owner, monkeypatch):
+def test_the_same_request_sent_by_several_starts_one_run(monkeypatch):
     if connection.vendor != "postgresql":
         if os.environ.get("ASSAY_REQUIRE_ALL") == "1":
             pytest.fail("DATABASE_URL names no PostgreSQL")
         pytest.skip("DATABASE_URL names no PostgreSQL")
     # Nobody works on it: this is about who starts it.
     monkeypatch.setattr("judging.tasks.work_on_run.apply_async", lambda *_, **__: None)
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
     judge = heuristic_judge(judged_study("contrast", owner=owner, queries=1), "longer")
     token = make_token(owner, name="script")[1]
 

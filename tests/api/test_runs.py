@@ -12,6 +12,7 @@ from judging.models import Judge, Run, RunState
 from judging.services import create_endpoint, create_judge, heuristic_judge, pause_run
 from judging.services.running import work_on
 from tests.api.conftest import Caller
+from tests.factories import make_study
 from tests.reports.judging import judged_study
 
 RUNS = "studies/contrast/runs/"
@@ -100,10 +101,8 @@ def test_an_estimate_says_what_a_run_would_take(llm, longer, as_viewer, as_owner
         assert as_owner.get(f"studies/contrast/judges/{llm.pk}/estimate/", **bad).status_code == 400
 
 
-def test_a_draft_has_nothing_to_estimate_or_run(draft, as_owner):
-    draft.slug = "draft"
-    draft.save()
-    judge = heuristic_judge(draft, "longer")
+def test_a_draft_has_nothing_to_estimate_or_run(owner, as_owner):
+    judge = heuristic_judge(make_study("draft", owner=owner), "longer")
     for answer in (
         as_owner.get(f"studies/draft/judges/{judge.pk}/estimate/"),
         as_owner.post("studies/draft/runs/", {"judge": judge.pk}),

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import schemathesis
 import yaml
+from django.contrib.auth import get_user_model
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 from hypothesis import HealthCheck, settings
@@ -66,10 +67,15 @@ def one_connection():
         signal.connect(close_old_connections)
 
 
-@pytest.fixture
-def world(owner, settings):
-    """A judged study with a complete run and one under way; what addresses in it are made of."""
+@pytest.fixture(autouse=True)
+def unlimited(settings):
     settings.ASSAY_API_READS_PER_MINUTE = settings.ASSAY_API_WRITES_PER_MINUTE = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def running(around_module):
+    """A judged study with a complete run and one under way; what addresses in it are made of."""
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
     study = judged_study("contrast", owner=owner, queries=1, arms=PAPER_ARMS[:1])
     people = judge(study, raters=2)
     fail(study, people[0])
@@ -82,6 +88,11 @@ def world(owner, settings):
         "judge": longer.pk,
         "run": start_run(study, longer, user=owner).pk,
     }
+
+
+@pytest.fixture
+def world(db, running):
+    return running
 
 
 @SCHEMA.parametrize()

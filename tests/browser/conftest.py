@@ -133,8 +133,17 @@ def wait_for_the_server(url: str, seconds: float = 30) -> None:
     until = time.monotonic() + seconds
     for thread in threading.enumerate():
         if "process_request_thread" in thread.name:
-            thread.join(max(0.0, until - time.monotonic()))
+            _join(thread, until)
             assert not thread.is_alive(), "the live server is still answering a page that was closed"
+
+
+def _join(thread: threading.Thread, until: float) -> None:
+    while True:
+        try:
+            return thread.join(max(0.0, until - time.monotonic()))
+        except RuntimeError:  # a thread is listed a moment before it has started
+            assert time.monotonic() < until
+            time.sleep(0.001)
 
 
 @pytest.fixture

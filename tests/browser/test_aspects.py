@@ -12,7 +12,7 @@ from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
 from tests.browser.test_screens import DOOR, PANEL, SHOTS, look, shoot
-from tests.browser.walking import press_on, segment, tab_to
+from tests.browser.walking import let_pass, press_on, segment, tab_to
 from tests.protocol_factories import ITEMS_ONLY, make_aspects_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -178,7 +178,7 @@ def test_documents_are_searched_in_the_page(visitor: Visitor) -> None:
     search.press("Escape")
     assert box.locator("li:visible").count() == 10
     assert box.locator("mark").count() == 0
-    page.wait_for_timeout(900)
+    let_pass(page, 800)  # as long as drafts wait
     assert visitor.requests[asked:] == []  # neither sent nor kept as a draft
     link = box.locator("li a").first
     assert link.get_attribute("rel") == "noopener noreferrer"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from annotator import tasks
 from annotator.models import DraftRound
@@ -465,6 +465,103 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     assert [entry["origins"] for entry in entries] == [["r1.e2"], ["r1.e1"], ["m1.e4"]]
     assert entries[0]["citations"] == [3, 7]
     assert "entries" not in judgment.trace
+
+
+def look_at_what_stands_there_without_scripts(visitor: Visitor, address: str) -> None:
+    """What looks at pages is a script itself: so a page with scripts, of which it gets none, drawn as without them."""
+    page = visitor.page
+
+    def unwrap(route: Route) -> None:
+        answer = route.fetch()
+        body = answer.text().replace("<noscript>", "").replace("</noscript>", "")
+        route.fulfill(response=answer, body=body)
+
+    page.route("**/*.js", lambda route: route.abort())
+    page.route("**/p/**", unwrap)
+    page.goto(address)
+    expect(page.get_by_label("Merge with the entry above").first).to_be_visible()
+    look(visitor, "entries_without_scripts")
+
+
+def test_merging_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
+    visitor = new_visitor(java_script_enabled=False)
+    come(visitor, make_condition_calibration_study(main=1))
+    page = visitor.page
+
+    def merge(row: int) -> Locator:
+        return page.locator(f'[data-row="e{row}"]').get_by_label("Merge with the entry above")
+
+    for row in (1, 2, 4):
+        page.locator(f'label:has([name="entries.e{row}.keep"][value="1"])').click()
+    # The third entry is brought below the first, and merged with it.
+    page.locator('[name="entries.e3.place"]').select_option("2")
+    merge(3).check()
+    page.get_by_role("button", name="Show the entries as they are now").click()
+    expect(page.get_by_text("Nothing is handed in yet.")).to_be_visible()
+    upper = page.locator('[name="entries.e1.condition"]')
+    expect(upper).to_have_value(f"{CONDITIONS[0]}; {CONDITIONS[2]}")
+    expect(merge(3)).not_to_be_checked()
+    expect(page.locator('[name="entries.e3.keep"][value="0"]')).to_be_checked()
+    expect(page.locator('[data-row="e3"] .status')).to_have_text("Merged into entry 1")
+    expect(page.locator('[data-row="e3"] .status')).to_be_visible()
+    look_at_what_stands_there_without_scripts(new_visitor(), page.url)
+    assert Judgment.objects.count() == 0
+    upper.fill(CONDITIONS[0])
+    merge(4).check()
+    page.get_by_role("button", name="Submit and go on").click()
+    expect(page.locator("#code")).to_be_visible()
+    entries, judgment = settled()
+    assert [entry["origins"] for entry in entries] == [["r1.e1", "r1.e3"], ["r1.e2", "r1.e4"]]
+    assert [entry["condition"] for entry in entries] == [
+        CONDITIONS[0],
+        f"{CONDITIONS[1]}; {CONDITIONS[3]}",
+    ]
+    assert set(decisions(judgment.item.stimulus, entries).values()) == {Decision.MERGED}
+    visitor.assert_calm()
+
+
+def test_a_tick_from_before_the_scripts_came_merges_nothing(visitor: Visitor) -> None:
+    """The page's own merging is done at once; what it does not show must not be sent."""
+    come(visitor, make_condition_calibration_study(main=1))
+    page = visitor.page
+    page.route("**/entries.js", lambda route: route.abort())
+    page.reload()
+    page.locator('[name="entries.e1.merge"]').evaluate(
+        "box => { box.checked = true; box.defaultChecked = true }"
+    )
+    page.unroute("**/entries.js")
+    page.evaluate("import('/static/js/entries.js')")
+    expect(page.locator(".ask.entries.ready")).to_be_visible()
+    assert not page.locator('[name="entries.e1.merge"]').is_checked()
+
+
+def test_a_history_that_is_too_long_says_how_much_it_lacks(visitor: Visitor) -> None:
+    come(visitor, make_condition_calibration_study(main=1))
+    page = visitor.page
+    for condition in CONDITIONS:
+        press(card(page, condition), "Accept")
+    # As after a long day: one act of room is left.
+    page.evaluate(
+        """() => { const trace = document.querySelector("[name='trace.entries']"), acts = JSON.parse(trace.value);
+            trace.value = JSON.stringify(Array.from({ length: 1999 }, (_, at) => acts[at % acts.length])); }"""
+    )
+    page.get_by_label("Anything else").fill("Much was tried.")
+    wait_for_saved(page)
+    page.reload()
+    press(card(page, CONDITIONS[0]), "Reject")
+    for _ in range(2):
+        card(page, CONDITIONS[0]).get_by_role("button", name="Restore").click()
+        press(card(page, CONDITIONS[0]), "Reject")
+    tick_the_checks(page)
+    wait_for_saved(page)
+    page.reload()
+    card(page, CONDITIONS[0]).get_by_role("button", name="Restore").click()
+    hand_in(visitor)
+    acts = settled()[1].trace["entries"]
+    assert len(acts) == 2001
+    assert acts[1999]["act"] == "reject"
+    assert acts[2000] == {"dropped": 5}
+    visitor.assert_calm()
 
 
 # --- looking ------------------------------------------------------------------------------------------------------

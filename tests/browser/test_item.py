@@ -13,7 +13,7 @@ from evaluation.models import Judgment
 from tests.browser import material
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import fill_by_mouse, segment
+from tests.browser.walking import fill_by_mouse, segment, until
 from tests.factories import launch
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -35,6 +35,11 @@ def open_item(visitor: Visitor, **fields: object) -> Participant:
 def wait_for_saved(page: Page) -> None:
     # Not wait_for_function, which evaluates a string: the policy of the page forbids it.
     page.locator(".saved", has_text=re.compile("^Saved$")).wait_for()
+
+
+def draft_of(participant: Participant) -> dict[str, str]:
+    draft: dict[str, str] = Assignment.objects.get(participant=participant).draft
+    return draft
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["1280", "390"])
@@ -92,8 +97,8 @@ def test_enter_on_a_choice_does_not_send_the_form(visitor: Visitor) -> None:
     visitor.page.locator("[name=preference][value=tie]").focus()
     visitor.page.keyboard.press("Enter")
     assert visitor.page.locator("[name=preference][value=tie]").is_checked()
-    visitor.page.wait_for_timeout(200)
-    assert not visitor.page.url.endswith("/submit/")
+    wait_for_saved(visitor.page)  # a page that was left would have saved nothing here
+    assert not any(url.endswith("/submit/") for url in visitor.requests)
 
 
 def test_drafts_survive_a_reload(visitor: Visitor) -> None:
@@ -107,10 +112,11 @@ def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     page.reload()
     assert page.locator('[name="satisfied.f2.r1"][value="0"]').is_checked()
     assert page.locator("[name=preference][value=tie]").is_checked()
-    page.wait_for_timeout(300)
+    typed = "So far so good, and more at once"
+    until(page, lambda: draft_of(participant).get("justification") == typed)
     page.reload()  # what was typed last went out while the page was left
-    assert page.get_by_label("Why?").input_value() == "So far so good, and more at once"
-    assert int(Assignment.objects.get(participant=participant).draft["visible_ms"]) > 500
+    assert page.get_by_label("Why?").input_value() == typed
+    assert int(draft_of(participant)["visible_ms"]) > 500
     fill_by_mouse(page)
     page.get_by_role("button", name="Submit and go on").click()
     page.wait_for_load_state()

@@ -1,6 +1,7 @@
 """The panel's page as a researcher works on it: what they see, and every form behind it."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotator import tasks
-from annotator.models import KnownMismatch, Panel, PanelAct, Submission
+from annotator.models import KnownMismatch, Panel, PanelAct, PanelReading, PanelRecord, Submission
 from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.platforms.conftest import prolific  # noqa: F401 - a fixture
 from tests.platforms.panel_rows import act, fail_check, finished_long_ago, make_panel_study, record, work
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -150,3 +153,60 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     page.get_by_text("Their words are worth keeping.").first.wait_for()
     look(ada, "later", WIDE)
     assert Panel.objects.get().acts.filter(by__username="ada").count() == 7
+
+
+def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolific: Any) -> None:  # noqa: F811
+    """A preset first, then its fields; what Prolific does not know is said, and the draft says whom it takes."""
+    Panel.objects.filter(pk=panel.pk).update(external_id="", drafted_at=None, status="")
+    make_panel_study("pilot", owner=get_user_model().objects.get(username="ada"))
+    page = ada.page
+    ada.go(reverse("admin:annotator_panelrecord_preset", args=[panel.study_id]))
+    page.get_by_label("HREF", exact=False).check()
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("link", name="Whom to take").click()
+    look(ada, "whom")
+    page.get_by_label("Living in one of").fill("Kanada")
+    page.get_by_label("pilot").check()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("has no choice 'Kanada'; near it are Canada").wait_for()
+    look(ada, "whom-wrong", WIDE)
+    page.get_by_label("Living in one of").fill("Canada")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("living in Canada").first.wait_for()
+    page.get_by_role("link", name="Draft it there").click()
+    page.get_by_text("Whom it takes: living in Canada").wait_for()
+    look(ada, "draft", WIDE)
+
+
+def test_a_long_reading_can_be_watched(ada: Visitor, panel: Panel) -> None:
+    begun = PanelReading.objects.create(
+        panel=panel, state="running", phase="reading bonuses", done=120, total=300
+    )
+    page = ada.page
+    ada.go(reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id]))
+    page.get_by_text("reading bonuses, 120 of 300").wait_for()
+    look(ada, "reading")
+    PanelReading.objects.filter(pk=begun.pk).update(done=240)
+    page.get_by_text("reading bonuses, 240 of 300").wait_for()
+    PanelReading.objects.filter(pk=begun.pk).update(state="done", message="Read back: 300 submissions.")
+    page.get_by_text("Read back: 300 submissions.").wait_for()
+    assert page.locator("progress").count() == 0
+
+
+def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) -> None:
+    doubted = PanelAct.objects.get(kind="bonus")
+    now = timezone.now()
+    PanelAct.objects.filter(pk=doubted.pk).update(sent_at=now - timedelta(hours=1))
+    PanelRecord.objects.filter(pk=doubted.record_id).update(bonuses=Decimal("0.50"), bonuses_at=now)
+    PanelRecord.objects.filter(participant_id=NAMES[7]).update(bonuses=Decimal("0.25"), bonuses_at=now)
+    page = ada.page
+    ada.go(reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id]))
+    look(ada, "evidence", WIDE)
+    page.get_by_role("link", name="Settle as paid").click()
+    look(ada, "settle-paid", PHONE)
+    page.get_by_role("button", name="Settle as paid").click()
+    page.get_by_text("Settled as paid: 1 bonus.").wait_for()
+    page.get_by_role("link", name="Take it down").click()
+    page.get_by_label("How you know").fill("Paid on its page there.")
+    page.get_by_role("button", name="Take it down").click()
+    page.get_by_text("Taken down: a bonus of 0.25").wait_for()

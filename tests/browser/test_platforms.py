@@ -1,19 +1,21 @@
 """A study inside another site's frame, from its preview to the form that the site receives; and the pages around it."""
 
+import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs, quote
+from urllib.parse import parse_qs, quote, urlencode
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.urls import reverse
+from playwright.sync_api import expect
 
 from annotator.models import Participant
 from annotator.services.entry import enter
-from annotator.services.links import make_links
+from annotator.services.links import make_links, revoke_link
 from annotator.services.panels import read_arrival, set_panel
 from annotator.services.progress import finish
 from evaluation.models import Judgment, StudyMember
@@ -22,6 +24,13 @@ from tests.browser.conftest import Visitor
 from tests.browser.test_admin import sign_in
 from tests.browser.test_screens import ITEMS_ONLY, look
 from tests.browser.walking import fill_by_mouse
+from tests.protocol_factories import (
+    BOILING,
+    BOILING_DRAFT,
+    BOILING_FRAGMENTS,
+    add_protocol_item,
+    make_protocol_draft,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -143,6 +152,15 @@ def test_the_pages_of_a_participant(visitor: Visitor, site: SimpleNamespace) -> 
     finish(participant, "completed")
     visitor.go(f"/p/{participant.token}/")
     look(visitor, "platform_send")
+    visitor.go(f"/s/coffee/?{urlencode(params | {'assignmentId': 'a-2'})}")
+    visitor.page.get_by_role("button", name="Go on").click()
+    expect(visitor.page.get_by_role("heading", name="You have done this study already")).to_be_visible()
+    look(visitor, "platform_done_before")
+    [link] = make_links(study, ["Ann"])
+    revoke_link(link, "Sent to the wrong person.")
+    visitor.go(f"/s/coffee/?personal={link.key}")
+    expect(visitor.page.get_by_role("heading", name="This link is not in use any more")).to_be_visible()
+    look(visitor, "platform_link_revoked")
     set_panel(study, "link", {"return_completed": "https://panel.example/end?c={code}"}, "keep")
     visitor.go("/s/coffee/")
     participant = enter(study, read_arrival(study, {}).visit)
@@ -180,4 +198,41 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     page.get_by_label("Names, one per line").fill("Cleo\nDan")
     page.get_by_role("button", name="Make links").click()
     assert page.locator("tbody tr").count() == 4
+    page.get_by_role("link", name="Revoke Cleo").click()
+    page.get_by_label("Reason").fill("Sent to the wrong person.")
+    look(visitor, "admin_link_revoke")
+    page.get_by_role("button", name="Revoke it").click()
+    expect(page.get_by_role("link", name="Restore Cleo")).to_be_visible()
+    expect(page.locator("tbody tr").nth(2)).to_contain_text("Sent to the wrong person.")
     look(visitor, "admin_links")
+
+
+def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None:
+    pilot = material.make_study("coffee")
+    draft = make_protocol_draft("condition_calibration", "conditions", systems=("aspen",), redundancy=1)
+    texts = (json.dumps(BOILING_DRAFT),)
+    add_protocol_item(draft, "boiling", BOILING, texts, documents=BOILING_FRAGMENTS)
+    ada = get_user_model().objects.create_user("ada", password="a-long-password-of-ada", is_staff=True)
+    for study in (pilot, draft):
+        StudyMember.objects.create(study=study, user=ada, role="owner")
+        codes = {"site": "https://x.sona-systems.com", "experiment_id": "3", "credit_token": "t9"}
+        set_panel(study, "sona", codes, "keep")
+    sign_in(visitor)
+    page = visitor.page
+    visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
+    expect(page.locator(".checklist .advice li")).to_have_count(1)
+    visitor.go(reverse("admin:annotator_slot_entry_rules", args=[draft.pk]))
+    page.get_by_label("SONA gives everybody another survey code").first.check()
+    page.get_by_label("Reason").fill("They know the items.")
+    assert visitor.complaints == []
+    look(visitor, "admin_entry_rules")
+    visitor.complaints.clear()  # what looks at the page sets styles, which the policy refuses
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".messagelist .warning")).to_contain_text("is let in all the same")
+    visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
+    expect(page.locator(".checklist .advice li")).to_have_count(2)
+    expect(page.get_by_role("button", name="Launch now")).to_be_visible()
+    assert visitor.complaints == []
+    look(visitor, "admin_launch_advice")
+    page.get_by_role("link", name="Who may take part").click()
+    expect(page.get_by_role("button", name="Save")).to_be_visible()

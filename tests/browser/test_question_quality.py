@@ -10,7 +10,7 @@ from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_screens import DOOR, PANEL, look
-from tests.browser.walking import press_on
+from tests.browser.walking import let_pass, press_on
 from tests.protocol_factories import make_question_quality_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -56,7 +56,7 @@ def test_an_item_by_keyboard_alone_on_a_phone_s_screen(new_visitor: Callable[...
     assert chosen(page) == wanted == {name: "9" for name, _ in scales(page)}
     for keys in ("0", "10"):  # ten has a key for short, and both its signs
         page.keyboard.press("4")
-        page.wait_for_timeout(1100)
+        let_pass(page, 1000)  # a digit that comes this much later is a number of its own
         for key in keys:
             page.keyboard.press(key)
         assert chosen(page)["overall.r1"] == "10"

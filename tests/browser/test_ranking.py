@@ -20,7 +20,7 @@ from tests.browser.ranking import (
     without_times,
 )
 from tests.browser.test_item import PLACES, wait_for_saved
-from tests.browser.walking import tab_to
+from tests.browser.walking import tab_to, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -328,8 +328,7 @@ def test_by_finger_and_the_page_scrolls_beside_the_handle(new_visitor: Callable[
     text = middle(page.locator(".entry .body").nth(1).bounding_box())
     finger.slide(text, (text[0], text[1] - 150))
     finger.lift()
-    page.wait_for_timeout(300)
-    assert scrolled(page) > 50, "a finger on the text does"
+    until(page, lambda: scrolled(page) > 50)  # a finger on the text does
     assert now(page) == expected
 
     page.evaluate("scrollTo(0, 0)")

@@ -9,11 +9,12 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from evaluation import tasks
 from evaluation.models import Study
 from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.walking import until
 from tests.factories import make_study
 from tests.reports.contexteval import write_dump
 
@@ -140,7 +141,7 @@ def the_bar_marks_the_section_in_view(visitor: Visitor) -> None:
     current = page.locator("nav.toc a[aria-current]")
     assert current.inner_text() == "Summary"
     page.locator("nav.toc a", has_text="Agreement").click()
-    page.wait_for_function("document.querySelector('nav.toc a[aria-current]').textContent === 'Agreement'")
+    expect(current).to_have_text("Agreement")
     assert visitor.complaints == []
 
 
@@ -149,7 +150,7 @@ def tables_scroll_by_keyboard(visitor: Visitor) -> None:
     region.focus()
     for _ in range(3):
         visitor.page.keyboard.press("ArrowRight")
-    visitor.page.wait_for_function("document.querySelector('.scroll').scrollLeft > 0")
+    until(visitor.page, lambda: region.evaluate("(node) => node.scrollLeft > 0"))
 
 
 def test_the_waiting_page_becomes_the_report(

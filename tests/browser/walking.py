@@ -1,6 +1,22 @@
 """Walking a participant through a study, by mouse and by keyboard."""
 
+import time
+from collections.abc import Callable
+
 from playwright.sync_api import Frame, Page
+
+
+def until(page: Page, condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Waits for something that the page brings about and a locator can't see."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about"
+        page.wait_for_timeout(20)
+
+
+def let_pass(page: Page, ms: int) -> None:
+    """By the page's own clock: whatever it would do within this time from now has begun before."""
+    page.evaluate("ms => new Promise(done => setTimeout(done, ms))", ms)
 
 
 def segment(page: Page | Frame, name: str, value: str) -> None:

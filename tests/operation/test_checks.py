@@ -123,6 +123,22 @@ def test_endpoints_with_and_without_a_key_are_fine(settings):
     assert judging_checks.check_endpoints_allowed(None) == []
 
 
+@pytest.mark.parametrize(
+    ("engine", "version", "found"),
+    [
+        ("django.db.backends.sqlite3", (3, 31, 1), ["assay.E012"]),
+        ("django.db.backends.sqlite3", (3, 33, 0), []),
+        ("config.postgresql", (3, 31, 1), []),
+    ],
+)
+def test_a_sqlite_that_judge_runs_cannot_write_with_is_found(monkeypatch, engine, version, found):
+    monkeypatch.setattr(judging_checks.settings, "DATABASES", {"default": {"ENGINE": engine}}, raising=False)
+    monkeypatch.setattr(judging_checks.sqlite3, "sqlite_version_info", version)
+    messages = judging_checks.check_sqlite_version(None)
+    assert [each.id for each in messages] == found
+    assert all("3.33" in each.msg and each.hint for each in messages)
+
+
 def test_a_folder_that_cannot_be_written(settings, tmp_path):
     (tmp_path / "file").touch()
     settings.VAR_DIR = tmp_path / "file" / "var"
