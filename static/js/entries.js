@@ -1,7 +1,8 @@
 // A set of entries: accepting, editing, rejecting, adding, merging and ordering them, and citing fragments for the one
 // that is worked on. All of it changes fields that are there without it, too: their values are the whole state.
-const MAX_ACTS = 500;
-const MAX_LENGTH = 20000;
+
+// As many as the server keeps (evaluation/protocols/moves.py); of more, their number is told.
+const MAX_ACTS = 2000;
 const MAX_ENTRIES = 30;
 const KEEP = "1";
 const REJECT = "0";
@@ -46,6 +47,8 @@ class Entries {
     this.acts = JSON.parse(this.trace.value || "[]");
     this.active = null;
     this.edited = "";
+    // Merging is done here at once, and not when the form is sent.
+    for (const box of this.list.querySelectorAll("[name$='.merge']")) box.checked = false;
     this.list.addEventListener("input", (event) => this.input(event));
     this.list.addEventListener("click", (event) => this.press(event));
     this.list.addEventListener("focusin", (event) => this.enter(event));
@@ -181,10 +184,11 @@ class Entries {
   record(act, row, more = {}) {
     document.dispatchEvent(new Event("assay:count"));
     const ms = Number(clock?.value) || Math.round(performance.now());
-    const text = JSON.stringify([...this.acts, { act, row: row?.dataset.row ?? "", ...more, ms }]);
-    if (this.acts.length >= MAX_ACTS || text.length > MAX_LENGTH) return;
-    this.acts = JSON.parse(text);
-    this.trace.value = text;
+    const dropped = this.acts.at(-1)?.dropped;
+    if (dropped) this.acts.at(-1).dropped = dropped + 1;
+    else if (this.acts.length >= MAX_ACTS) this.acts.push({ dropped: 1 });
+    else this.acts.push({ act, row: row?.dataset.row ?? "", ...more, ms });
+    this.trace.value = JSON.stringify(this.acts);
   }
 
   // Something is done: it is kept, drawn and told to the page.

@@ -1,7 +1,8 @@
 // Puts a list in order: dragged by mouse or finger, moved by buttons and by keys. Without it every entry has a select.
 // The entry that moves is never taken out of the page, the others move across it: so it keeps the focus.
-const MAX_MOVES = 500;
-const MAX_LENGTH = 20000;
+
+// As many as the server keeps (evaluation/protocols/moves.py); of more, their number is told.
+const MAX_MOVES = 2000;
 const STEPS = { ArrowUp: (at) => at - 1, ArrowDown: (at) => at + 1 };
 const JUMPS = { ...STEPS, Home: () => 0, End: (at, last) => last };
 // Of dragging: from where on it is one, how near to an edge the page scrolls along, and how fast at most (in pixels).
@@ -94,10 +95,10 @@ class Ranking {
     const ms = Number(clock?.value) || Math.round(performance.now());
     const move = { part: entry.dataset.part, from: from + 1, to: this.at(entry) + 1, by, ms };
     if (entry.querySelector(".tie")) move.tied = isTied(entry);
-    const text = JSON.stringify([...this.moves, move]);
-    if (this.moves.length >= MAX_MOVES || text.length > MAX_LENGTH) return;
-    this.moves.push(move);
-    this.trace.value = text;
+    const dropped = this.moves.at(-1)?.dropped;
+    if (dropped) this.moves.at(-1).dropped = dropped + 1;
+    else this.moves.push(this.moves.length < MAX_MOVES ? move : { dropped: 1 });
+    this.trace.value = JSON.stringify(this.moves);
   }
 
   // A move is over: it is kept, said and told to the page.
