@@ -16,6 +16,7 @@ KINDS = {
     "other_id": "Came under another id",
     "unfinished_here": "Complete at the panel, unfinished here",
     "failed_checks": "Awaiting review, with failed checks",
+    "left_out": "Awaiting review, with nothing in the figures",
     "asked": "Asked to return, and still there",
     "code": "Another code than the outcome's",
     "empty": "Approved or paid, without a judgment that counts",

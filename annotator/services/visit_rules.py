@@ -152,6 +152,18 @@ def failed_checks(rules: Rules, case: Case) -> Mismatch | None:
     return Mismatch("failed_checks", text, ("reject", "ask", "approve", "know"), f"{case.work.failed}")
 
 
+def left_out(rules: Rules, case: Case) -> Mismatch | None:
+    """They did all that was asked, and a researcher or the study's policy left it out: whether it is paid is a person's
+    word, since nobody else approves it."""
+    if case.status != PanelStatus.AWAITING_REVIEW or case.is_decided or not case.holds_work:
+        return None
+    if not case.is_complete_here or not case.work.judged or case.work.kept or case.work.failed:
+        return None
+    why = f": {case.work.excluded}" if case.work.excluded else "."
+    text = f"Awaiting review; they finished, and none of the {case.work.judged} items that they judged is kept{why}"
+    return Mismatch("left_out", text, ("approve", "ask", "know"), "")
+
+
 def asked(rules: Rules, case: Case) -> Mismatch | None:
     requests = [act for act in case.standing(Kind.REQUEST_RETURN) if act.state == State.DONE]
     if case.status != PanelStatus.AWAITING_REVIEW or case.standing(Kind.APPROVE, Kind.REJECT):
@@ -265,8 +277,8 @@ def unknown_status(rules: Rules, case: Case) -> Mismatch | None:
 
 
 RULES: tuple[Callable[[Rules, Case], Mismatch | None], ...] = (
-    unknown_there, unknown_here, other_id, unfinished_here, failed_checks, asked, code, empty, timed_out_finished,
-    returned_useful, rejected_counted, bonus, unknown_status,
+    unknown_there, unknown_here, other_id, unfinished_here, failed_checks, left_out, asked, code, empty,
+    timed_out_finished, returned_useful, rejected_counted, bonus, unknown_status,
 )  # fmt: skip
 
 

@@ -296,6 +296,19 @@ def test_work_that_was_left_out_is_not_approved_with_all_the_others(panel: Panel
     assert reconcile(panel).approvable == ()
 
 
+def test_finished_work_of_which_nothing_is_kept_waits_for_a_persons_word(panel: Panel, owner: Any) -> None:
+    ann = work(panel.study, "ann")
+    there = record(panel, "ann", "awaiting_review", code="CDONE")
+    assert "left_out" not in kinds(reconcile(panel))
+    exclude(study=panel.study, rater=ann.rater, reason="They guessed.")
+    line = only(reconcile(panel), "left_out")
+    assert "none of the 2 items" in line.sentence
+    assert "They guessed." in line.sentence
+    assert line.mends == ("approve", "ask", "know")
+    act(panel, there, "approve", "intended")
+    assert "left_out" not in kinds(reconcile(panel))
+
+
 def test_acts_without_an_outcome_and_refused_ones(panel: Panel) -> None:
     work(panel.study, "ann")
     mine = record(panel, "ann", "awaiting_review", code="CDONE")
