@@ -86,11 +86,30 @@ def get_participant(token: str) -> Participant:
     return participant
 
 
+def columns_of(relation: str, *names: str) -> list[str]:
+    return [f"{relation}__{name}" for name in names]
+
+
+PERSON = columns_of(
+    "participant", *("study", "revision", "rater", "arm", "token", "step", "outcome", "quota")
+)
+# What an item's page shows, and what giving it back or going on reads. A page has seventy columns more, and reading one
+# costs the driver more than PostgreSQL; whoever needs another gets it by a statement of its own.
+SHOWN = (
+    *("participant", "item", "slot", "attempt", "order", "state", "reserved_at", "draft"),
+    *(*PERSON, "participant__platform", "participant__external_id", "participant__revision__spec"),
+    *columns_of("participant__study", "slug", "protocol", "status", "contact", "lease_minutes"),
+    *columns_of("participant__study__panel", "platform", "settings"),
+    *("item__role", "item__stimulus", "slot__leased_until"),
+)
+
+
 def _present(token: str) -> QuerySet[Assignment]:
     return (
         Assignment.objects.select_related(
             "item", "slot", "participant__study__panel", "participant__revision"
         )
+        .only(*SHOWN)
         .annotate(**_counts("participant"))
         .filter(participant__token=token, state=AssignmentState.RESERVED)
     )

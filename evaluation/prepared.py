@@ -6,15 +6,17 @@ places. Texts that are the same every time become part of the SQL: a plan that i
 partial index only if it sees the index's condition.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter, methodcaller
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models import sql
-from django.db.models.query import get_related_populators
+from django.db.models.base import ModelState
 
 M = TypeVar("M", bound=models.Model)
+FIRST_ROW, ALL_ROWS, ROW_COUNT = methodcaller("fetchone"), methodcaller("fetchall"), attrgetter("rowcount")
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,18 @@ class _Statement:
         return params
 
 
+def _run(connection: Any, text: str, params: Sequence[Any], result: Callable[[Any], Any]) -> Any:
+    """Executes and takes the result, by what the connection keeps for this statement if it does that."""
+    keep = getattr(connection, "kept_statement", None)
+    kept = keep(text) if keep else None
+    if kept is not None:
+        kept.execute(params)
+        return result(kept)
+    with connection.cursor() as cursor:
+        cursor.execute(text, params)
+        return result(cursor)
+
+
 def _bound(sample: Sample, value: Any, connection: Any) -> Any:
     return sample.field.get_db_prep_value(value, connection)
 
@@ -115,14 +129,12 @@ class Prepared(_Statement, Generic[M]):
         """The first row as an instance; the queryset should be ordered or unique."""
         connection = connections[DEFAULT_DB_ALIAS]
         read: _Read = self._for(connection)
-        with connection.cursor() as cursor:
-            cursor.execute(read.compiled.sql, self._bind(read.compiled, values, connection))
-            row = cursor.fetchone()
+        row = _run(connection, read.compiled.sql, self._bind(read.compiled, values, connection), FIRST_ROW)
         if row is None:
             return None
         if read.converters:
             [row] = read.compiled.compiler.apply_converters([list(row)], read.converters)
-        found: M = read.row(tuple(row))
+        found: M = read.row(row)
         return found
 
     def _query(self, samples: Mapping[str, Any]) -> sql.Query:
@@ -147,9 +159,7 @@ class PreparedUpdate(_Statement):
         """How many rows were updated."""
         connection = connections[DEFAULT_DB_ALIAS]
         compiled: _Compiled = self._for(connection)
-        with connection.cursor() as cursor:
-            cursor.execute(compiled.sql, self._bind(compiled, values, connection))
-            return int(cursor.rowcount)
+        return int(_run(connection, compiled.sql, self._bind(compiled, values, connection), ROW_COUNT))
 
     def _query(self, samples: Mapping[str, Any]) -> sql.Query:
         rows, changes = self._build(**samples)
@@ -181,9 +191,7 @@ class PreparedInsert(Generic[M]):
             for field in self._fields
         ]
         params = columns if by_column else [value for row in zip(*columns, strict=True) for value in row]
-        with connection.cursor() as cursor:
-            cursor.execute(text, params)
-            keys = cursor.fetchall() if self._with_keys else ()
+        keys = _run(connection, text, params, ALL_ROWS if self._with_keys else _nothing)
         for row, made in zip(rows, keys, strict=bool(keys)):
             row.pk = made[0]
         for row in rows:
@@ -199,21 +207,58 @@ class PreparedInsert(Generic[M]):
         return text, len(rows) > 1 and len(params) == len(self._fields)
 
 
-def _reader(compiler: Any, alias: str) -> Callable[[tuple[Any, ...]], Any]:
-    """Rows to instances, as a queryset's own iteration does it."""
-    info, select = compiler.klass_info, compiler.select
-    fields = info["select_fields"]
-    start, end = fields[0], fields[-1] + 1
-    names = [column[0].target.attname for column in select[start:end]]
-    populators = get_related_populators(info, select, alias)  # type: ignore[call-arg]  # stubs are of Django 6
+def _nothing(cursor: Any) -> tuple[()]:
+    return ()
+
+
+def _reader(compiler: Any, alias: str) -> Callable[[Sequence[Any]], Any]:
+    """Rows to instances, as a queryset makes them: with deferred fields, and what was selected beside."""
+    maker = _Maker(compiler.klass_info, compiler.select, alias)
     annotations = compiler.annotation_col_map or {}
 
-    def read(row: tuple[Any, ...]) -> Any:
-        instance = info["model"].from_db(alias, names, row[start:end])
-        for populator in populators:
-            populator.populate(row, instance)
+    def read(row: Sequence[Any]) -> Any:
+        instance = maker.make(row)
         for name, place in annotations.items():
             setattr(instance, name, row[place])
         return instance
 
     return read
+
+
+class _Maker:
+    """Makes instances of one model, and those related to it, of the columns where they stand in a row.
+
+    A model's own constructor takes most of the time that reading a row with its relations costs. What it does for a
+    row is little: it sets the fields that were read and says that the row is saved. Signals of instances that are made
+    are not sent.
+    """
+
+    def __init__(self, info: dict[str, Any], select: Sequence[Any], alias: str) -> None:
+        if info.get("from_parent"):
+            raise ValueError(f"{info['model'].__name__} is read through a model that inherits from it")
+        self._model, self._alias = info["model"], alias
+        self._start, self._end = info["select_fields"][0], info["select_fields"][-1] + 1
+        self._names = [column[0].target.attname for column in select[self._start : self._end]]
+        self._key = self._start + self._names.index(self._model._meta.pk.attname)
+        self._related = [
+            (_Maker(each, select, alias), each["local_setter"], each["remote_setter"])
+            for each in info.get("related_klass_infos", [])
+        ]
+
+    def make(self, row: Sequence[Any]) -> Any:
+        """None where an outer join found no row."""
+        if row[self._key] is None:
+            return None
+        instance = self._model.__new__(self._model)
+        state = ModelState()
+        state.adding, state.db = False, self._alias
+        instance.__dict__ = {
+            "_state": state,
+            **dict(zip(self._names, row[self._start : self._end], strict=True)),
+        }
+        for maker, set_here, set_there in self._related:
+            related = maker.make(row)
+            set_here(instance, related)
+            if related is not None:
+                set_there(related, instance)
+        return instance

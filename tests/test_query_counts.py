@@ -13,6 +13,7 @@ from annotator.services.leaving import withdraw
 from annotator.services.submitting import go_on, skip, submit
 from evaluation.models import Item, Query
 from evaluation.services import PAPER_ARMS
+from tests import factories, protocol_factories
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +77,29 @@ def test_fetching_takes_one_statement_and_submitting_eight(big, client, django_a
         assert len(statements(queries)) <= 8, f"submit number {number}: {statements(queries)}"
         assert before(token).pk != assignment.pk
     assert Slot.objects.filter(state=SlotState.FILLED).count() == 30
+
+
+@pytest.mark.parametrize(
+    ("make", "statements_at_most"),
+    [
+        (protocol_factories.make_aspects_study, 1),
+        (protocol_factories.make_question_quality_study, 1),
+        (protocol_factories.make_relevance_study, 1),
+        (protocol_factories.make_ranking_study, 1),
+        (protocol_factories.make_context_validation_study, 1),
+        (protocol_factories.make_answer_pairs_study, 1),
+        (protocol_factories.make_justification_coding_study, 1),
+        # Two more for the model that can be asked and what it was asked.
+        (protocol_factories.make_condition_calibration_study, 3),
+    ],
+)
+def test_nothing_of_an_items_page_is_read_by_a_statement_of_its_own(
+    make, statements_at_most, client, django_assert_max_num_queries
+):
+    token = come(make(steps=factories.NO_STEPS)).token
+    with django_assert_max_num_queries(statements_at_most):
+        page = client.get(reverse("annotator:page", args=[token]))
+    assert reverse("annotator:submit", args=[token, before(token).pk]) in page.content.decode()
 
 
 def test_what_happens_seldom_costs_no_more_either(big):

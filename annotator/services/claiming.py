@@ -21,6 +21,7 @@ def _first_free(once: str) -> Callable[..., QuerySet[Slot]]:
             .exclude(**{f"{once}__in": seen_keys(participant)})
             .select_for_update(skip_locked=True, no_key=True)
             .order_by("rank")
+            .only("item", "query", "order", "holder")
         )
 
     return build
@@ -63,7 +64,7 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
         return None
     if slot.holder_id is not None:
         expire(slot.holder_id, now)
-        if not is_wanted(slot, participant.study):
+        if not is_wanted(slot.item_id, participant.study):
             Slot.objects.filter(pk=slot.pk).update(state=SlotState.RETIRED, holder=None, leased_until=None)
             return claim_slot(participant, now)
     assignment = Assignment(
@@ -89,17 +90,17 @@ def expire(holder: UUID, now: datetime) -> None:
     running.update(state=AssignmentState.EXPIRED, ended_at=Greatest(F("reserved_at"), Value(now)))
 
 
-def is_wanted(slot: Slot, study: Study) -> bool:
-    """Whether somebody else shall judge here; not if redundancy was lowered or the item withdrawn meanwhile."""
-    standing = Slot.objects.filter(item=slot.item_id, item__withdrawn_at=None, replaced_by=None)
+def is_wanted(item: int, study: Study) -> bool:
+    """Whether somebody else shall judge it; not if redundancy was lowered or the item withdrawn meanwhile."""
+    standing = Slot.objects.filter(item=item, item__withdrawn_at=None, replaced_by=None)
     return 0 < standing.exclude(state=SlotState.RETIRED).count() <= study.redundancy
 
 
 def release_slot(assignment: Assignment) -> None:
     """Opens the place again, if it is still this assignment's, or closes it if it is wanted no more."""
-    if assignment.slot is None:
+    if assignment.slot_id is None:
         return
-    wanted = is_wanted(assignment.slot, assignment.participant.study)
+    wanted = is_wanted(assignment.item_id, assignment.participant.study)
     state = SlotState.OPEN if wanted else SlotState.RETIRED
     _held(assignment).update(state=state, holder=None, leased_until=None)
 

@@ -53,7 +53,7 @@ def _take_again(participant: Participant) -> bool:
         free = Slot.objects.filter(pk=last.slot.pk, state=SlotState.OPEN, item__withdrawn_at=None)
         if free.select_for_update(skip_locked=True, no_key=True, of=("self",)).first() is None:
             return False
-        if not is_wanted(last.slot, participant.study):
+        if not is_wanted(last.item_id, participant.study):
             return False
         reserved = {
             "state": SlotState.RESERVED,

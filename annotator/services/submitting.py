@@ -21,7 +21,7 @@ from annotator.models import (
     SlotState,
     Step,
 )
-from annotator.selectors import SAMPLE_ID, rounds_as_trace, submitted
+from annotator.selectors import PERSON, SAMPLE_ID, columns_of, rounds_as_trace, submitted
 from annotator.services.claiming import extend_lease, lease_end, release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
@@ -124,9 +124,20 @@ def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | No
     return None if assignment.state in UNFINISHED else assignment
 
 
+# What submitting, skipping and keeping a draft read; reading a column costs the driver more than PostgreSQL.
+NEEDED = (
+    *("participant", "item", "slot", "attempt", "order", "state", "reserved_at"),
+    *("surplus", "judgment", "passed"),
+    *(*PERSON, "participant__revision__spec"),
+    *columns_of("participant__study", "protocol", "status", "redundancy", "lease_minutes"),
+    *columns_of("item", "role", "gold", "stimulus"),
+)
+
+
 def _locked(token: str, assignment: uuid.UUID) -> Any:
     return (
-        _with_everything()
+        Assignment.objects.select_related("item", "participant__study", "participant__revision")
+        .only(*NEEDED)
         .annotate(
             judged=submitted("participant", Role.MAIN), checked=submitted("participant", Role.ATTENTION)
         )

@@ -1,5 +1,6 @@
 """What all of a participant's views share: who may call them, how they answer, and what their answers carry."""
 
+import uuid
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Any
@@ -10,7 +11,7 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.http.response import HttpResponseRedirectBase
 from django.template.loader import get_template
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 from django.views.decorators.csrf import csrf_exempt
 
 from annotator.models import Participant
@@ -21,6 +22,8 @@ from annotator.services.submitting import NotYours
 from evaluation.models import Study
 
 View = Callable[..., HttpResponse]
+# Stand for a participant's token and an assignment's id in addresses that are made ahead.
+NO_TOKEN, NO_ASSIGNMENT = "_" * 32, uuid.UUID(int=0)
 
 
 class SeeOther(HttpResponseRedirectBase):
@@ -97,9 +100,22 @@ def render_for(
     return response
 
 
+def address_of(name: str, token: str, assignment: uuid.UUID | None = None) -> str:
+    """Where one of a participant's views is; those on an item name the assignment."""
+    pattern = _pattern(name, get_script_prefix(), on_item=assignment is not None)
+    address = pattern.replace(NO_TOKEN, token)
+    return address.replace(str(NO_ASSIGNMENT), str(assignment)) if assignment else address
+
+
+@lru_cache(maxsize=64)
+def _pattern(name: str, prefix: str, *, on_item: bool) -> str:
+    """The address with stand-ins: a page has five, and making one anew costs Django as much as a query."""
+    return reverse(f"annotator:{name}", args=[NO_TOKEN, NO_ASSIGNMENT] if on_item else [NO_TOKEN])
+
+
 def home(token: str, notice: str = "") -> SeeOther:
     """On to the participant's page, with a notice to show there (a key of `screens.NOTICES`)."""
-    address = reverse("annotator:page", args=[token])
+    address = address_of("page", token)
     return SeeOther(f"{address}?notice={notice}" if notice else address)
 
 

@@ -5,10 +5,8 @@ from datetime import datetime
 from functools import lru_cache
 from math import ceil
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse
-from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
@@ -18,7 +16,7 @@ from annotator.selectors import last_submitted, next_release
 from annotator.services.claiming import lease_end
 from annotator.services.leaving import MAX_COMMENTS
 from annotator.services.panels import leave_of
-from annotator.views.access import render_for
+from annotator.views.access import address_of, render_for
 from annotator.views.drafting import drafting_of
 from annotator.views.texts import LINK_STOPPED, NOTICES, OUTCOMES, STEP_LABELS
 from evaluation import design
@@ -31,8 +29,6 @@ from evaluation.rendering import render_markdown
 
 # How long before its end a lease is announced; a short lease, in its last fifth.
 WARN_SECONDS = 300
-# Stand for a participant's token and an assignment's id in addresses that are made ahead.
-NO_TOKEN, NO_ASSIGNMENT = "_" * 32, UUID(int=0)
 
 
 def current_screen(participant: Participant, assignment: Assignment | None, notice: str = "") -> HttpResponse:
@@ -256,15 +252,7 @@ def _answers(assignment: Assignment) -> list[AnswerValue]:
 
 
 def _address(name: str, participant: Participant, assignment: Assignment | None = None) -> str:
-    pattern = _pattern(name, get_script_prefix(), on_item=assignment is not None)
-    address = pattern.replace(NO_TOKEN, participant.token)
-    return address.replace(str(NO_ASSIGNMENT), str(assignment.pk)) if assignment else address
-
-
-@lru_cache(maxsize=64)
-def _pattern(name: str, prefix: str, *, on_item: bool) -> str:
-    """The address with stand-ins: a page has five, and making one anew costs Django as much as a query."""
-    return reverse(f"annotator:{name}", args=[NO_TOKEN, NO_ASSIGNMENT] if on_item else [NO_TOKEN])
+    return address_of(name, participant.token, assignment.pk if assignment else None)
 
 
 def _around(participant: Participant, notice: str, *, role: str = "") -> dict[str, Any]:
