@@ -1,7 +1,8 @@
 """Participants over HTTP against the web server and PostgreSQL: annotations per second, server CPU, latencies.
 
 One annotation is what a participant does with one item: fetch its page and submit the judgment, which claims the next.
-Server CPU is that of the web server's processes and of PostgreSQL's together, read from /proc before and after.
+Server CPU is that of the web server's processes and of PostgreSQL's together, read from /proc before and after. Coming
+in, which everybody does once, is measured apart, before; the first page and the last, with the code, are in.
 
 Usage: DATABASE_URL=postgres://... [BENCH_SERVER=granian] [ASSAY_WEB_THREADS=1] python -m benchmarks.serving
 """
@@ -33,6 +34,7 @@ PER_PARTICIPANT = 20
 SUBMIT = re.compile(rb'action="(/p/[^"]+/a/[^"]+/submit/)"')
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 LOCATION = re.compile(rb"\r\nlocation: *([^\r]+)", re.IGNORECASE)
+FIELDS = {"preference": "r1", "justification": "It says more, and it says it in order.", "visible_ms": "2000"}
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -61,8 +63,9 @@ def main() -> None:
         print(
             f"{os.cpu_count()} cores; {ITEMS} items; {SERVER} with 2 workers x {threads} threads; PostgreSQL"
         )
-        print(f"{'at once':>8} {'judged':>7} {'per s':>7} {'CPU ms':>7} {'of db':>7}", end=" ")
-        print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7}")
+        print("statements without transaction control: fetching {}, submitting {}".format(*statements()))
+        print(f"{'at once':>8} {'judged':>7} {'stored':>7} {'per s':>7} {'CPU ms':>7} {'of db':>7}", end=" ")
+        print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7} {'CPU ms to come in':>18}")
         for at_once in (1, 10, 50):
             measure(at_once, server.pid)
     finally:
@@ -119,43 +122,86 @@ def start_server() -> subprocess.Popen[bytes]:
     sys.exit("the server did not start")
 
 
+def statements() -> list[int]:
+    """How many a fetch and a submit take, each the second of its kind, asked of this process itself."""
+    from django.db import connection
+    from django.test import Client as Browser
+    from django.test.utils import CaptureQueriesContext
+
+    browser, taken = Browser(headers={"host": "127.0.0.1"}), [0, 0]
+    page = browser.post(f"/s/{os.environ['BENCH_SLUG']}/", {"choice": "agree"}).headers["Location"]
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as fetched:
+            found = SUBMIT.search(browser.get(page).content)
+        assert found
+        with CaptureQueriesContext(connection) as submitted:
+            browser.post(found[1].decode(), FIELDS)
+        asked = [[query["sql"] for query in each] for each in (fetched, submitted)]
+        taken = [sum(not sql.startswith(("BEGIN", "COMMIT")) for sql in each) for each in asked]
+    return taken
+
+
 def measure(at_once: int, server: int) -> None:
     from evaluation.models import Judgment, Study
 
     study = Study.objects.get(slug=os.environ["BENCH_SLUG"])
-    run(1)  # warm
+    walk_all(come_in(1))  # warm
     stored = Judgment.objects.filter(study=study).count()
+    cpu = server_cpu(server)
+    came = come_in(at_once)
+    entering = sum(server_cpu(server)) - sum(cpu)
     cpu, began = server_cpu(server), time.perf_counter()
-    tallies = run(at_once)
+    tallies = walk_all(came)
     seconds = time.perf_counter() - began
     web, store = (after - before for before, after in zip(cpu, server_cpu(server), strict=True))
     judged = sum(len(tally.submit) for tally in tallies)
     kept = Judgment.objects.filter(study=study).count() - stored
     fetch = [each for tally in tallies for each in tally.fetch]
     submit = [each for tally in tallies for each in tally.submit]
-    print(f"{at_once:>8} {judged:>7} {judged / seconds:>7.1f}", end=" ")
+    print(f"{at_once:>8} {judged:>7} {kept:>7} {judged / seconds:>7.1f}", end=" ")
     print(f"{(web + store) / judged * 1000:>7.1f} {store / judged * 1000:>7.1f}", end=" ")
     print(
-        f"{ms(fetch, 50):>10.1f} {ms(fetch, 95):>7.1f} {ms(submit, 50):>11.1f} {ms(submit, 95):>7.1f}", end=""
+        f"{ms(fetch, 50):>10.1f} {ms(fetch, 95):>7.1f} {ms(submit, 50):>11.1f} {ms(submit, 95):>7.1f}",
+        end=" ",
     )
-    print("" if kept == judged else f"   STORED {kept} OF {judged}")
+    print(f"{entering / sum(len(client.pages) for client in came) * 1000:>18.1f}")
 
 
 def ms(values: list[float], percentile: int) -> float:
     return statistics.quantiles(values, n=100)[percentile - 1] * 1000
 
 
-def run(at_once: int) -> list[Tally]:
-    """Walks as many participants at once, each one's next after them on a connection of their own."""
-    rounds = max(1, 10 // at_once)
-    tallies = [Tally() for _ in range(at_once)]
+def come_in(at_once: int) -> list["Client"]:
+    """So many connections, each with the participants who use it in turn; they come one after the other, as people do.
+
+    A server hands a connection to one of its workers for good, and fifty in the same millisecond mostly to one.
+    """
+    clients = []
+    for _ in range(at_once):
+        client = Client()
+        play([(client, enter(client.pages, max(1, 10 // at_once)))])
+        clients.append(client)
+    return clients
+
+
+def walk_all(clients: list["Client"]) -> list[Tally]:
+    """Walks everybody from their first page to the end, and closes the connections."""
+    tallies = [Tally() for _ in clients]
+    play([(client, walk(tally, client.pages)) for client, tally in zip(clients, tallies, strict=True)])
+    for client in clients:
+        client.socket.close()
+    return tallies
+
+
+def play(ways: list[tuple["Client", "Way"]]) -> None:
     with selectors.DefaultSelector() as waiting:
-        for tally in tallies:
-            Client(waiting, participate(tally, rounds))
+        for client, way in ways:
+            waiting.register(client.socket, selectors.EVENT_READ, client)
+            client.begin(way)
         while waiting.get_map():
             for key, _ in waiting.select(60) or sys.exit("the server does not answer"):
-                key.data.receive()
-    return tallies
+                if key.data.receive():
+                    waiting.unregister(key.fileobj)
 
 
 @dataclass(frozen=True)
@@ -173,11 +219,13 @@ Way = Generator[bytes, Answer, None]
 class Client:
     """One kept-alive connection. All share one thread and copy little: the server needs the two cores."""
 
-    def __init__(self, waiting: selectors.BaseSelector, way: Way) -> None:
-        self.waiting, self.way = waiting, way
+    def __init__(self) -> None:
+        self.pages: list[str] = []
         self.socket = socket.create_connection(("127.0.0.1", PORT), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        waiting.register(self.socket, selectors.EVENT_READ, self)
+
+    def begin(self, way: Way) -> None:
+        self.way = way
         self.send(next(way))
 
     def send(self, request: bytes) -> None:
@@ -185,7 +233,8 @@ class Client:
         self.began = time.perf_counter()
         self.socket.sendall(request)
 
-    def receive(self) -> None:
+    def receive(self) -> bool:
+        """Whether the way has come to its end."""
         part = self.socket.recv(1 << 18)
         if not part:
             sys.exit("the server closed a connection that was in use")
@@ -194,8 +243,7 @@ class Client:
             length = LENGTH.search(self.received, 0, head)
             assert length, "an answer without its length"
             self.end = head + int(length[1])
-        if self.end and len(self.received) >= self.end:
-            self.go_on(self.answer())
+        return bool(self.end and len(self.received) >= self.end and self.goes_no_further())
 
     def answer(self) -> Answer:
         seconds = time.perf_counter() - self.began
@@ -203,37 +251,38 @@ class Client:
         location = LOCATION.search(self.received) if status == 303 else None
         return Answer(status, location[1].decode() if location else "", self.received, seconds)
 
-    def go_on(self, answer: Answer) -> None:
+    def goes_no_further(self) -> bool:
         try:
-            self.send(self.way.send(answer))
+            self.send(self.way.send(self.answer()))
         except StopIteration:
-            self.waiting.unregister(self.socket)
-            self.socket.close()
+            return True
+        return False
 
 
-def participate(tally: Tally, rounds: int) -> Way:
-    for _ in range(rounds):
-        yield from walk(tally)
-
-
-def walk(tally: Tally) -> Way:
+def enter(pages: list[str], rounds: int) -> Way:
     slug = os.environ["BENCH_SLUG"]
-    person = {"PROLIFIC_PID": os.urandom(12).hex(), "STUDY_ID": "s", "SESSION_ID": os.urandom(12).hex()}
-    entered = yield request("POST", f"/s/{slug}/", {**person, "choice": "agree"})
-    assert entered.location, "the entry did not lead on"
-    page = yield request("GET", entered.location)
-    while found := SUBMIT.search(page.body):
-        fields = {
-            "preference": "r1",
-            "justification": "It says more, and it says it in order.",
-            "visible_ms": "2000",
+    for _ in range(rounds):
+        person = {
+            "PROLIFIC_PID": os.urandom(12).hex(),
+            "STUDY_ID": "s",
+            "SESSION_ID": os.urandom(12).hex(),
         }
-        submitted = yield request("POST", found[1].decode(), fields)
-        assert submitted.status == 303, submitted.status
-        tally.submit.append(submitted.seconds)
-        page = yield request("GET", submitted.location)
-        assert page.status == 200, page.status
+        entered = yield request("POST", f"/s/{slug}/", {**person, "choice": "agree"})
+        assert entered.location, "the entry did not lead on"
+        pages.append(entered.location)
+
+
+def walk(tally: Tally, pages: list[str]) -> Way:
+    for address in pages:
+        page = yield request("GET", address)
         tally.fetch.append(page.seconds)
+        while found := SUBMIT.search(page.body):
+            submitted = yield request("POST", found[1].decode(), FIELDS)
+            assert submitted.status == 303, submitted.status
+            tally.submit.append(submitted.seconds)
+            page = yield request("GET", submitted.location)
+            assert page.status == 200, page.status
+            tally.fetch.append(page.seconds)
 
 
 def request(method: str, path: str, fields: dict[str, str] | None = None) -> bytes:
