@@ -25,6 +25,7 @@ Runs are rows: start, resume and retry only change them. Whoever wants the work 
 """
 
 from judging.services.endpoints import EndpointRefused, create_endpoint, endpoint_problems
+from judging.services.estimating import Estimate, estimate
 from judging.services.judges import (
     JudgeRefused,
     copy_judge,
@@ -35,20 +36,16 @@ from judging.services.judges import (
     judge_settings,
     preview_request,
 )
+from judging.services.progress import Progress, run_progress, runs_progress
 from judging.services.runs import (
     RETRIED,
     UNCHANGED,
-    Estimate,
-    Progress,
     RunRefused,
     WrongState,
     cancel_run,
-    estimate,
     pause_run,
     resume_run,
     retry_run,
-    run_progress,
-    runs_progress,
     start_run,
 )
 

@@ -1,18 +1,15 @@
-"""Runs: estimated, started, paused, resumed, cancelled, retried and brought to their end."""
+"""Runs: started, paused, resumed, cancelled, retried and brought to their end."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Collection
 from decimal import Decimal
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Count, F, Max, Q, Sum
+from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
 from evaluation.services import assign_orders
-from judging import prompting
 from judging.models import (
     ACTIVE,
     BackendKind,
@@ -25,17 +22,13 @@ from judging.models import (
     RunState,
     Verdict,
 )
-from judging.services.dealing import Plan, judged_items, replicates, sample_items, undealt
-from judging.services.expecting import expect
-from judging.services.judges import answered_questions, current_spec, judge_problems
-from judging.services.money import ZERO, cost_of
+from judging.services.dealing import judged_items
+from judging.services.judges import answered_questions, judge_problems
 
 UNCHANGED: Final[Any] = object()
 # What may be tried again. Never "inconsistent": retrying until consistent would bias the judge.
 RETRIED = (Outcome.FAILED, Outcome.UNPARSED, Outcome.TRUNCATED)
 JUDGED_STATUSES = (Status.LIVE, Status.PAUSED, Status.CLOSED)
-SAMPLE = 20
-RATE_WINDOW = timedelta(seconds=30)
 
 
 class RunRefused(Exception):
@@ -50,119 +43,6 @@ class WrongState(Exception):
     """The run's state does not allow this."""
 
 
-# --- before -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """What a run would take, told from the real prompts of a sample of its items."""
-
-    items: int
-    # Items with the judge's own system, as a share of the sample.
-    excluded_share: float
-    calls: int
-    # Calls whose reply an earlier run has brought already, as a share of the sample; they cost nothing.
-    cached_share: float
-    # Of the calls that have to be made.
-    prompt_tokens: int
-    completion_tokens: int
-    cost: Decimal
-    # None for heuristics, which need no endpoint.
-    in_flight: int | None
-    seconds: float | None
-    # Whether time and completion tokens were seen with this model and the same questions before.
-    measured: bool
-    # What they rest on, as sentences; empty for heuristics.
-    basis: str
-    sampled: int
-
-
-def estimate(
-    study: Study, judge: Judge, *, max_items: int | None = None, in_flight: int | None = None
-) -> Estimate:
-    """Items, calls, tokens, money and time, before anything is spent."""
-    problems = _refusals(study, judge)
-    if problems:
-        raise RunRefused(problems)
-    plan = Plan.of(judge, current_spec(study))
-    items, sample = sample_items(study, max_items, SAMPLE)
-    judged = [item for item in sample if not plan.excludes(_stimulus(item))]
-    share = len(judged) / len(sample) if sample else 0.0
-    per_item = sum(len(plan.steps(_stimulus(item))) for item in judged) * plan.replicates
-    calls = round(items * share * per_item / len(judged)) if judged else 0
-    common: dict[str, Any] = {
-        "items": items,
-        "excluded_share": 1 - share if sample else 0.0,
-        "calls": calls,
-        "sampled": len(sample),
-    }
-    if judge.backend != BackendKind.CHAT:
-        return Estimate(
-            **common, cached_share=0, prompt_tokens=0, completion_tokens=0, cost=ZERO, in_flight=None, seconds=None,
-            measured=True, basis="",
-        )  # fmt: skip
-    assert judge.endpoint is not None
-    try:
-        requests = [request for item in judged for request in _requests(plan, judge, item)]
-        replies = [reply for item in judged for reply in _replies(plan, judge, item)]
-    except prompting.CannotAsk as cannot:
-        raise RunRefused([str(cannot)]) from None
-    keys = {_key(judge, request, replicate, step) for request, replicate, step in requests}
-    known = Call.objects.filter(cache_key__in=keys, outcome=Outcome.OK, cached=False)
-    cached_share = known.values("cache_key").distinct().count() / len(keys) if keys else 0.0
-    asked = round(calls * (1 - cached_share))
-    characters = sum(_characters(request) for request, _, _ in requests)
-    tokens = characters / prompting.CHARACTERS_PER_TOKEN / len(requests) if requests else 0.0
-    expected = expect(judge, replies)
-    at_once = min(in_flight or judge.endpoint.max_in_flight, judge.endpoint.max_in_flight)
-    prompt_tokens, completion_tokens = round(asked * tokens), round(asked * expected.tokens)
-    return Estimate(
-        **common,
-        cached_share=cached_share,
-        prompt_tokens=prompt_tokens,
-        completion_tokens=completion_tokens,
-        cost=cost_of(prompt_tokens, completion_tokens, judge.price_prompt, judge.price_completion),
-        in_flight=at_once,
-        seconds=asked * expected.seconds / at_once,
-        measured=expected.measured,
-        basis=expected.basis,
-    )
-
-
-def _stimulus(item: Item) -> dict[str, Any]:
-    assert item.stimulus is not None
-    return dict(item.stimulus)
-
-
-def _requests(plan: Plan, judge: Judge, item: Item) -> Iterable[tuple[Any, int, str]]:
-    assert judge.endpoint is not None
-    for replicate, step, order in plan.calls(_stimulus(item), item.start_order):
-        request = prompting.build_request(
-            plan.protocol, plan.spec, _stimulus(item), plan.settings, order=order, step=step,
-            capabilities=judge.endpoint.capabilities, seed=sampling_seed(judge.study, replicate),
-        )  # fmt: skip
-        yield request, replicate, step
-
-
-def _replies(plan: Plan, judge: Judge, item: Item) -> Iterable[prompting.ExpectedReply]:
-    """What the reply to each of these requests could be."""
-    assert judge.endpoint is not None
-    for _, step, order in plan.calls(_stimulus(item), item.start_order):
-        yield prompting.expected_reply(
-            plan.protocol, plan.spec, _stimulus(item), plan.settings, order=order, step=step,
-            capabilities=judge.endpoint.capabilities,
-        )  # fmt: skip
-
-
-def _key(judge: Judge, request: Any, replicate: int, step: str) -> str:
-    assert judge.endpoint is not None
-    return prompting.cache_key(judge.endpoint.base_url, request, replicate=replicate, step=step)
-
-
-def _characters(request: Any) -> int:
-    return sum(len(message["content"]) for message in request.messages)
-
-
 def run_in_flight(run: Run) -> int:
     """Calls that one worker process keeps in flight: never more than the endpoint allows."""
     endpoint = run.judge.endpoint
@@ -173,9 +53,6 @@ def run_in_flight(run: Run) -> int:
 def sampling_seed(study: Study, replicate: int, unread: int = 0) -> int:
     """The seed sent with a request: the same for every item, another for every sample and for asking once more."""
     return (study.seed * 1_000_003 + replicate * 101 + unread) % 2**31
-
-
-# --- starting and steering --------------------------------------------------------------------------------------------
 
 
 def start_run(
@@ -189,7 +66,7 @@ def start_run(
     in_flight: int | None = None,
 ) -> Run:
     """A new run with its rater; its calls are dealt by whoever works on it."""
-    problems = _refusals(study, judge)
+    problems = refusals(study, judge)
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
     problems += [
@@ -228,7 +105,8 @@ def start_run(
         )
 
 
-def _refusals(study: Study, judge: Judge) -> list[str]:
+def refusals(study: Study, judge: Judge) -> list[str]:
+    """Why the judge can't judge this study, as sentences."""
     if judge.study_id != study.pk:
         return ["The judge belongs to another study."]
     if study.status not in JUDGED_STATUSES:
@@ -409,122 +287,3 @@ def _put_back(run: Run) -> bool:
 def drop_withdrawn(item: Item) -> None:
     """Nobody pays for calls on an item that was withdrawn: those that are not final are taken away."""
     Call.objects.filter(item=item).exclude(state=CallState.FINAL).delete()
-
-
-# --- watching ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """Where a run stands."""
-
-    state: str
-    reason: str
-    # Calls: those that are there, and those still to be dealt (told from what an item has taken so far).
-    total: int
-    final: int
-    open: int
-    leased: int
-    # Of the open ones, those that are backing off.
-    waiting: int
-    # Final calls by outcome, in the order of `Outcome`, only what occurs.
-    outcomes: dict[str, int] = field(default_factory=dict)
-    cached: int
-    prompt_tokens: int
-    completion_tokens: int
-    spent: Decimal
-    budget: Decimal | None
-    # Calls that became final lately.
-    per_second: float
-    # Until the end at this pace; None where it can't be told.
-    seconds_left: float | None
-    last_error: str
-
-    @property
-    def share(self) -> float:
-        return self.final / self.total if self.total else 0.0
-
-    @property
-    def active(self) -> bool:
-        return self.state in ACTIVE
-
-    @property
-    def not_ok(self) -> int:
-        return self.final - self.outcomes.get(Outcome.OK, 0)
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
-
-
-def run_progress(run: Run) -> Progress:
-    return runs_progress([run])[run.pk]
-
-
-def runs_progress(runs: Iterable[Run]) -> dict[int, Progress]:
-    """The progress of several runs, in a fixed number of queries for those that are dealt."""
-    by_pk: dict[int, Run] = {run.pk: run for run in runs}
-    now = timezone.now()
-    rows: dict[int, list[dict[str, Any]]] = {pk: [] for pk in by_pk}
-    recent = Q(finished_at__gte=now - RATE_WINDOW)
-    for row in (
-        Call.objects.filter(run__in=by_pk)
-        .order_by()
-        .values("run", "state", "outcome")
-        .annotate(
-            n=Count("pk"),
-            cached=Count("pk", filter=Q(cached=True)),
-            waiting=Count("pk", filter=Q(not_before__gt=now)),
-            recent=Count("pk", filter=recent),
-            prompt=Sum("prompt_tokens"),
-            completion=Sum("completion_tokens"),
-        )
-    ):
-        rows[row["run"]].append(dict(row))
-    errors = _last_errors(by_pk)
-    return {pk: _progress(run, rows[pk], now, errors.get(pk, "")) for pk, run in by_pk.items()}
-
-
-def _last_errors(pks: Iterable[int]) -> dict[int, str]:
-    failed = Call.objects.filter(run__in=list(pks)).exclude(error="").order_by()
-    last = failed.values("run").annotate(last=Max("pk")).values("last")
-    return dict(Call.objects.filter(pk__in=last).values_list("run", "error"))
-
-
-def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: str) -> Progress:
-    def count(state: str) -> int:
-        return sum(row["n"] for row in rows if row["state"] == state)
-
-    counts: dict[str, int] = {row["outcome"]: row["n"] for row in rows if row["state"] == CallState.FINAL}
-    there, final = sum(row["n"] for row in rows), count(CallState.FINAL)
-    total = there + _undealt_calls(run, there)
-    since = min(RATE_WINDOW.total_seconds(), (now - (run.started_at or now)).total_seconds()) or 1.0
-    rate = sum(row["recent"] for row in rows) / max(since, 1.0)
-    active = run.state in ACTIVE
-    return Progress(
-        state=run.state,
-        reason=run.reason,
-        total=total,
-        final=final,
-        open=count(CallState.OPEN),
-        leased=count(CallState.LEASED),
-        waiting=sum(row["waiting"] for row in rows if row["state"] == CallState.OPEN),
-        outcomes={outcome: counts[outcome] for outcome in Outcome.values if outcome in counts},
-        cached=sum(row["cached"] for row in rows),
-        prompt_tokens=sum(row["prompt"] for row in rows),
-        completion_tokens=sum(row["completion"] for row in rows),
-        spent=run.spent,
-        budget=run.budget,
-        per_second=rate if active else 0.0,
-        seconds_left=(total - final) / rate if active and rate else None,
-        last_error=last_error,
-    )
-
-
-def _undealt_calls(run: Run, there: int) -> int:
-    items = undealt(run)
-    if not items:
-        return 0
-    dealt = Call.objects.filter(run=run).values("item").distinct().count() if there else 0
-    per_item = there / dealt if dealt else float(replicates(run.judge))
-    return round(items * per_item)
