@@ -51,16 +51,15 @@ def cancel_act(request: HttpRequest, study: Study, act: int) -> HttpResponse:
         refusing(lambda: cancel(waiting, data["reason"], request.user))
         return "Cancelled; the panel has not heard of it."
 
-    page = Act(
+    return _page(
+        request,
+        study,
         title=f"Cancel: {_asked(waiting, study)}",
         text="It is not sent yet. Cancelled, it never is, and it can be asked for anew.",
         button="Cancel it",
         objects=_about(waiting),
         do=do,
-        back=panel_url(study),
-        logs_itself=True,
     )
-    return act_page(request, study, page, tab=TAB)
 
 
 class SettlingForm(forms.Form):
@@ -87,7 +86,9 @@ def settle_act(request: HttpRequest, study: Study, act: int) -> HttpResponse:
         refusing(lambda: settle(doubted, happened, data["note"], request.user))
         return "Settled: it happened." if happened else "Settled: it did not happen."
 
-    page = Act(
+    return _page(
+        request,
+        study,
         title=f"Settle: {_asked(doubted, study)}",
         text=f"Look at the submission on {get_platform(panel.platform).label}. Nothing is sent by this page.",
         button="Settle",
@@ -98,10 +99,7 @@ def settle_act(request: HttpRequest, study: Study, act: int) -> HttpResponse:
             *doubted.note.splitlines(),
         ],
         do=do,
-        back=panel_url(study),
-        logs_itself=True,
     )
-    return act_page(request, study, page, tab=TAB)
 
 
 # --- by what the panel shows ------------------------------------------------------------------------------------------
@@ -126,18 +124,15 @@ def settle_paid(request: HttpRequest, study: Study, act: int) -> HttpResponse:
         refusing(lambda: settle_as_paid(evidence, data["note"], request.user))
         return f"Settled as paid: {_bonuses(evidence)}."
 
-    page = Act(
+    return _page(
+        request,
+        study,
         title=f"Settle as paid: {_bonuses(evidence)}",
         text=f"{evidence.sentence} Nothing is sent by this page.",
         button="Settle as paid",
-        form=NoteForm,
-        initial={"note": evidence.sentence},
-        objects=_lines(evidence, study),
         do=do,
-        back=panel_url(study),
-        logs_itself=True,
+        **_seen(evidence, study),
     )
-    return act_page(request, study, page, tab=TAB)
 
 
 @study_page("write", methods=FORM)
@@ -151,20 +146,17 @@ def pay_anew(request: HttpRequest, study: Study, act: int) -> HttpResponse:
         send_later(panel)
         return f"Paying again, as a new batch: {_bonuses(Evidence(evidence.verdict, '', tuple(acts)))}."
 
-    page = Act(
+    return _page(
+        request,
+        study,
         title=f"Pay again: {_bonuses(evidence)}",
         text=f"{evidence.sentence} Look there yourself before you pay: the first ones are then taken to have never "
         "happened.",
         button="Pay again",
         danger=True,
-        form=NoteForm,
-        initial={"note": evidence.sentence},
-        objects=_lines(evidence, study),
         do=do,
-        back=panel_url(study),
-        logs_itself=True,
+        **_seen(evidence, study),
     )
-    return act_page(request, study, page, tab=TAB)
 
 
 @study_page("write", methods=FORM)
@@ -182,7 +174,9 @@ def take_down_bonus(request: HttpRequest, study: Study, record: int) -> HttpResp
         made = refusing(lambda: take_down(there, data["note"], request.user))
         return f"Taken down: a bonus of {made.amount} {study.currency} for {there.external_id}."
 
-    page = Act(
+    return _page(
+        request,
+        study,
         title=f"Take down a bonus of {more} {study.currency}",
         text=f"{get_platform(panel.platform).label} shows it, and it was not paid from here. Taken down, it stands in "
         "this study's sums. Nothing is sent by this page.",
@@ -190,10 +184,16 @@ def take_down_bonus(request: HttpRequest, study: Study, record: int) -> HttpResp
         form=NoteForm,
         objects=[f"{there.participant_id} · {there.external_id}"],
         do=do,
-        back=panel_url(study),
-        logs_itself=True,
     )
-    return act_page(request, study, page, tab=TAB)
+
+
+def _seen(evidence: Evidence, study: Study) -> dict[str, Any]:
+    """What the panel shows of the bonuses, which is how whoever settles them knows."""
+    return {
+        "form": NoteForm,
+        "initial": {"note": evidence.sentence},
+        "objects": _lines(evidence, study),
+    }
 
 
 def _evidence(panel: Panel, act: int) -> Evidence:
@@ -219,6 +219,11 @@ def _lines(evidence: Evidence, study: Study) -> list[str]:
 
 
 # --- shared -----------------------------------------------------------------------------------------------------------
+
+
+def _page(request: HttpRequest, study: Study, **said: Any) -> HttpResponse:
+    """A confirming page whose act writes the study's history itself, with what was sent and by whom."""
+    return act_page(request, study, Act(back=panel_url(study), logs_itself=True, **said), tab=TAB)
 
 
 def _act(panel: Panel, pk: int) -> PanelAct:
