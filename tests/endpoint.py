@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gzip
 import hashlib
 import json
 import math
@@ -32,6 +33,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 BEHAVIOURS = {
@@ -54,6 +56,8 @@ BEHAVIOURS = {
     "redirect": "307 to the argument",
     "echo_key": "400 with the authorization header in its message",
     "no_usage": "says nothing of tokens",
+    "large": "200, and a text of so many megabytes",
+    "bomb": "the same, compressed to a thousandth",
     "top": "refuses more than so many top_logprobs (20 without it)",
 }
 FENCED = re.compile(
@@ -193,11 +197,27 @@ def _misbehave(name: str, argument: str, delay: float, authorization: str) -> An
         return Answer(200, b"<html>not what you asked for</html>", delay)
     if name == "odd":
         return Answer(200, b'{"object": "chat.completion", "choices": []}', delay)
+    if name in ("large", "bomb"):
+        body = _large(float(argument))
+        if name == "large":
+            return Answer(200, body, delay)
+        return Answer(200, _compressed(body), delay, headers=(("content-encoding", "gzip"),))
     if name == "redirect":
         return Answer(307, b"", delay, headers=(("location", argument.replace("|", ":")),))
     if name == "echo_key":
         return _error(400, f"I was sent {authorization} and do not like it", delay)
     return None
+
+
+@cache
+def _large(megabytes: float) -> bytes:
+    message = {"role": "assistant", "content": "w" * round(megabytes * 1024**2)}
+    return json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+
+
+@cache
+def _compressed(body: bytes) -> bytes:
+    return gzip.compress(body, 6)
 
 
 def _error(status: int, message: str, delay: float, *, code: str = "", headers: Any = ()) -> Answer:

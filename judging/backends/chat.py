@@ -6,6 +6,7 @@ each call is a request of its HTTP client, over its aiohttp transport. What the 
 """
 
 import asyncio
+import contextlib
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ FAILS = {400, 405, 409, 410, 411, 412, 413, 414, 415, 418, 422, 431, 451}
 # No server may hold a call back for longer.
 MAX_AFTER = 3_600.0
 MAX_REASON = 300
+# No reply is longer, after decompression: a thousand times what a verdict with its reasons takes.
+MOST_BYTES = 4 * 1024 * 1024
 # What the client would tell the server of this machine with every request: nobody asked.
 UNTOLD = "x-stainless-"
 
@@ -74,17 +77,20 @@ class ChatBackend:
         )
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._http.send(sent)
+                response = await self._http.send(sent, stream=True)
+                content = await _read(response)
+        except CallFailed:
+            raise
         except Exception as error:  # the transport lets some of aiohttp's errors through
             raise TryAgain(self._broken(error)) from None
         if not response.is_success:
-            raise self._said(response)
-        return read_completion(response.content, response.headers.get("x-request-id", ""))
+            raise self._said(response, content)
+        return read_completion(content, response.headers.get("x-request-id", ""))
 
-    def _said(self, response: httpx2.Response) -> Exception:
+    def _said(self, response: httpx2.Response, content: bytes) -> Exception:
         """The exception for an answer that is an error or a redirect."""
         status = response.status_code
-        code, message = _error_of(response.content)
+        code, message = _error_of(content)
         said = f"{status}: {self._clean(message)}" if message else str(status)
         if 300 <= status < 400:
             return StopRun("The endpoint answers with a redirect, which is not followed; correct its URL.")
@@ -107,6 +113,21 @@ class ChatBackend:
 
     def _clean(self, text: str) -> str:
         return scrub(" ".join(text.split()), self._key)[:MAX_REASON]
+
+
+async def _read(response: httpx2.Response) -> bytes:
+    """The answer's body, decompressed piece by piece; CallFailed as soon as it is longer than any reply may be.
+
+    Asking again would bring as much again, and be paid for again.
+    """
+    content = bytearray()
+    # Closed by hand: leaving the loop early would leave the connection to the garbage collector.
+    async with contextlib.aclosing(response.aiter_bytes()) as pieces:
+        async for piece in pieces:
+            content += piece
+            if len(content) > MOST_BYTES:
+                raise CallFailed(f"The reply is too large: more than {MOST_BYTES // 1024**2} MB.")
+    return bytes(content)
 
 
 def body_of(request: Request) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> lis
     keys = {question.key for question in questions}
     problems = [f"The study has no question {key!r}." for key in settings.questions if key not in keys]
     problems += problems or _question_problems(
-        [each for each in questions if is_wanted(each, settings)], settings
+        [each for each in questions if is_wanted(each, settings)], spec, settings
     )
     own = sorted(OWN_PARAMETERS & settings.extra.keys())
     problems += [f"{name} can't be among the further parameters." for name in own]
@@ -25,8 +25,8 @@ def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> lis
     return list(dict.fromkeys(problems))
 
 
-def _question_problems(wanted: Sequence[Question], settings: Settings) -> list[str]:
-    """Whether these questions can be asked, of items with and without context."""
+def _question_problems(wanted: Sequence[Question], spec: Spec, settings: Settings) -> list[str]:
+    """Whether these questions can be asked, of items without context and, where an arm shows it, with it."""
     if not wanted:
         return ["The judge is asked no question: name some of the protocol's."]
     if settings.verdict == "logprobs" and all(each.kind != Kind.PREFERENCE for each in wanted):
@@ -34,7 +34,8 @@ def _question_problems(wanted: Sequence[Question], settings: Settings) -> list[s
             "Log-probabilities are read for preferences, and the judge is asked none: take the verdict from the text."
         ]
     problems = []
-    for shown in (Shown.WITH_CONTEXT, Shown.WITHOUT_CONTEXT):
+    shows_context = any(arm["context_at_judging"] for arm in spec["arms"])
+    for shown in (Shown.WITH_CONTEXT, Shown.WITHOUT_CONTEXT) if shows_context else (Shown.WITHOUT_CONTEXT,):
         together = [each for each in wanted if each.shown in (Shown.ALWAYS, shown)]
         problems.append(_refusal(wants_labels, together, settings))
     return [problem for problem in problems if problem]

@@ -245,6 +245,48 @@ def test_a_redirect_is_not_followed_and_the_key_stays(server):
         assert elsewhere.connections == 0
 
 
+@pytest.mark.parametrize("behaviour", ["large=5", "bomb=5", "large=50", "bomb=50"])
+def test_a_reply_is_read_up_to_a_limit(server, behaviour):
+    assert str(refused(server, behaviour, CallFailed)) == "The reply is too large: more than 4 MB."
+
+
+@pytest.mark.parametrize("behaviour", ["large=3.9", "bomb=3.9"])
+def test_a_long_reply_within_the_limit_is_read(server, behaviour):
+    assert len(ask(server, f"longer:{behaviour}").text) > 4_000_000
+
+
+ASK_MANY = """
+import asyncio, resource, sys
+from judging.backends.base import CallFailed, Request
+from judging.backends.chat import ChatBackend
+
+async def ask(backend, behaviour):
+    request = Request(model=f"longer:{behaviour}", messages=[{"role": "user", "content": "x"}])
+    try:
+        return (await backend.ask(request)).text
+    except CallFailed as failed:
+        return str(failed)
+
+async def main():
+    async with ChatBackend(sys.argv[1], timeout=60, in_flight=4) as backend:
+        await ask(backend, "")
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(3):
+            found = await asyncio.gather(*[ask(backend, each) for each in sys.argv[2:]])
+            assert all("too large" in each for each in found), found
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+
+asyncio.run(main())
+"""
+
+
+def test_a_worker_s_memory_stays_flat_under_large_replies(server):
+    """Twelve answers of 50 MB, four at a time: what they may take is four times the limit and its copies."""
+    command = [sys.executable, "-c", ASK_MANY, server.url, "large=50", "bomb=50", "large=50", "bomb=50"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert int(done.stdout) < 48 * 1024, f"{done.stdout} KB more than before"
+
+
 @pytest.mark.parametrize("behaviour", ["hang", "slow=30", "trickle=0.05"])
 def test_no_call_lasts_longer_than_the_timeout(server, behaviour):
     began = time.monotonic()

@@ -531,6 +531,13 @@ def test_settings_that_fit_have_no_problems():
         assert settings_problems(PAIRWISE, SPEC, settings) == []
 
 
+def test_log_probabilities_need_no_choice_of_questions_where_the_preference_is_all_that_is_asked():
+    """Without an arm that shows the context nobody is asked about it."""
+    without = make_spec(arms=[arm for arm in SPEC["arms"] if not arm["context_at_judging"]])
+    assert settings_problems(PAIRWISE, without, replace(JUDGE, verdict="logprobs")) == []
+    assert settings_problems(PAIRWISE, SPEC, replace(JUDGE, verdict="logprobs"))
+
+
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
