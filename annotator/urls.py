@@ -27,6 +27,7 @@ urlpatterns = [
     path("p/<token:token>/go-on/", views.go_on, name="go-on"),
     path("p/<token:token>/comments/", views.comments, name="comments"),
     path("p/<token:token>/withdraw/", views.withdraw, name="withdraw"),
+    path("p/<token:token>/a/<uuid:assignment_id>/", views.item, name="item"),
     path("p/<token:token>/a/<uuid:assignment_id>/submit/", views.submit, name="submit"),
     path("p/<token:token>/a/<uuid:assignment_id>/skip/", views.skip, name="skip"),
     path("p/<token:token>/a/<uuid:assignment_id>/draft/", views.draft, name="draft"),

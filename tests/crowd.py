@@ -11,9 +11,10 @@ from django.utils import timezone
 from annotator.models import Assignment, Participant, Slot, SlotState, Step
 from annotator.platforms import Visit
 from annotator.selectors import current_assignment, get_participant
+from annotator.services.drafts import save_draft
 from annotator.services.entry import StudyFull, enter
 from annotator.services.leaving import withdraw
-from annotator.services.submitting import CannotSkip, go_on, save_draft, skip, submit
+from annotator.services.submitting import CannotSkip, go_on, skip, submit
 from evaluation.models import Item, Judgment, Role
 from evaluation.protocols.base import sees_context
 from evaluation.protocols.values import checklist_parts

@@ -1,4 +1,4 @@
-"""What a participant does with the item before them: submit, skip, save a draft, ask for more time.
+"""What a participant does with the item before them: submit it, skip it, report it; and what they go on to.
 
 A submit and the claim that follows it are one transaction of at most eight statements, however large the study.
 """
@@ -22,7 +22,7 @@ from annotator.models import (
     Step,
 )
 from annotator.selectors import PERSON, SAMPLE_ID, columns_of, rounds_as_trace, submitted
-from annotator.services.claiming import extend_lease, lease_end, release_slot
+from annotator.services.claiming import release_slot
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
 from evaluation.models import ItemFlag, Judgment, Outcome, Role
 from evaluation.prepared import Prepared, PreparedUpdate, Sample
@@ -31,8 +31,6 @@ from evaluation.protocols.entries import answers_traced_back, known_origins
 from evaluation.protocols.moves import Trace, known_moves
 from evaluation.services import JudgmentInput, record_judgments
 
-# In bytes of a request: well above thirty entries of the length that one may have.
-MAX_DRAFT = 1_000_000
 # What can still be submitted.
 UNFINISHED = (AssignmentState.RESERVED, AssignmentState.EXPIRED)
 
@@ -79,7 +77,7 @@ def submit(
     now = timezone.now()
     try:
         with transaction.atomic():
-            assignment = _lock(token, assignment_id)
+            assignment = lock_assignment(token, assignment_id)
             if assignment.state not in UNFINISHED:
                 raise _AlreadyDone
             spec = assignment.participant.revision.spec
@@ -153,7 +151,7 @@ LOCKED = Prepared(
 )
 
 
-def _lock(token: str, assignment_id: uuid.UUID) -> Any:
+def lock_assignment(token: str, assignment_id: uuid.UUID) -> Any:
     """Locks the participant, so that nothing else of theirs happens meanwhile, and reads all that is needed."""
     assignment = LOCKED.first(token=token, assignment=assignment_id)
     if assignment is None:
@@ -308,7 +306,7 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
     now = timezone.now()
     try:
         with transaction.atomic():
-            assignment = _lock(token, assignment_id)
+            assignment = lock_assignment(token, assignment_id)
             if assignment.state != AssignmentState.RESERVED:
                 raise _AlreadyDone
             # An attention check can be skipped like an item, because it must not be told from one.
@@ -362,20 +360,6 @@ def report_problem(token: str, assignment_id: uuid.UUID, note: str) -> None:
     """A participant says that something is wrong with an item."""
     assignment = get_assignment(token, assignment_id)
     ItemFlag.objects.create(item_id=assignment.item_id, reason="reported", note=note.strip()[:2_000])
-
-
-def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> datetime | None:
-    """Keeps what was filled in so far and extends the lease; None if the place was lost. NotYours otherwise."""
-    now = timezone.now()
-    with transaction.atomic():
-        assignment = _lock(token, assignment_id)
-        # The place before the assignment, as claiming does it, so the two can't wait for each other.
-        # An item without a place can't be lost, but must look as if it could: attention checks don't stand out.
-        until = (
-            extend_lease(assignment, now) if assignment.slot_id else lease_end(assignment.participant, now)
-        )
-        kept = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.RESERVED).update(draft=draft)
-        return until if kept else None
 
 
 def go_on(token: str) -> None:

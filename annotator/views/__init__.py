@@ -5,6 +5,7 @@ from annotator.views.draft import draft
 from annotator.views.entry import entry
 from annotator.views.go_on import go_on
 from annotator.views.hooks import prolific_hook
+from annotator.views.item import item
 from annotator.views.page import page
 from annotator.views.problem import problem
 from annotator.views.revise import revise
@@ -18,6 +19,7 @@ __all__ = [
     "draft",
     "entry",
     "go_on",
+    "item",
     "page",
     "problem",
     "prolific_hook",

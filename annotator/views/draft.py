@@ -8,7 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
-from annotator.services.submitting import MAX_DRAFT, save_draft
+from annotator.services.drafts import MAX_DRAFT, save_draft
 from annotator.views.access import clean_text, home, participant_view
 from evaluation.forms import PROBLEM_NOTE
 

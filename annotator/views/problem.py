@@ -4,7 +4,8 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.submitting import report_problem, save_draft
+from annotator.services.drafts import save_draft
+from annotator.services.submitting import report_problem
 from annotator.views.access import clean_text, home, participant_view
 from annotator.views.draft import draft_fields
 from evaluation.forms import PROBLEM_NOTE

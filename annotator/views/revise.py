@@ -6,8 +6,8 @@ import uuid
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
+from annotator.services.drafts import save_draft
 from annotator.services.rounds import RoundRefused, ask
-from annotator.services.submitting import save_draft
 from annotator.tasks import ask_for_draft
 from annotator.views.access import home, participant_view
 from annotator.views.draft import draft_fields, is_too_large

@@ -18,13 +18,12 @@ from annotator.services.leaving import MAX_COMMENTS
 from annotator.services.panels import leave_of
 from annotator.views.access import address_of, render_for
 from annotator.views.drafting import drafting_of
-from annotator.views.texts import LINK_STOPPED, NOTICES, OUTCOMES, STEP_LABELS
+from annotator.views.texts import LINK_STOPPED, NOTICES, OUTCOMES, REFUSED, STEP_LABELS
 from evaluation import design
 from evaluation.forms import INSTRUCTION, VISIBLE_MS, build_feedback, build_screen, read_fields, read_trace
 from evaluation.models import Item, Role, Status, Study
-from evaluation.protocols import AnswerValue, Kind, Problem
+from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem
 from evaluation.protocols.base import Data
-from evaluation.protocols.moves import Trace
 from evaluation.rendering import render_markdown
 
 # How long before its end a lease is announced; a short lease, in its last fifth.
@@ -44,40 +43,42 @@ def current_screen(participant: Participant, assignment: Assignment | None, noti
     return waiting_screen(participant, notice)
 
 
-def item_screen(
-    participant: Participant,
-    assignment: Assignment,
-    notice: str = "",
-    *,
-    data: Data | None = None,
-    visible_ms: str = "",
-    problems: tuple[Problem, ...] = (),
-    trace: Trace | None = None,
-    instruction: str = "",
-) -> HttpResponse:
-    """The item with what was filled in: the draft, or what a refused form held."""
-    draft = assignment.draft
+def item_screen(participant: Participant, assignment: Assignment, notice: str = "") -> HttpResponse:
+    """The item with what was filled in so far; after a form that was refused, with what is still wrong with that."""
+    draft, stimulus = assignment.draft, _stimulus(assignment)
+    data = read_fields(draft)
+    problems = _problems(participant, stimulus, data) if notice == REFUSED else []
     screen = build_screen(
         participant.study.protocol_object,
         participant.revision.spec,
-        _stimulus(assignment),
+        stimulus,
         assignment.order,
-        data=read_fields(draft) if data is None else data,
+        data=data,
         problems=problems,
-        trace=read_trace(draft) if data is None else trace,
-        drafting=drafting_of(participant, assignment, instruction or draft.get(INSTRUCTION, "")),
+        trace=read_trace(draft),
+        drafting=drafting_of(participant, assignment, draft.get(INSTRUCTION, "")),
     )
     role = assignment.item.role
-    context = _around(participant, notice, role=role) | {
+    # What is wrong is said by the summary.
+    context = _around(participant, "" if problems else notice, role=role) | {
         "screen": screen,
-        "item": _item(participant, assignment, visible_ms or draft.get(VISIBLE_MS, "")),
+        "item": _item(participant, assignment, draft.get(VISIBLE_MS, "")),
     }
     context["help"] |= {
         "problem": _address("problem", participant, assignment),
         "guideline": guideline(participant, assignment.item.stimulus),
         "shortcuts": True,
     }
-    return render_for(participant.study, "annotator/page_item.html", context, status=422 if problems else 200)
+    return render_for(participant.study, "annotator/page_item.html", context)
+
+
+def _problems(participant: Participant, stimulus: dict[str, Any], data: Data) -> list[Problem]:
+    """What keeps the draft from being submitted: found anew, since it may have been put right meanwhile."""
+    try:
+        participant.study.protocol_object.clean(participant.revision.spec, stimulus, data, source="form")
+    except AnswersInvalid as invalid:
+        return list(invalid.problems)
+    return []
 
 
 def _item(participant: Participant, assignment: Assignment, visible_ms: str) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.selectors import get_participant
-from annotator.services.submitting import get_assignment, said_after, save_draft
+from annotator.services.drafts import keep_refused, save_draft
+from annotator.services.submitting import said_after
 from annotator.services.submitting import submit as submit_service
-from annotator.views.access import home, participant_view
+from annotator.views.access import SeeOther, address_of, home, participant_view
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.screens import item_screen
-from evaluation.forms import INSTRUCTION, LOOK, read_fields, read_trace, read_visible_ms
+from annotator.views.texts import REFUSED
+from evaluation.forms import LOOK, read_fields, read_trace, read_visible_ms
 from evaluation.protocols import AnswersInvalid
 
 
@@ -22,19 +22,23 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     data, visible_ms, trace = read_fields(fields), read_visible_ms(fields), read_trace(fields)
     try:
         assignment = submit_service(token, assignment_id, data, visible_ms=visible_ms, trace=trace)
-    except AnswersInvalid as invalid:
-        return item_screen(
-            get_participant(token),
-            get_assignment(token, assignment_id),
-            data=data,
-            visible_ms=str(visible_ms or 0),
-            problems=tuple(invalid.problems),
-            trace=trace,
-            instruction=fields.get(INSTRUCTION, ""),
-        )
+    except AnswersInvalid:
+        return _refuse(request, token, assignment_id, fields)
     if assignment.was_done:
         return home(token, "already")
     return home(token, "late" if assignment.surplus else said_after(assignment))
+
+
+def _refuse(
+    request: HttpRequest, token: str, assignment_id: uuid.UUID, fields: dict[str, str]
+) -> HttpResponse:
+    """Keeps what was filled in and shows it by a GET, so that loading the page again sends nothing."""
+    if is_too_large(request):
+        return home(token, "too-large")
+    if keep_refused(token, assignment_id, draft_fields(fields)):
+        return home(token, REFUSED)
+    # The place is gone, but what is submitted late is kept and paid.
+    return SeeOther(f"{address_of('item', token, assignment_id)}?notice={REFUSED}")
 
 
 def _show_again(

@@ -7,6 +7,9 @@ from annotator.models import ParticipantOutcome, Step
 
 Words = str | Promise
 
+# After a form that was refused: what is wrong stands with the questions, unless it has been put right meanwhile.
+REFUSED = "refused"
+
 NOTICES: dict[str, Words] = {
     "already": gettext_lazy("You had already done that item. This is what comes next."),
     "check-failed": gettext_lazy(
@@ -26,6 +29,9 @@ NOTICES: dict[str, Words] = {
     ),
     "too-large": gettext_lazy(
         "What you filled in was too long, so none of it was kept. Please make it shorter."
+    ),
+    REFUSED: gettext_lazy(
+        "Your answers were not handed in. This is what you have filled in so far; please check it and submit it."
     ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
     "round-asked": gettext_lazy(

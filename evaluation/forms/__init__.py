@@ -7,6 +7,7 @@ Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers an
 
 from evaluation.forms.entry_shapes import Drafting, RoundGiven
 from evaluation.forms.feedback import build_feedback
+from evaluation.forms.merging import merge_drafts
 from evaluation.forms.names import response_names
 from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
 from evaluation.forms.reading import (
@@ -33,6 +34,7 @@ __all__ = [
     "Screen",
     "build_feedback",
     "build_screen",
+    "merge_drafts",
     "problem_text",
     "read_fields",
     "read_trace",

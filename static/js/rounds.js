@@ -31,7 +31,7 @@ async function get(address) {
 
 /**
  * Puts what the page has of the rounds by now in the place of what it had; the rows of a new revision come along.
- * The page is not at this one's address where a form was refused, and may be about another item by now.
+ * The participant's page may be about another item by now.
  */
 async function renew(waiting) {
   renewals += 1;

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotator.models import Assignment, Slot
 from annotator.platforms import Visit
+from annotator.services.drafts import MAX_DRAFT
 from annotator.services.entry import enter
-from annotator.services.submitting import MAX_DRAFT
 from tests.annotator.conftest import address, fields, home, text
 
 pytestmark = pytest.mark.django_db

@@ -6,8 +6,8 @@ import pytest
 
 from annotator.models import Assignment, DraftRound
 from annotator.platforms import Visit
+from annotator.services.drafts import MAX_DRAFT
 from annotator.services.entry import enter
-from annotator.services.submitting import MAX_DRAFT
 from evaluation import hooks
 from tests.annotator.conftest import home, text
 from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept

@@ -51,8 +51,8 @@ def test_incomplete_form_comes_back_with_everything_kept(client, make):
         "visible_ms": "77",
     }
     response = client.post(target, given)
-    page = response.content.decode()
-    assert response.status_code == 422
+    assert (response.status_code, response["Location"]) == (303, f"{home(participant)}?notice=refused")
+    page = client.get(response["Location"]).content.decode()
     assert "2 choices are still open." in page
     assert 'href="#q-satisfied.f1.r2"' in page
     assert 'id="q-satisfied.f1.r2"' in page
@@ -83,10 +83,70 @@ def test_incomplete_form_comes_back_with_everything_kept(client, make):
     ],
 )
 def test_bad_input(client, participant, given, words):
-    response = client.post(address(client, participant), given)
-    assert response.status_code == 422
+    response = client.post(address(client, participant), given, follow=True)
     assert words in text(response)
     assert not Judgment.objects.exists()
+
+
+def test_a_refused_form_sent_again_takes_nothing_from_the_draft(client, make):
+    """As a browser does that loads the answer to a form again: it sends the form."""
+    participant = enter(make(arms=WITH, follow_ups=1), Visit("link"))
+    target = address(client, participant)
+    blank = {"justification": "", "visible_ms": "900", "trace.justification": ""}
+    assert client.post(target, blank).status_code == 303
+    given = {"preference": "r2", "satisfied.f1.r1": "1", "justification": "Now with reasons."}
+    client.post(address(client, participant, "draft"), given, content_type="application/json")
+    page = client.get(client.post(target, blank)["Location"]).content.decode()
+    kept = Assignment.objects.get().draft
+    assert {name: kept[name] for name in given} == given
+    assert "Now with reasons." in page
+    assert re.findall(r'name="([^"]+)" value="(\w+)"[^>]* checked', page) == [
+        ("satisfied.f1.r1", "1"),
+        ("preference", "r2"),
+    ]
+    assert "1 choice is still open." in page
+
+
+def test_after_a_refusal_the_page_says_what_is_still_wrong_now(client, participant):
+    page = client.post(address(client, participant), {"justification": "x"})["Location"]
+    assert "Please choose one." in text(client.get(page))
+    client.post(address(client, participant, "draft"), {"preference": "r1"}, content_type="application/json")
+    mended = text(client.get(page))
+    assert "Please choose one." not in mended
+    assert "Your answers were not handed in." in mended
+    assert "Your answers were not handed in." not in text(client.get(home(participant)))
+
+
+def test_a_refusal_shows_no_other_item_and_keeps_the_place(client, participant):
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() + timedelta(seconds=30))
+    client.post(address(client, participant), {"justification": "x"})
+    assert Assignment.objects.get().state == "reserved"
+    assert Slot.objects.get(state="reserved").leased_until > timezone.now() + timedelta(minutes=50)
+
+
+def test_what_is_refused_late_can_still_be_put_right_and_is_paid(client, make):
+    study = make(queries=2, redundancy=1, items_per_participant=2)
+    participant = enter(study, Visit("link"))
+    target, given = address(client, participant), fields(client, participant)
+    Slot.objects.filter(state="reserved").update(leased_until=timezone.now() - timedelta(hours=1))
+    taker = enter(study, Visit("link"))
+    late = client.post(target, given | {"preference": ""})
+    assert before(taker.token).item_id == Assignment.objects.get(participant=participant).item_id
+    page = client.get(late["Location"])
+    assert "Please choose one." in text(page)
+    assert given["justification"] in text(page)
+    assert f'action="{target}"' in page.content.decode()
+    assert client.post(target, given)["Location"] == f"{home(participant)}?notice=late"
+    assert Judgment.objects.get().surplus is True
+    assert client.get(late["Location"])["Location"] == home(participant)
+
+
+def test_a_refused_form_that_is_too_large_leaves_the_draft_as_it_was(client, participant):
+    target = address(client, participant)
+    client.post(target, {"justification": "so far"})
+    answer = client.post(target, {"justification": "x" * 1_000_001})
+    assert "was too long" in text(client.get(answer["Location"]))
+    assert Assignment.objects.get().draft["justification"] == "so far"
 
 
 @pytest.mark.parametrize("visible", ["", "-5", "1e9", "٣", "9" * 40, "abc"])
@@ -132,6 +192,7 @@ def test_late_submit_of_a_taken_place_is_kept_as_surplus(client, make):
 def test_somebody_elses_item_is_not_there(client, participant, other_participant):
     theirs = address(client, other_participant).replace(other_participant.token, participant.token)
     before = list(Assignment.objects.order_by("pk").values())
+    assert client.get(theirs.replace("submit/", "")).status_code == 404
     for action in ("submit", "skip", "draft", "problem"):
         response = client.post(theirs.replace("submit", action), fields(client, participant))
         assert response.status_code == 404, action

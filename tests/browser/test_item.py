@@ -101,6 +101,23 @@ def test_enter_on_a_choice_does_not_send_the_form(visitor: Visitor) -> None:
     assert not any(url.endswith("/submit/") for url in visitor.requests)
 
 
+def test_what_is_put_right_after_a_refusal_survives_a_reload(visitor: Visitor) -> None:
+    participant = open_item(visitor)
+    page = visitor.page
+    with page.expect_navigation():
+        page.get_by_role("button", name="Submit and go on").click()
+    assert page.get_by_role("alert").evaluate("node => node === document.activeElement")
+    segment(page, "preference", "tie")
+    page.get_by_label("Why?").fill("Put right")
+    wait_for_saved(page)
+    page.reload()
+    assert page.locator("[name=preference][value=tie]").is_checked()
+    assert page.get_by_label("Why?").input_value() == "Put right"
+    assert draft_of(participant)["justification"] == "Put right"
+    assert page.get_by_role("alert").locator("a").count() == 1  # the cells of the checklist are still open
+    visitor.assert_calm()
+
+
 def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     participant = open_item(visitor)
     page = visitor.page

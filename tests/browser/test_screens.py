@@ -14,10 +14,11 @@ from playwright.sync_api import Page
 from annotator.models import Participant, ParticipantOutcome, Slot, Step
 from annotator.platforms import Visit
 from annotator.selectors import current_assignment
+from annotator.services.drafts import save_draft
 from annotator.services.entry import enter
 from annotator.services.leaving import withdraw
 from annotator.services.progress import finish
-from annotator.services.submitting import go_on, save_draft, submit
+from annotator.services.submitting import go_on, submit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, WIDE, Visitor

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, Slot
+from annotator.services.drafts import save_draft
 from annotator.services.submitting import (
     get_assignment,
     go_on,
-    save_draft,
     skip,
     submit,
 )

@@ -8,12 +8,12 @@ import pytest
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
+from annotator.services.drafts import save_draft
 from annotator.services.leaving import leave_comments
 from annotator.services.submitting import (
     NotYours,
     go_on,
     report_problem,
-    save_draft,
     skip,
     submit,
 )

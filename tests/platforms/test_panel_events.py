@@ -12,13 +12,14 @@ from django.utils import timezone
 from annotator import tasks
 from annotator.models import Assignment, Panel, PanelEvent, PanelRecord, Participant, Slot, Submission
 from annotator.platforms import Visit
+from annotator.services.drafts import save_draft
 from annotator.services.entry import enter
 from annotator.services.mending import link
 from annotator.services.panel_client import open_client
 from annotator.services.panel_events import apply_events
 from annotator.services.panel_records import Seen, note_status
 from annotator.services.reading_back import sync_submissions
-from annotator.services.submitting import go_on, save_draft
+from annotator.services.submitting import go_on
 from evaluation.models import Exclusion
 from evaluation.selectors import counting_judgments
 from evaluation.services import restore, verify_study
