@@ -1,19 +1,30 @@
-# One line per thing one does. Only Python 3.11 is needed to start.
-PYTHON ?= python3.11
+# One line per thing one does. Only a Python is needed to start: of those found the newest of PYTHONS, or the one that
+# PYTHON names.
+PYTHONS := 3.14 3.13 3.12 3.11
+PYTHON ?=
 VENV := .venv
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
+LOCK := --universal --python-version $(lastword $(PYTHONS)) --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: setup demo test lint bench openapi lock setup-dev clean
+.PHONY: setup demo test lint bench openapi lock wheels setup-dev clean
 
 setup: $(VENV)/.base
 
 setup-dev: $(VENV)/.dev
 
+CANDIDATES = $(or $(PYTHON),$(PYTHONS:%=python%) python3)
+# Fit is what runs (a shim may only say that it doesn't), is supported, and can make an environment with pip in it.
+FIT := import sys, ensurepip, sqlite3, venv; sys.exit("%d.%d" % sys.version_info[:2] not in "$(PYTHONS)".split())
+
 $(VENV)/bin/python:
-	@command -v $(PYTHON) >/dev/null 2>&1 && $(PYTHON) -m venv $(VENV) || python3 -m venv $(VENV)
-	@$(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "Assay needs Python 3.11; set PYTHON to one")' || (rm -rf $(VENV); exit 1)
+	@for each in $(CANDIDATES); do \
+	  if "$$each" -c '$(FIT)' >/dev/null 2>&1; then "$$each" -m venv $(VENV) && exit || { rm -rf $(VENV); exit 1; }; fi; \
+	done; \
+	echo "Assay needs Python $(lastword $(PYTHONS)) to $(firstword $(PYTHONS)) with its venv and sqlite3 modules. Tried: $(CANDIDATES)." >&2; \
+	echo "Debian, Ubuntu: apt install python3 python3-venv. Elsewhere: make setup PYTHON=/path/to/python" >&2; \
+	exit 1
 
 $(VENV)/.base: requirements/base.txt | $(VENV)/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/base.txt
@@ -42,8 +53,11 @@ openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 lock: setup-dev
-	$(BIN)/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host -o requirements/base.txt requirements/base.in
-	$(BIN)/pip-compile -q --generate-hashes --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host -o requirements/dev.txt requirements/dev.in
+	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/base.txt requirements/base.in
+	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/dev.txt requirements/dev.in
+
+wheels: setup-dev
+	$(BIN)/python .ci/wheels.py $(PYTHONS)
 
 clean:
 	rm -rf $(VENV) var staticfiles screenshots .pytest_cache .mypy_cache .ruff_cache
