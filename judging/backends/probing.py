@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
-from judging.backends.base import Backend, CallFailed, Reply, Request, TryAgain
+from judging.backends.base import CallFailed, Reply, Request, TryAgain
 
 PROMPT = "Count from one to fifty in words, separated by blanks, and write nothing else."
 JSON_PROMPT = 'Reply with the JSON object {"verdict": "1"} and with nothing else.'
@@ -25,9 +25,17 @@ ROOM = 512
 FEW = 16
 LIMITS = ("max_completion_tokens", "max_tokens")
 TOP = (20, 5)
+# Statuses of servers that break on what they do not know instead of refusing it.
+BREAKS = (500, 501)
 
 
-async def probe(backend: Backend, model: str) -> dict[str, Any]:
+class Askable(Protocol):
+    """An entered backend, or what stands before one."""
+
+    async def ask(self, request: Request) -> Reply: ...
+
+
+async def probe(backend: Askable, model: str) -> dict[str, Any]:
     """The capabilities of a model: json_schema, json_object, logprobs, top_logprobs, seed, temperature, system_role,
     token_limit.
 
@@ -58,7 +66,7 @@ async def probe(backend: Backend, model: str) -> dict[str, Any]:
 
 
 class _Asking:
-    def __init__(self, backend: Backend, model: str) -> None:
+    def __init__(self, backend: Askable, model: str) -> None:
         self.backend, self.model = backend, model
 
     async def works(
@@ -79,19 +87,19 @@ class _Asking:
         return reply is not None and check(reply)
 
 
-async def _ask(backend: Backend, request: Request) -> Reply | None:
+async def _ask(backend: Askable, request: Request) -> Reply | None:
     """The reply; None where the request was refused or broke the server."""
     try:
         return await backend.ask(request)
     except CallFailed:
         return None
     except TryAgain as error:
-        if error.status in (500, 501):
+        if error.status in BREAKS:
             return None
         raise
 
 
-async def _token_limit(backend: Backend, model: str) -> str:
+async def _token_limit(backend: Askable, model: str) -> str:
     """The name under which the server takes a limit: one that it refuses or overlooks is not it."""
     plain = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
     answered = ""

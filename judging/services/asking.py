@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
 from django.utils import timezone
 
 from evaluation.models import Outcome
@@ -21,8 +20,8 @@ from judging.backends.base import Backend, CallFailed, Request, StopRun, TryAgai
 from judging.backends.probing import probe
 from judging.models import Call, Purpose
 from judging.services.attempts import Ended, failed, read, stored_reply, try_again
+from judging.services.capabilities import Patient, keep_capabilities
 from judging.services.claiming import reserve
-from judging.services.endpoints import keep_capabilities
 from judging.services.money import cost_of, most_it_costs, plain
 from judging.services.runs import run_in_flight, sampling_seed
 from judging.services.throttle import Throttle
@@ -48,9 +47,6 @@ SMALLEST_CLAIM, LARGEST_CLAIM = 16, 1_000
 AHEAD = 4
 # Statuses with which a server says that it has too much to do.
 TOO_FAST = (429, 503)
-# An endpoint that is busy is asked so often what it can do.
-PROBES = 5
-LONGEST_PROBE_WAIT = 10.0
 
 
 async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -138,17 +134,12 @@ class Asking:
         model = self.session.judge.model
         if model in self.endpoint.capabilities:
             return True
-        for turn in range(1, PROBES + 1):
-            try:
-                able = await probe(backend, model)
-                break
-            except TryAgain as reason:
-                if self.session.told_to_stop():
-                    return False
-                if turn == PROBES:
-                    raise StopRun(f"The endpoint did not tell what it can do: {reason}") from None
-                wait = settings.ASSAY_RUN_BACKOFF_SECONDS * 2**turn if reason.after is None else reason.after
-                await asyncio.sleep(min(wait, LONGEST_PROBE_WAIT))
+        try:
+            able = await probe(Patient(backend, give_up=self.session.told_to_stop), model)
+        except TryAgain as reason:
+            if self.session.told_to_stop():
+                return False
+            raise StopRun(f"The endpoint did not tell what it can do: {reason}") from None
         await in_database(keep_capabilities, self.endpoint, model, able)
         return True
 

@@ -1,15 +1,47 @@
 """What models can do at an endpoint: asked once, kept by model."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from judging.backends import open_backend
-from judging.backends.probing import probe
+from judging.backends.base import Backend, Reply, Request, TryAgain
+from judging.backends.probing import BREAKS, probe
 from judging.models import BackendKind, Endpoint
+
+# Some servers break on what they do not know, every time: the third 500 is taken for an answer.
+BROKEN_ATTEMPTS = 3
+# Somebody may wait for it, or for the worker that asks.
+LONGEST_WAIT = 10.0
+
+
+class Patient:
+    """A backend, entered, whose requests are tried again as a run's calls are.
+
+    One 500 or broken connection would otherwise say for good that a model can't do what it can.
+    """
+
+    def __init__(self, backend: Backend, *, give_up: Callable[[], bool] = lambda: False) -> None:
+        self.backend, self.give_up = backend, give_up
+
+    async def ask(self, request: Request) -> Reply:
+        attempt = 1
+        while True:
+            try:
+                return await self.backend.ask(request)
+            except TryAgain as reason:
+                attempts = settings.ASSAY_RUN_ATTEMPTS
+                if reason.status in BREAKS:
+                    attempts = min(attempts, BROKEN_ATTEMPTS)
+                if attempt >= attempts or self.give_up():
+                    raise
+                backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
+                await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))
+            attempt += 1
 
 
 def known_capabilities(endpoint: Endpoint, model: str) -> dict[str, Any] | None:
@@ -21,7 +53,7 @@ def known_capabilities(endpoint: Endpoint, model: str) -> dict[str, Any] | None:
 def keep_capabilities(endpoint: Endpoint, model: str, found: Mapping[str, Any]) -> None:
     """Stores them beside what is known of other models, which others may have asked meanwhile."""
     with transaction.atomic():
-        row = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        row = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
         row.capabilities = {**row.capabilities, model: dict(found)}
         row.probed_at = timezone.now()
         row.save(update_fields=["capabilities", "probed_at"])
@@ -39,7 +71,7 @@ def probe_endpoint(endpoint: Endpoint, model: str, *, again: bool = False) -> di
 
     async def ask() -> dict[str, Any]:
         async with open_backend(BackendKind.CHAT, endpoint, in_flight=1) as backend:
-            return await probe(backend, model)
+            return await probe(Patient(backend), model)
 
     found = asyncio.run(ask())
     keep_capabilities(endpoint, model, found)

@@ -3,8 +3,6 @@
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
-from django.utils import timezone
 
 from judging.backends.keys import endpoint_problems as place_problems
 from judging.models import Endpoint
@@ -52,13 +50,3 @@ def is_allowed(endpoint: Endpoint) -> bool:
     """Whether judges may call it: who made it still may."""
     maker = endpoint.created_by or _Operator()
     return not place_problems(endpoint.base_url, endpoint.key_name, maker)
-
-
-def keep_capabilities(endpoint: Endpoint, model: str, able: dict[str, Any]) -> None:
-    """What a model was seen to do there, beside what others were; the given instance learns it too."""
-    with transaction.atomic():
-        row = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
-        row.capabilities[model] = able
-        row.probed_at = timezone.now()
-        row.save(update_fields=["capabilities", "probed_at"])
-    endpoint.capabilities, endpoint.probed_at = row.capabilities, row.probed_at

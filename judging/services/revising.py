@@ -21,7 +21,7 @@ from judging.backends.keys import key_for
 from judging.backends.probing import probe
 from judging.models import BackendKind, Judge
 from judging.parsing import Unread, read_revision
-from judging.services.capabilities import keep_capabilities, known_capabilities
+from judging.services.capabilities import Patient, keep_capabilities, known_capabilities
 from judging.services.endpoints import is_allowed
 from judging.services.judges import judge_settings
 
@@ -105,7 +105,7 @@ def _ask(judge: Judge, stimulus: Stimulus, entries: Sequence[Entry], instruction
             asyncio.timeout(MOST_SECONDS),
             open_backend(judge.backend, endpoint, in_flight=1) as backend,
         ):
-            able = await probe(backend, judge.model) if known is None else known
+            able = await probe(Patient(backend), judge.model) if known is None else known
             request = prompting.build_revision(stimulus, entries, instruction, settings, capabilities=able)
             return await backend.ask(request), able
 

@@ -39,6 +39,11 @@ def endpoint(db, server):
     return Endpoint.objects.create(name="local", base_url=server.url, timeout_seconds=5)
 
 
+@pytest.fixture(autouse=True)
+def quick(settings):
+    settings.ASSAY_RUN_BACKOFF_SECONDS = 0.01
+
+
 def probed(server, model):
     async def go():
         async with ChatBackend(server.url, timeout=5, in_flight=1) as backend:
@@ -118,6 +123,17 @@ def test_an_endpoint_out_of_order_says_nothing_of_what_it_can_do(endpoint, behav
     endpoint.refresh_from_db()
     assert endpoint.capabilities == {}
     assert endpoint.probed_at is None
+
+
+@pytest.mark.parametrize("behaviour", ["500", "503", "429=0.01", "nothing", "garbage"])
+def test_a_flaky_endpoint_is_asked_again_as_a_call_would_be(endpoint, server, behaviour):
+    """Each request meets trouble twice before it is answered; nothing is taken for an inability."""
+    ways = 7
+    server.script = [behaviour, behaviour, "slow=0"] * ways
+    found = probe_endpoint(endpoint, "longer")
+    assert found | ALL == found
+    assert server.total == 3 * ways
+    assert known_capabilities(Endpoint.objects.get(), "longer") == found
 
 
 def test_a_model_is_asked_once(endpoint, server):
