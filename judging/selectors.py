@@ -42,7 +42,10 @@ def describe(run: Run) -> str:
     said.append(_how_often(judge))
     if run.max_items is not None:
         said.append(f"on at most {run.max_items:,} items drawn by the seed")
-    return "; ".join([*said, *_self_preference(judge)]) + "."
+    said += _self_preference(judge)
+    if run.unanswered:
+        said.append(f"{run.unanswered:,} of its {run.asked:,} calls were not answered")
+    return "; ".join(said) + "."
 
 
 def _how_often(judge: Judge) -> str:

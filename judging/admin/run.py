@@ -252,10 +252,14 @@ class RunAdmin(Scoped):
         "started_at",
         "finished_at",
     )
-    list_display = ("__str__", "purpose", "state", "reason", "created_by", "created_at", "finished_at")
+    list_display = ("__str__", "purpose", "told_state", "reason", "created_by", "created_at", "finished_at")
     list_filter = (StudyFilter, JudgeFilter, "state", "purpose")
     list_select_related = ("study", "judge", "created_by")
     ordering = ("-pk",)
+
+    @admin.display(description="state", ordering="state")
+    def told_state(self, run: Run) -> str:
+        return run.state_text
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """The page to watch it on says more than its fields."""

@@ -58,6 +58,9 @@ class RunSerializer(serializers.Serializer[Any]):
     revision = serializers.IntegerField()
     purpose = serializers.ChoiceField(choices=Purpose.choices)
     state = serializers.ChoiceField(choices=RunState.choices)
+    state_text = serializers.CharField(
+        help_text="The state in words; a complete run says how many of its calls were not answered."
+    )
     reason = serializers.CharField(help_text="Why it stands still, in a sentence.")
     max_items = serializers.IntegerField(allow_null=True)
     in_flight = serializers.IntegerField(allow_null=True)
@@ -284,6 +287,7 @@ def _record(run: Run) -> dict[str, Any]:
         "revision": run.revision.number,
         "purpose": run.purpose,
         "state": run.state,
+        "state_text": run.state_text,
         "reason": run.reason,
         "max_items": run.max_items,
         "in_flight": run.in_flight,

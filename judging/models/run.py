@@ -60,6 +60,10 @@ class Run(models.Model):
     workers = models.JSONField(default=dict, blank=True, editable=False)
     # The last item whose calls were created; null once all of them are.
     dealt_to = models.BigIntegerField(null=True, blank=True, default=0)
+    # Counted when it completes: its calls, without those that were left out against self-preference, and how many of
+    # them brought no answer.
+    asked = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    unanswered = models.PositiveIntegerField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -76,6 +80,13 @@ class Run(models.Model):
 
     def __str__(self) -> str:
         return f"run {self.pk}: {self.judge}"
+
+    @property
+    def state_text(self) -> str:
+        """The state in words; a complete run says what it lacks."""
+        if self.state == RunState.COMPLETE and self.unanswered:
+            return f"complete, {self.unanswered:,} of {self.asked:,} not answered"
+        return RunState(self.state).label
 
 
 class CallState(models.TextChoices):

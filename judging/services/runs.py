@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F, Q
 from django.utils import timezone
 
 from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
@@ -246,8 +246,15 @@ def settle(run_id: int) -> bool:
 def _close(run: Run) -> None:
     run.state, run.reason, run.workers = RunState.COMPLETE, "", {}
     run.finished_at = timezone.now()
-    run.save(update_fields=["state", "reason", "workers", "finished_at"])
+    run.asked, run.unanswered = _count_unanswered(run)
+    run.save(update_fields=["state", "reason", "workers", "finished_at", "asked", "unanswered"])
     choose_for_figures(run)
+
+
+def _count_unanswered(run: Run) -> tuple[int, int]:
+    asked = Count("pk", filter=~Q(outcome=Outcome.EXCLUDED_SELF))
+    found = Call.objects.filter(run=run).aggregate(asked=asked, ok=Count("pk", filter=Q(outcome=Outcome.OK)))
+    return found["asked"], found["asked"] - found["ok"]
 
 
 def choose_for_figures(run: Run) -> None:

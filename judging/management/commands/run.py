@@ -28,4 +28,4 @@ class Command(BaseCommand):
             raise CommandError(str(wrong)) from None
         if options["act"] == "resume":
             enqueue_run(run)
-        self.stdout.write(f"Run {run.pk} ({run.judge}) is {run.state}.")
+        self.stdout.write(f"Run {run.pk} ({run.judge}) is {run.state_text}.")

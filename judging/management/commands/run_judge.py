@@ -152,7 +152,7 @@ class Command(BaseCommand):
         at = run_progress(run)
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in at.outcomes.items()) or "none"
         self.stdout.write(
-            f"Run {run.pk} of {run.judge}: {run.state}. Calls: {outcomes}; {at.total - at.final:,} left."
+            f"Run {run.pk} of {run.judge}: {run.state_text}. Calls: {outcomes}; {at.total - at.final:,} left."
         )
         if run.judge.backend == BackendKind.CHAT:
             self.stdout.write(

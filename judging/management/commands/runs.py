@@ -26,7 +26,7 @@ class Command(BaseCommand):
             outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in at.outcomes.items()) or "none final"
             figures = ", in the figures" if run.rater.in_figures else ""
             self.stdout.write(
-                f"{run.pk:>5}  {run.judge!s:<24} {run.purpose:<6} {run.state:<9} "
+                f"{run.pk:>5}  {run.judge!s:<24} {run.purpose:<6} {run.state_text:<9} "
                 f"{at.final:,} of {at.total:,} calls ({outcomes}), {at.tokens:,} tokens, cost {at.spent:.4f}{figures}"
             )
             if at.reason:
