@@ -8,22 +8,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from django.db.models import QuerySet
-from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from evaluation.analytics.grades import Grades, as_grade, as_preference
 from evaluation.analytics.replicates import Readings, reduce_readings
 from evaluation.analytics.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
-from evaluation.columns import Coded, Columns, Type, read_columns
-from evaluation.models import Answer, Item, Judgment, Rater, Role, Study
-from evaluation.protocols import Kind, Question
+from evaluation.columns import Columns, Type, read_columns
+from evaluation.models import Answer, Judgment, Rater, Study
+from evaluation.pair_items import pair_items
+from evaluation.protocols import Kind, Over, Question, Shown
 from evaluation.selectors import countable
 
 LABELS = {"r1": 0, "r2": 1, "tie": 2}
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
 # Key and kind of the group of all judges, whose members are groups of their own too.
 JUDGES = "judges"
-# Between the keys of an item's systems in `Item.systems_key`.
-BETWEEN_SYSTEMS = " | "
 # How replicates are reduced where a rater's `about` does not say.
 DEFAULT_RULE = "majority"
 # A judge that is asked in both orders has the two of a sample in replicates 2k and 2k + 1.
@@ -44,8 +42,9 @@ class KnownRater:
 class Group:
     """Raters who are read together: all people, all simulated raters, all judges, or one judge.
 
-    `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on.
-    Where the preference is graded, `grades` has one per judgment, `graded_readings` one per reading.
+    `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on;
+    `read` are their primary keys. Where the preference is graded, `grades` has one per judgment, `graded_readings` one
+    per reading.
     """
 
     key: str
@@ -53,6 +52,7 @@ class Group:
     kind: str
     judgments: Judgments
     readings: Readings
+    read: npt.NDArray[np.int64]
     checks: Checks | None
     grades: Grades | None = None
     graded_readings: Grades | None = None
@@ -68,9 +68,30 @@ class StudyFrame:
 
 
 def pairwise_frame(study: Study) -> StudyFrame:
-    """The study's main items that are not withdrawn, and the counting judgments of each group of raters."""
-    [frame] = _frames(study, [""])
-    return frame
+    """The study's main items that are not withdrawn, and the counting judgments of each group of raters.
+
+    Of several preferences it is the first that anybody has answered.
+    """
+    return pairwise_frames(study)[0]
+
+
+def pairwise_frames(study: Study) -> list[StudyFrame]:
+    """The same for each preference that anybody has answered, in the order of the form; at least one frame."""
+    asked = _questions(study)
+    preferences = [question for question in asked if question.kind == Kind.PREFERENCE]
+    checks = _checks(study, asked)
+    if len(preferences) < 2 or asked_in_turns(preferences):
+        return _frames(study, [""], asked, checks)
+    frames = _frames(study, [question.key for question in preferences], asked, checks)
+    answered = [frame for frame in frames if any(_has_labels(group) for group in frame.groups)]
+    return answered or frames[:1]
+
+
+def asked_in_turns(preferences: Sequence[Question]) -> bool:
+    """Whether they are one preference in the words of two kinds of arm: with the context, and without it."""
+    shown = sorted(str(question.shown) for question in preferences)
+    same_form = len({question.grades for question in preferences}) == 1
+    return same_form and shown == sorted([Shown.WITH_CONTEXT, Shown.WITHOUT_CONTEXT])
 
 
 def preference_frames(study: Study, questions: Sequence[str]) -> dict[str, StudyFrame]:
@@ -78,15 +99,27 @@ def preference_frames(study: Study, questions: Sequence[str]) -> dict[str, Study
 
     What is the same for all of them is read once.
     """
-    return dict(zip(questions, _frames(study, questions), strict=True)) if questions else {}
+    if not questions:
+        return {}
+    return dict(zip(questions, _frames(study, questions, _questions(study), None), strict=True))
 
 
-def _frames(study: Study, questions: Sequence[str]) -> list[StudyFrame]:
-    items, pks = _items(study)
-    raters = read_raters(study)
+def _has_labels(group: Group) -> bool:
+    return bool((group.judgments.label != MISSING).any())
+
+
+def _questions(study: Study) -> list[Question]:
+    """Those of the latest revision."""
     revision = study.revisions.order_by("-number").first()
-    asked = revision.spec["questions"] if revision else []
-    return [_frame(study, items, pks, raters, _asked(asked, key), key) for key in questions]
+    return [Question.from_json(question) for question in revision.spec["questions"]] if revision else []
+
+
+def _frames(
+    study: Study, questions: Sequence[str], asked: Sequence[Question], checks: Columns | None
+) -> list[StudyFrame]:
+    items, pks = pair_items(study)
+    raters = read_raters(study)
+    return [_frame(study, items, pks, raters, _asked(asked, key), key, checks) for key in questions]
 
 
 def _frame(
@@ -96,11 +129,11 @@ def _frame(
     raters: Mapping[int, KnownRater],
     preference: Question | None,
     question: str,
+    checks: Columns | None,
 ) -> StudyFrame:
     farthest = preference.grades[-1] if preference and preference.grades else 0
     rows = _preferences(study, pks, question, farthest)
     preferring = set(pd.unique(rows["rater"]).tolist())
-    checks = None if question else _checks(study)
     if checks is not None:
         rows = _with_checklists_only(study, pks, raters, preferring, rows)
     groups = [
@@ -110,10 +143,10 @@ def _frame(
     return StudyFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
 
 
-def _asked(questions: Sequence[Mapping[str, Any]], key: str) -> Question | None:
-    """The question of that key or, without one, the only preference that the study asks for."""
-    found = (each for each in questions if each["kind"] == Kind.PREFERENCE and key in ("", each["key"]))
-    return next(map(Question.from_json, found), None)
+def _asked(questions: Sequence[Question], key: str) -> Question | None:
+    """The question of that key or, without one, the first preference that the study asks for."""
+    found = (each for each in questions if each.kind == Kind.PREFERENCE and key in ("", each.key))
+    return next(found, None)
 
 
 def read_raters(study: Study) -> dict[int, KnownRater]:
@@ -141,71 +174,6 @@ def memberships(
         yield JUDGES, "Judges together", JUDGES, together
     for pk, rater in judges.items():
         yield rater.pseudonym, rater.label, rater.kind, [pk]
-
-
-def _response(number: int, key: str) -> KeyTextTransform:
-    return KeyTextTransform(key, KeyTransform(number, KeyTransform("responses", "stimulus")))
-
-
-def _items(study: Study) -> tuple[Items, npt.NDArray[np.int64]]:
-    """The items, and their primary keys in ascending order."""
-    queryset = (
-        Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
-        .exclude(stimulus_hash="")
-        .order_by("pk")
-    )
-    coded = ("query__key", "arm__key", "query__category", "systems_key")
-    types = {"pk": Type.WHOLE, "key": Type.TEXT, "lengths": Type.TEXT} | dict.fromkeys(coded, Type.CODED)
-    table = read_columns(queryset, types)
-    query, category = table.coded("query__key"), table.coded("query__category")
-    # In the study's own order: the first arm is what the others are compared with.
-    arms = tuple(study.arms.values_list("key", flat=True))
-    system_1, system_2, systems = _systems(table.coded("systems_key"), table.array("pk"))
-    length_1, length_2 = _lengths(table.array("lengths"))
-    items = Items(
-        key=table.array("key"),
-        query=query.codes,
-        queries=query.values,
-        arm=table.coded("arm__key").translated({key: code for code, key in enumerate(arms)}, MISSING),
-        arms=arms,
-        category=category.codes,
-        categories=category.values,
-        system_1=system_1,
-        system_2=system_2,
-        systems=systems,
-        length_1=length_1,
-        length_2=length_2,
-    )
-    return items, table.array("pk")
-
-
-def _lengths(texts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The two numbers in each text."""
-    joined = ",".join(texts.tolist())
-    both = np.array(joined.split(","), dtype=np.int64) if joined else np.zeros(0, dtype=np.int64)
-    return both[0::2], both[1::2]
-
-
-def _systems(
-    keys: Coded, pks: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], tuple[str, ...]]:
-    """Codes of every item's two systems and the table of systems.
-
-    Opening a million stimuli for them would take minutes, so they are read from the items' strata; only where a
-    key has the separator in itself is the stimulus asked.
-    """
-    pairs = [tuple(value.split(BETWEEN_SYSTEMS)) for value in keys.values]
-    codes = keys.codes.astype(np.int64)
-    unclear = np.flatnonzero(np.isin(codes, [at for at, pair in enumerate(pairs) if len(pair) != 2]))
-    if len(unclear):
-        asked = Item.objects.filter(pk__in=pks[unclear].tolist()).order_by("pk")
-        found = asked.values_list(_response(0, "system"), _response(1, "system"))
-        codes[unclear] = len(pairs) + np.arange(len(unclear))
-        pairs = [*(pair if len(pair) == 2 else pair[:1] * 2 for pair in pairs), *found]
-    used = sorted({system for code in np.unique(codes) for system in pairs[code]})
-    place = {system: at for at, system in enumerate(used)}
-    table = np.array([[place.get(each, 0) for each in pair] for pair in pairs], dtype=np.int64).reshape(-1, 2)
-    return table[codes, 0], table[codes, 1], tuple(used)
 
 
 def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
@@ -280,10 +248,19 @@ def places(
     return place, ascending[place] == wanted
 
 
-def _checks(study: Study) -> Columns | None:
-    """The checklists of all judgments that may count; None without any."""
+def _checks(study: Study, asked: Sequence[Question]) -> Columns | None:
+    """The checklist of follow-ups of all judgments that may count; None without any.
+
+    There may be others, about the whole item say, which the figures of follow-ups are not of.
+    """
+    keys = [
+        each.key for each in asked if each.kind == Kind.CHECKLIST and each.over == Over.FOLLOW_UP_RESPONSE
+    ]
+    if not keys:
+        return None
     types = {"judgment_id": Type.WHOLE, "part": Type.CODED, "number": Type.NUMBER}
-    table = read_columns(_answers(study, Kind.CHECKLIST), types)
+    answers = _answers(study, Kind.CHECKLIST).filter(question=keys[0])
+    table = read_columns(answers, types)
     return table if len(table.array("judgment_id")) else None
 
 
@@ -309,11 +286,12 @@ def _group(
         first=reduced["first"].to_numpy(dtype=np.int8),
     )
     own = _group_checks(reduced["judgment"].to_numpy(), checks)
+    read = rows["judgment"].to_numpy(dtype=np.int64)
     if not farthest:
-        return Group(key, label, kind, judgments, _readings(rows), own)
+        return Group(key, label, kind, judgments, _readings(rows), read, own)
     readings = _readings(rows.assign(number=np.nan))
     grades = _grades(reduced, codes, farthest), _grades(rows, pd.factorize(rows["rater"])[0], farthest)
-    return Group(key, label, kind, judgments, readings, own, *grades)
+    return Group(key, label, kind, judgments, readings, read, own, *grades)
 
 
 def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grades:

@@ -11,9 +11,9 @@ from evaluation.analytics.tidy import MISSING, Ints
 from evaluation.analytics.values import NO_SYSTEM
 from evaluation.answers_frame.arrays import AnswerItems, Attributes
 from evaluation.columns import Columns, Type, read_columns
-from evaluation.frames import BETWEEN_SYSTEMS
 from evaluation.models import Item, Role, Study
 from evaluation.models.item import count_responses
+from evaluation.pair_items import BETWEEN_SYSTEMS
 
 # What the database keeps of an item's stratum and of its lengths.
 LONGEST_STRATUM, LONGEST_LENGTHS = 500, 200

@@ -1,10 +1,13 @@
 """A study's report as one JSON-ready dict with a versioned schema; text, page and files are made from it."""
 
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from evaluation.analytics.win_rates import Ties
 from evaluation.canonical import canonical_hash
-from evaluation.frames import JUDGES, StudyFrame, pairwise_frame
+from evaluation.frames import JUDGES, Group, StudyFrame, pairwise_frames
 from evaluation.models import Exclusion, Rater, Study
 from evaluation.reports import answers, judges
 from evaluation.reports.common import (
@@ -18,13 +21,14 @@ from evaluation.reports.common import (
     why_nothing,
 )
 from evaluation.reports.findings import findings
-from evaluation.reports.scope import judgments_per_rater, scopes_of
+from evaluation.reports.scope import Scope, judgments_per_rater, scopes_of
 from evaluation.reports.sections import group_record
+from evaluation.reports.several import named, preference_record, preferences_of, wordings
 from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 3
+CODE_VERSION = 4
 __all__ = [
     "CODE_VERSION",
     "REPLICATES",
@@ -53,11 +57,11 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         raise NothingToReport(why_nothing(study))
     if "answers" in study.protocol_object.analyses:
         return answers.build_answers_report(study, revision.spec, replicates=replicates, ties=ties)
-    frame = pairwise_frame(study)
-    if not frame.groups:
+    frames = pairwise_frames(study)
+    if not frames[0].groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
-    scopes, people = scopes_of(study, frame, replicates=replicates, ties=ties)
-    report = {
+    (first, people), *others = [scopes_of(study, frame, replicates=replicates, ties=ties) for frame in frames]
+    report: dict[str, Any] = {
         "schema": SCHEMA,
         "study": study_record(study, revision.spec),
         "parameters": {
@@ -67,43 +71,64 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
             "ties": ties,
             "version": CODE_VERSION,
         },
-        "counts": _counts(study, frame),
-        "raters": _raters(study, frame),
-        "judges": judges.judges(study, scopes),
-        "groups": [group_record(scope, people) for scope in scopes],
+        "counts": _counts(study, frames),
+        "raters": _raters(study, frames),
+        "judges": judges.judges(study, first, *(scopes for scopes, _ in others)),
+        "preference": preference_record(frames[0].preference),
+        "groups": [group_record(scope, people) for scope in first],
+        "further_preferences": [
+            _further(study, frame, *found) for frame, found in zip(frames[1:], others, strict=True)
+        ],
     }
-    report["findings"] = findings(report)
-    report["methods"] = _methods(study, report)
+    report["findings"] = [
+        named(finding, each) for each in preferences_of(report) for finding in findings(each)
+    ]
+    report["methods"] = _methods(study, report, revision.spec)
     return report
 
 
-def _counts(study: Study, frame: StudyFrame) -> dict[str, Any]:
-    # Each judge is a group of its own already; the group of all would count it twice.
-    groups = [group for group in frame.groups if group.kind != JUDGES]
+def _further(study: Study, frame: StudyFrame, scopes: list[Scope], people: Scope | None) -> dict[str, Any]:
+    return {
+        **(preference_record(frame.preference) or {}),
+        "groups": [group_record(scope, people) for scope in scopes],
+        "inconsistent": judges.inconsistent_judges(study, scopes),
+    }
+
+
+def _counts(study: Study, frames: Sequence[StudyFrame]) -> dict[str, Any]:
+    groups = _single_groups(frames)
+    read = np.concatenate([group.read for group in groups])
+    items = frames[0].items
     return counts_record(
         study,
-        items=len(frame.items),
-        queries=len(frame.items.queries),
-        judgments=sum(len(group.readings.label) for group in groups),
-        raters=sum(len(group.judgments.raters) for group in groups),
+        items=len(items),
+        queries=len(items.queries),
+        # A judgment may have several preferences.
+        judgments=len(np.unique(read)) if len(frames) > 1 else len(read),
+        raters=len({name for group in groups for name in group.judgments.raters}),
     )
 
 
-def _raters(study: Study, frame: StudyFrame) -> list[dict[str, Any]]:
+def _single_groups(frames: Sequence[StudyFrame]) -> list[Group]:
+    """Each judge is a group of its own already; the group of all would count it twice."""
+    return [group for frame in frames for group in frame.groups if group.kind != JUDGES]
+
+
+def _raters(study: Study, frames: Sequence[StudyFrame]) -> list[dict[str, Any]]:
     """Who judged, most judgments first; replicates of a judge count once, as in the figures."""
     labels = dict(study.raters.values_list("pseudonym", "label"))
+    groups = _single_groups(frames)
+    kinds = {name: group.kind for group in groups for name in group.judgments.raters}
     found = [
-        {"rater": name, "label": labels[name] or name, "kind": group.kind, "judgments": int(n)}
-        for group in frame.groups
-        if group.kind != JUDGES
-        for name, n in zip(group.judgments.raters, judgments_per_rater(group), strict=True)
+        {"rater": name, "label": labels[name] or name, "kind": kinds[name], "judgments": n}
+        for name, n in judgments_per_rater(groups).items()
     ]
     return sorted(
         found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"])
     )
 
 
-def _methods(study: Study, report: dict[str, Any]) -> list[str]:
+def _methods(study: Study, report: dict[str, Any], spec: dict[str, Any]) -> list[str]:
     counts, parameters = report["counts"], report["parameters"]
     sentences = [
         f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
@@ -119,7 +144,7 @@ def _methods(study: Study, report: dict[str, Any]) -> list[str]:
         "out items without one.",
         TIES_COUNT[parameters["ties"]],
     ]
-    return [*sentences, *judges.methods(report["judges"]), *facts_of(study)]
+    return [*sentences, *wordings(report, spec), *judges.methods(report["judges"]), *facts_of(study)]
 
 
 def fingerprint(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> str:

@@ -1,6 +1,6 @@
 """The judges of a report: how each was asked, what came back, and what must be said of it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.analytics.estimates import plain, undefined
@@ -23,18 +23,41 @@ WITH_PEOPLE = "which people did not: it saw more than people did"
 WITHOUT_PEOPLE = "which no person is shown"
 
 
-def judges(study: Study, scopes: Iterable[Scope]) -> list[dict[str, Any]]:
-    """Every judge in figures, those too of which nothing could be read."""
-    by_key = {scope.group.key: scope for scope in scopes}
+def judges(study: Study, scopes: Sequence[Scope], *further: Sequence[Scope]) -> list[dict[str, Any]]:
+    """Every judge in figures, those too of which nothing could be read.
+
+    Consistency is that of the preference that `scopes` are of; `further` are those of the study's other preferences.
+    """
+    by_key = _by_key(scopes)
+    anywhere = [scope for each in (scopes, *further) for scope in each]
     outcomes = outcomes_of_judges(study)
-    hidden = what_was_hidden(study, with_people=Rater.Kind.PERSON in by_key)
+    hidden = what_was_hidden(
+        study, with_people=any(each.group.kind == Rater.Kind.PERSON for each in anywhere)
+    )
     found = []
     for rater in judges_in_figures(study):
-        scope = by_key.get(rater.pseudonym)
-        record = describe(rater, outcomes[rater.pk], hidden, _inconsistent(asked(rater.about), scope))
-        record["caveats"] += _without_verdicts(record, scope)
+        inconsistent = _inconsistent(asked(rater.about), by_key.get(rater.pseudonym))
+        record = describe(rater, outcomes[rater.pk], hidden, inconsistent)
+        own = [scope for scope in anywhere if scope.group.key == rater.pseudonym]
+        record["caveats"] += _without_verdicts(record, own)
         found.append(record)
     return found
+
+
+def inconsistent_judges(study: Study, scopes: Iterable[Scope]) -> list[dict[str, Any]]:
+    """How often the order decides each judge's answer to the preference that the scopes are of."""
+    by_key = _by_key(scopes)
+    return [
+        {
+            "rater": rater.pseudonym,
+            "inconsistent": _inconsistent(asked(rater.about), by_key.get(rater.pseudonym)),
+        }
+        for rater in judges_in_figures(study)
+    ]
+
+
+def _by_key(scopes: Iterable[Scope]) -> dict[str, Scope]:
+    return {scope.group.key: scope for scope in scopes}
 
 
 def what_was_hidden(study: Study, *, with_people: bool) -> str:
@@ -95,10 +118,10 @@ def _inconsistent(how: Mapping[str, Any], scope: Scope | None) -> Any:
     return plain(inconsistency(labelled, query, resample=scope.resample("inconsistency")).inconsistent)
 
 
-def _without_verdicts(record: Mapping[str, Any], scope: Scope | None) -> list[str]:
+def _without_verdicts(record: Mapping[str, Any], scopes: Iterable[Scope]) -> list[str]:
     """Why a judge whose judgments were read has no preferences in the figures."""
     read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
-    if not read or (scope is not None and (scope.counts > 0).any()):
+    if not read or any((scope.counts > 0).any() for scope in scopes):
         return []
     label = record["label"]
     return [f"{label} was not asked which response is better; what it checked is under the follow-ups."]

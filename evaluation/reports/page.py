@@ -1,53 +1,69 @@
 """From a report dict to what is read: the one view model of page, file and Markdown."""
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from evaluation.reports import page_agreement, page_grades, page_judges, page_raters, page_rates
 from evaluation.reports.answers import SCHEMA as ANSWERS_SCHEMA
 from evaluation.reports.answers.page import answers_page
-from evaluation.reports.numbers import decimal, in_percent, percent
+from evaluation.reports.numbers import NBSP, decimal, in_percent, percent
 from evaluation.reports.page_facts import left_out, notice, raters_of
+from evaluation.reports.several import preferences_of
 from evaluation.reports.subject import Record, Subject, tag_of
 from evaluation.reports.tables import DASH, interval
-from evaluation.reports.view import Fact, Page, Section
+from evaluation.reports.view import Fact, Page, Section, merged
 
 
 def report_page(report: Record) -> Page:
     """The report in words, tables and plots."""
     if report["schema"] == ANSWERS_SCHEMA:
         return answers_page(report)
-    subject = Subject(report)
+    subjects = [Subject(each) for each in preferences_of(report)]
+    subject = subjects[0]
     return Page(
         title=report["study"]["title"],
         status=report["study"]["status"],
         facts=(_judgments(subject), _agreement(subject), _alpha(subject), left_out(subject.report)),
-        findings=tuple(_anchored(finding, subject) for finding in report["findings"]),
-        sections=tuple(section for section in _sections(subject) if section is not None),
+        findings=tuple(_anchored(finding, subjects) for finding in report["findings"]),
+        sections=(*_sections(subjects), page_raters.methods(report)),
         notice=notice(subject.groups, subject.leading),
     )
 
 
-def _sections(subject: Subject) -> list[Section | None]:
-    return [
-        page_rates.win_rates(subject),
-        page_grades.grades(subject),
-        page_rates.flips(subject),
-        page_rates.strengths(subject),
-        page_agreement.agreement(subject),
-        page_judges.judges(subject),
-        page_raters.bias(subject),
-        page_raters.follow_ups(subject),
-        page_raters.raters(subject),
-        page_raters.methods(subject.report),
-    ]
+MAKERS: tuple[Callable[[Subject], Section | None], ...] = (
+    page_rates.win_rates,
+    page_grades.grades,
+    page_rates.flips,
+    page_rates.strengths,
+    page_agreement.agreement,
+    page_judges.judges,
+    page_raters.bias,
+    page_raters.follow_ups,
+    page_raters.raters,
+)
 
 
-def _anchored(finding: dict[str, Any], subject: Subject) -> dict[str, Any]:
+def _sections(subjects: Sequence[Subject]) -> Iterator[Section]:
+    """Each of them once, with the figures of every preference that has such."""
+    for make in MAKERS:
+        made = [
+            (subject.prompt, subject.key, section)
+            for subject in subjects
+            if (section := make(subject)) is not None
+        ]
+        if made:
+            yield merged(made)
+
+
+def _anchored(finding: dict[str, Any], subjects: Sequence[Subject]) -> dict[str, Any]:
     """The finding with the place where its figures are."""
+    own = {subject.key: subject for subject in subjects}
+    subject = own.get(finding.get("question", ""), subjects[0])
     pair = (finding.get("system_1"), finding.get("system_2"))
     anchor = {"agreement": "agreement", "position_bias": "bias"}.get(finding["kind"], "win-rates")
     if finding["kind"] == "pair_flip" and subject.several_arms:
         anchor = f"pair-{subject.pairs.index(pair) + 1}"  # type: ignore[arg-type]  # a flip has both systems
+        anchor = anchor if subject is subjects[0] else f"{subject.key}-{anchor}"
     return {**finding, "anchor": anchor}
 
 
@@ -64,17 +80,22 @@ def _judgments(subject: Subject) -> Fact:
 def _agreement(subject: Subject) -> Fact:
     found = subject.leading["agreement"]["overall"]["with_ties"]
     if found["value"] is None:
-        return Fact("Agreement", DASH, found["undefined"], undefined=True)
+        return Fact("Agreement", DASH, _of(subject, found["undefined"]), undefined=True)
     limits = interval(found, percent)
-    detail = f"95 % interval {limits}" if limits else found["undefined"]
-    return Fact("Agreement", in_percent(found["value"]), detail, tag=tag_of(subject.leading))
+    detail = f"95{NBSP}% interval {limits}" if limits else found["undefined"]
+    return Fact("Agreement", in_percent(found["value"]), _of(subject, detail), tag=tag_of(subject.leading))
 
 
 def _alpha(subject: Subject) -> Fact:
     name = page_agreement.ALPHA
     found = next(each["alpha"] for each in subject.leading["alpha"] if each["level"] == "nominal")
     if found["value"] is None:
-        return Fact(name, DASH, found["undefined"], undefined=True)
+        return Fact(name, DASH, _of(subject, found["undefined"]), undefined=True)
     limits = interval(found, decimal)
     detail = f"{limits}, nominal" if limits else found["undefined"]
-    return Fact(name, decimal(found["value"]), detail, tag=tag_of(subject.leading))
+    return Fact(name, decimal(found["value"]), _of(subject, detail), tag=tag_of(subject.leading))
+
+
+def _of(subject: Subject, detail: str) -> str:
+    """The detail of a figure of one of several preferences, with that preference's name."""
+    return f"{subject.prompt} {detail}".strip()

@@ -35,9 +35,19 @@ class Scope:
         return ResampleSpec(rng, replicates=self.replicates)
 
 
-def judgments_per_rater(group: Group) -> Ints:
-    """In the order of the group's raters."""
-    return np.bincount(group.judgments.rater, minlength=len(group.judgments.raters))
+def judgments_per_rater(groups: Iterable[Group]) -> dict[str, int]:
+    """By pseudonym; what one rater said of one item under several preferences is one judgment."""
+    groups = list(groups)
+    names = sorted({name for group in groups for name in group.judgments.raters})
+    place = {name: at for at, name in enumerate(names)}
+    size = 1 + max((int(group.judgments.item.max(initial=0)) for group in groups), default=0)
+    judged = [
+        np.array([place[name] for name in group.judgments.raters])[group.judgments.rater] * size
+        + group.judgments.item
+        for group in groups
+    ]
+    times = np.bincount(np.unique(np.concatenate(judged)) // size, minlength=len(names))
+    return dict(zip(names, times.tolist(), strict=True))
 
 
 def scope_of(

@@ -6,6 +6,7 @@ from typing import Any
 from evaluation.reports.findings import Names, leading_group
 from evaluation.reports.numbers import NBSP, decimal, percent
 from evaluation.reports.plots import DotPlot, Mark, Row, dot_plot
+from evaluation.reports.several import prompt_of
 from evaluation.reports.tables import Cell, head
 
 Record = dict[str, Any]
@@ -22,6 +23,9 @@ class Subject:
 
     def __init__(self, report: Record) -> None:
         self.report = report
+        # Of the preference that the figures are of; without a prompt where the study asks for one alone.
+        self.key = (report.get("preference") or {}).get("key", "")
+        self.prompt = prompt_of(report)
         self.names = Names(report)
         everybody: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
         # Judges that were asked for the checklist alone stand under the follow-ups; here they would be dashes.

@@ -1,6 +1,7 @@
 """What a report consists of when it is read: facts, findings and sections of blocks. Text, page and file share it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.reports.plots import DotPlot
@@ -40,6 +41,13 @@ class Block:
         """Whether table and plot stand side by side where there is room."""
         return self.plot is not None and bool(self.tables)
 
+    def under(self, prompt: str, key: str = "") -> "Block":
+        """The block under its question's name; `key` tells its anchor from those of other questions."""
+        heading = f"{prompt} {self.heading}".strip()
+        return replace(
+            self, heading=heading, anchor=f"{key}-{self.anchor}" if key and self.anchor else self.anchor
+        )
+
 
 @dataclass(frozen=True)
 class Section:
@@ -48,6 +56,22 @@ class Section:
     short: str
     blocks: tuple[Block, ...]
     intro: str = ""
+
+
+def merged(sections: Sequence[tuple[str, str, Section]]) -> Section:
+    """One section of the same figures of several questions, given as (prompt, key, section).
+
+    What is the same for all of them, such as how judges were asked, stands once, at the end.
+    """
+    (_, _, first), *others = sections
+    shared = [block for block in first.blocks if all(block in section.blocks for _, _, section in others)]
+    blocks: list[Block] = []
+    for at, (prompt, key, section) in enumerate(sections):
+        own = [block for block in section.blocks if block not in shared]
+        if own and section.intro != first.intro:
+            blocks.append(Block(prompt, (section.intro,)))
+        blocks += [block.under(prompt, key if at else "") for block in own]
+    return replace(first, blocks=(*blocks, *shared))
 
 
 @dataclass(frozen=True)

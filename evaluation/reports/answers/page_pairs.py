@@ -36,13 +36,6 @@ def _in_detail(subject: AnswersSubject, question: Record) -> Block:
     return Block(question["prompt"], tables=tables, folded=True, anchor=f"question-{question['key']}")
 
 
-def _named(block: Block, question: Record, *, folded: bool) -> Block:
-    """The block under its question's name, with an anchor that no other question's has."""
-    heading = f"{question['prompt']} {block.heading}".strip()
-    anchor = f"{question['key']}-{block.anchor}" if block.anchor else ""
-    return replace(block, heading=heading, anchor=anchor, folded=folded)
-
-
 def _summary(subject: AnswersSubject, questions: list[Record]) -> Block:
     tables = tuple(_table(subject, questions, pair) for pair in _pairs(subject, questions))
     plot = None
@@ -111,7 +104,7 @@ def grades(subject: AnswersSubject) -> Section | None:
     if not found:
         return None
     blocks = [
-        _named(block, question, folded=at > 0 or block.folded)
+        replace(block.under(question["prompt"], question["key"]), folded=at > 0 or block.folded)
         for at, (question, section) in enumerate(found)
         for block in section.blocks
     ]
@@ -125,7 +118,7 @@ def bias(subject: AnswersSubject) -> Section | None:
         return None
     sections = [(question, page_raters.bias(pairwise_subject(subject, question))) for question in questions]
     blocks = [
-        _named(block, question, folded=at > 0)
+        replace(block.under(question["prompt"], question["key"]), folded=at > 0)
         for at, (question, section) in enumerate(sections)
         for block in section.blocks
     ]
