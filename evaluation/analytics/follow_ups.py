@@ -9,32 +9,49 @@ import numpy as np
 
 from evaluation.analytics.agreement import Agreement, agreement
 from evaluation.analytics.estimates import Estimate, LeftOut, ParameterError, TidyDataError, present
-from evaluation.analytics.resampling import ResampleSpec, mean_estimate
-from evaluation.analytics.tidy import TIE, Bools, Checks, Ints, Items, Judgments
+from evaluation.analytics.resampling import ResampleSpec, divide, mean_estimate, sum_by
+from evaluation.analytics.tidy import TIE, Bools, Checks, Floats, Ints, Items, Judgments
 
+# Means over raters are quotients, which may miss a whole number by rounding.
+ROUNDING = 1e-9
 UNCHECKED = "items without a checklist"
 UNCHECKED_RESPONSES = "responses without a checklist"
 
 
 @dataclass(frozen=True, eq=False)
 class Satisfied:
-    """Per item and response, shape (n_items, 2): follow-ups that were asked about, and those satisfied."""
+    """Per item and response, shape (n_items, 2): follow-ups that were asked about, and those satisfied.
+
+    `difference` (n_items,) is the mean over raters of how many more follow-ups they find satisfied by the first
+    canonical response than by the second; nan for items that nobody checked both responses of.
+    """
 
     number: Ints
     asked: Ints
+    difference: Floats
 
     @property
     def checked(self) -> Bools:
         """Items whose two responses were both checked."""
         return np.asarray((self.asked > 0).all(axis=1))
 
+    def take(self, rows: Ints) -> Satisfied:
+        """Those items alone."""
+        return Satisfied(self.number[rows], self.asked[rows], self.difference[rows])
+
 
 @dataclass(frozen=True)
 class FollowUpAgreement:
-    """Agreement on items whose responses differ in satisfied follow-ups, and on those where they do not."""
+    """Agreement on items whose responses differ in satisfied follow-ups, and on those where they do not.
+
+    They differ where the raters' mean difference is one follow-up or more, either way (ContextEval, Table 5); by
+    majority, where the numbers of follow-ups differ that more than half of the raters find satisfied.
+    """
 
     differing: Agreement
     equal: Agreement
+    differing_by_majority: Agreement
+    equal_by_majority: Agreement
 
 
 @dataclass(frozen=True)
@@ -49,7 +66,10 @@ class SystemFollowUps:
 
 
 def satisfied_follow_ups(checks: Checks, judgments: Judgments, n_items: int) -> Satisfied:
-    """Counts the follow-ups that more than half of an item's raters found satisfied, per response."""
+    """Counts the follow-ups that more than half of an item's raters found satisfied, per response.
+
+    The mean difference is over judgments, each by the follow-ups that it has both responses checked for.
+    """
     if len(checks) and int(checks.judgment.max()) >= len(judgments):
         raise TidyDataError("A checklist points at a judgment that is not there.")
     item = judgments.item[checks.judgment].astype(np.int64)
@@ -60,28 +80,49 @@ def satisfied_follow_ups(checks: Checks, judgments: Judgments, n_items: int) -> 
     flat = (item * n_follow_ups + checks.follow_up) * 2 + checks.response
     asked = np.bincount(flat, minlength=n_items * n_follow_ups * 2).reshape(shape)
     yes = np.bincount(flat[checks.value == 1], minlength=n_items * n_follow_ups * 2).reshape(shape)
-    return Satisfied((2 * yes > asked).sum(axis=1), (asked > 0).sum(axis=1))
+    difference = _mean_difference(checks, item, n_follow_ups, n_items)
+    return Satisfied((2 * yes > asked).sum(axis=1), (asked > 0).sum(axis=1), difference)
+
+
+def _mean_difference(checks: Checks, item: Ints, n_follow_ups: int, n_items: int) -> Floats:
+    """Per item, the mean over its judgments of follow-ups satisfied by the first response less by the second."""
+    cell = checks.judgment.astype(np.int64) * n_follow_ups + checks.follow_up
+    has = np.zeros((2, int(cell.max(initial=-1)) + 1), dtype=bool)
+    has[checks.response, cell] = True
+    both = (has[0] & has[1])[cell]
+    gain = np.where(checks.response == 0, 1, -1) * checks.value
+    sums = sum_by(item[both], gain[both].astype(np.float64), n_items)
+    _, first = np.unique(checks.judgment[both], return_index=True)
+    raters = np.bincount(item[both][first], minlength=n_items)
+    return divide(sums, raters.astype(np.float64))
 
 
 def agreement_by_follow_ups(
     counts: Ints, query: Ints, satisfied: Satisfied, *, resample: ResampleSpec, tie: int = TIE
 ) -> FollowUpAgreement:
-    """Percentage agreement where the responses differ by at least one satisfied follow-up, and elsewhere.
+    """Percentage agreement where the responses differ in satisfied follow-ups, and elsewhere, by either rule.
 
     counts (n, k), query (n,) as for `agreement` (ContextEval, Table 5). Items without a checklist for both
-    responses are in neither figure.
+    responses are in none of the figures.
     """
     if len(satisfied.number) != len(counts):
         raise TidyDataError("The follow-ups and the counts must be of the same items.")
-    checked = satisfied.checked
-    differ = satisfied.number[:, 0] != satisfied.number[:, 1]
-    unchecked = present({UNCHECKED: int(np.count_nonzero(~checked))})
 
-    def of(mask: Bools) -> Agreement:
-        part = agreement(counts[mask], query[mask], resample=resample, tie=tie)
+    def of(mask: Bools, checked: Bools) -> Agreement:
+        unchecked = present({UNCHECKED: int(np.count_nonzero(~checked))})
+        rows = mask & checked
+        part = agreement(counts[rows], query[rows], resample=resample, tie=tie)
         return Agreement(_also(part.with_ties, unchecked), _also(part.without_ties, unchecked))
 
-    return FollowUpAgreement(differing=of(checked & differ), equal=of(checked & ~differ))
+    compared = np.isfinite(satisfied.difference)
+    differ = np.abs(satisfied.difference) >= 1 - ROUNDING  # not where it is nan
+    by_majority = satisfied.number[:, 0] != satisfied.number[:, 1]
+    return FollowUpAgreement(
+        differing=of(differ, compared),
+        equal=of(~differ, compared),
+        differing_by_majority=of(by_majority, satisfied.checked),
+        equal_by_majority=of(~by_majority, satisfied.checked),
+    )
 
 
 def follow_ups_by_system(

@@ -28,7 +28,7 @@ from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 4
+CODE_VERSION = 5
 __all__ = [
     "CODE_VERSION",
     "REPLICATES",
@@ -144,6 +144,12 @@ def _methods(study: Study, report: dict[str, Any], spec: dict[str, Any]) -> list
         "out items without one.",
         TIES_COUNT[parameters["ties"]],
     ]
+    if any(group["follow_ups"] for group in report["groups"]):
+        sentences.append(
+            "Two responses differ in satisfied follow-ups where the mean over raters of those satisfied by one less "
+            "those by the other is 1 or more, either way (ContextEval, Table 5); by majority, where the numbers of "
+            "follow-ups differ that more than half of an item's raters find satisfied."
+        )
     return [*sentences, *wordings(report, spec), *judges.methods(report["judges"]), *facts_of(study)]
 
 

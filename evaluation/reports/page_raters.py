@@ -72,10 +72,12 @@ def follow_ups(subject: Subject) -> Section | None:
         )
         if group["raters"] > 1:
             heading = title_for(group, "Agreement where responses differ", subject)
-            blocks.append(
-                Block(heading, tables=(_where_they_differ(subject, group),), folded=folded, tag=tag)
-            )
-    intro = "A follow-up is satisfied where more than half of an item's raters find its answer taken into account."
+            tables = tuple(_where_they_differ(subject, group, *rule) for rule in _rules(group))
+            blocks.append(Block(heading, tables=tables, folded=folded, tag=tag))
+    intro = (
+        "A response satisfies a follow-up where more than half of an item's raters find its answer taken into "
+        "account. Where responses differ is told from what each rater finds."
+    )
     return Section("follow-ups", "Follow-ups", "Follow-ups", tuple(blocks), intro)
 
 
@@ -102,25 +104,40 @@ def _by_system(subject: Subject, group: Record) -> Table:
     return build.build()
 
 
-def _where_they_differ(subject: Subject, group: Record) -> Table:
-    build = Builder(
-        "Percentage agreement without ties, on items whose responses differ in satisfied follow-ups and on those "
-        "where they do not.",
-        columns(["Items", "Differing", "n", "Equal", "n"]),
+def _rules(group: Record) -> Iterator[tuple[str, str, str]]:
+    """(differing, equal, caption) of each rule by which responses differ in satisfied follow-ups."""
+    yield (
+        "differing",
+        "equal",
+        "Percentage agreement without ties, on items whose responses differ in satisfied follow-ups (the mean over "
+        "raters of those satisfied by one response less those by the other is 1 or more; ContextEval, Table 5) and on "
+        "those where they do not.",
     )
+    # Reports that were computed before there were two rules have one.
+    if "differing_by_majority" in group["follow_ups"]["overall"]:
+        yield (
+            "differing_by_majority",
+            "equal_by_majority",
+            "The same by majority: on items whose responses differ in the number of follow-ups that more than half of "
+            "the raters find satisfied, and on those where they do not.",
+        )
+
+
+def _where_they_differ(subject: Subject, group: Record, differing: str, equal: str, caption: str) -> Table:
+    build = Builder(caption, columns(["Items", "Differing", "n", "Equal", "n"]))
     found = group["follow_ups"]
     named = [("All with a checklist", found["overall"])]
     for cell in found["by_cell"]:
         setting = f", {subject.arm(cell['arm'])}" if subject.several_arms else ""
         named.append((f"{subject.pair(cell)}{setting}", cell))
     for name, part in named if len(named) > 2 else named[-1:]:
-        differing, equal = part["differing"]["without_ties"], part["equal"]["without_ties"]
+        those, others = part[differing]["without_ties"], part[equal]["without_ties"]
         build.add(
             head(name),
-            build.share(differing),
-            build.n(differing | {"left_out": []}),
-            build.share(equal),
-            build.n(equal | {"left_out": []}),
+            build.share(those),
+            build.n(those | {"left_out": []}),
+            build.share(others),
+            build.n(others | {"left_out": []}),
         )
     return build.build()
 

@@ -160,7 +160,7 @@ def follow_ups(scope: Scope) -> dict[str, Any] | None:
     resample = scope.resample("follow-ups")
 
     def of(rows: Ints) -> Any:
-        part = type(satisfied)(satisfied.number[rows], satisfied.asked[rows])
+        part = satisfied.take(rows)
         return plain(agreement_by_follow_ups(scope.counts[rows], items.query[rows], part, resample=resample))
 
     return {

@@ -89,9 +89,12 @@ def test_agreement_is_higher_where_the_responses_differ(people):
     """Table 5's comparison, on the one cell with checklists."""
     (cell,) = people["follow_ups"]["by_cell"]
     assert (cell["arm"], cell["system_1"]) == (NC, "GPT-4o")
-    differing, equal = cell["differing"]["without_ties"], cell["equal"]["without_ties"]
+    differing, equal = (cell[f"{name}_by_majority"]["without_ties"] for name in ("differing", "equal"))
     assert differing["value"] > equal["value"]
     assert differing["n"] == 85
+    # A rater sees at most one follow-up's difference here, so their mean is one where all three prefer the same.
+    assert (cell["differing"]["without_ties"]["n"], cell["differing"]["without_ties"]["value"]) == (29, 1.0)
+    assert cell["equal"]["without_ties"]["value"] < 1
 
 
 def test_page_and_markdown_say_it(report):
