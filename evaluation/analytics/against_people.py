@@ -86,6 +86,7 @@ def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: Res
             }
         ),
         empty="There is nothing to compare: no item has both a label and a majority, or all have one and the same.",
+        scales=["coefficient"],
     )
     return estimate
 

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha with a bootstrap interval over items."""
+"""Krippendorff's alpha with an interval over queries."""
 
 from __future__ import annotations
 
@@ -9,57 +9,74 @@ import krippendorff
 import numpy as np
 
 from evaluation.analytics.counts import collapse
-from evaluation.analytics.estimates import Estimate, ParameterError, present, undefined
-from evaluation.analytics.resampling import ResampleSpec, divide, estimate_from, resample_weights
+from evaluation.analytics.estimates import Estimate, ParameterError, TidyDataError, present, undefined
+from evaluation.analytics.jackknife import leave_out_cells
+from evaluation.analytics.resampling import ResampleSpec, divide, estimate_from
 from evaluation.analytics.tidy import Floats, Ints
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
-UNPAIRED = "items with fewer than two values"
+UNPAIRED = "{unit} with fewer than two values"
 
 
 def krippendorff_alpha(
-    counts: Ints, *, level: Level, resample: ResampleSpec, values: Sequence[float] | None = None
+    counts: Ints,
+    query: Ints,
+    *,
+    level: Level,
+    resample: ResampleSpec,
+    values: Sequence[float] | None = None,
+    unit: str = "items",
 ) -> Estimate:
     """Alpha of value counts (n, k), the columns standing for `values` in ascending order (default 0..k-1).
 
-    Missing values are simply not counted. The point value is that of the `krippendorff` package; the
-    interval resamples items, of which only those with two values or more enter (Krippendorff, "Content
-    Analysis", chapter 12). Undefined where no item has two values, or all values are the same.
+    A row is what raters agree about, an item or a part of one, named `unit` in the plural. Missing values are simply
+    not counted. The point value is that of the `krippendorff` package; the interval is over queries, `query` (n,) being
+    that of each row, since what is about one query is dependent. Undefined where no row has two values, or all values
+    are the same.
     """
     domain = np.arange(counts.shape[1], dtype=float) if values is None else np.asarray(values, dtype=float)
     if level not in LEVELS:
         raise ParameterError(f"Alpha is not known for the level of measurement {level}.")
     if domain.shape != (counts.shape[1],) or np.any(np.diff(domain) <= 0):
         raise ParameterError("Alpha needs one value per column of counts, in ascending order.")
+    if query.shape != (len(counts),):
+        raise TidyDataError("Alpha needs one query for each row of counts.")
     pairable = counts.sum(axis=1) >= 2
-    used = counts[pairable]
-    left_out = present({UNPAIRED: int(np.count_nonzero(~pairable))})
-    reason = _why_undefined(used)
-    if reason:
-        return undefined(reason, n=len(used), level=resample.level, left_out=left_out)
+    used = counts[pairable].astype(np.int64)
+    left_out = present({UNPAIRED.format(unit=unit): int(np.count_nonzero(~pairable))})
+    if reason := _why_undefined(used):
+        return undefined(reason, n=len(used), unit=unit, level=resample.level, left_out=left_out)
     value = krippendorff.alpha(value_counts=used, level_of_measurement=level, value_domain=domain)
+    patterns, _, cell = collapse(used)
+    found = leave_out_cells(
+        query[pairable],
+        cell,
+        len(patterns),
+        lambda weights: alpha_by_weights(patterns, weights, level, domain)[:, None],
+        resample.rng,
+    )
     return estimate_from(
         value,
-        _replicates(used, level, domain, resample),
+        found.error[0],
+        found,
         n=len(used),
-        unit="items",
-        units=len(used),
-        resampled="items",
+        unit=unit,
         level=resample.level,
         left_out=left_out,
+        scale="coefficient",
     )
 
 
-def alpha_by_weights(patterns: Ints, drawn: Floats, level: Level, domain: Floats) -> Floats:
-    """Alpha of each row of `drawn` (r, p), which says how often each count pattern (p, k) occurs.
+def alpha_by_weights(patterns: Ints, weights: Floats, level: Level, domain: Floats) -> Floats:
+    """Alpha of each row of `weights` (r, p), which says how often each count pattern (p, k) occurs.
 
     nan where a row has no variation. Every metric used here is the squared distance of scores: of the
-    values themselves, or of their mid-ranks among the values drawn; the nominal one counts differing pairs.
+    values themselves, or of their mid-ranks among the values that occur; the nominal one counts differing pairs.
     """
     per_item = patterns.sum(axis=1)
-    pairs_weight = drawn / (per_item - 1)
-    totals = drawn @ patterns
+    pairs_weight = weights / (per_item - 1)
+    totals = weights @ patterns
     n = totals.sum(axis=1)
     if level == "nominal":
         observed = pairs_weight @ (per_item**2 - (patterns**2).sum(axis=1))
@@ -72,7 +89,7 @@ def alpha_by_weights(patterns: Ints, drawn: Floats, level: Level, domain: Floats
         squares, sums = scores**2 @ patterns.T, scores @ patterns.T
         observed = 2 * (pairs_weight * (per_item * squares - sums**2)).sum(axis=1)
         expected = 2 * n * (totals * scores**2).sum(axis=1)
-    # A replicate of one value only leaves rounding noise where the expected disagreement is zero.
+    # Weights on one value only leave rounding noise where the expected disagreement is zero.
     expected = np.where((totals > 0).sum(axis=1) > 1, expected, 0.0)
     return np.asarray(1 - divide((n - 1) * observed, expected))
 
@@ -83,11 +100,3 @@ def _why_undefined(used: Ints) -> str:
     if np.count_nonzero(used.sum(axis=0)) < 2:
         return "All values are the same, so agreement cannot be told from lack of variation."
     return ""
-
-
-def _replicates(used: Ints, level: Level, domain: Floats, resample: ResampleSpec) -> Floats:
-    if len(used) < 2 or not resample.replicates:
-        return np.zeros(0)
-    patterns, weights, _ = collapse(used.astype(np.int64))
-    chunks = resample_weights(weights, rng=resample.rng, replicates=resample.replicates)
-    return np.concatenate([alpha_by_weights(patterns, drawn, level, domain) for drawn in chunks])

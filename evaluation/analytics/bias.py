@@ -114,7 +114,7 @@ def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -
             }
         ),
         empty="No judgment is of responses that differ in length.",
-        shares=[False, True, True],
+        scales=["coefficient", "share", "share"],
     )
     return LengthBias(bias, to_longer, to_shorter)
 

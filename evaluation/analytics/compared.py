@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from evaluation.analytics.draws import cell_draws
 from evaluation.analytics.estimates import Estimate, LeftOut, present, undefined
-from evaluation.analytics.resampling import ResampleSpec, divide, estimate_from, mean_estimate
+from evaluation.analytics.jackknife import leave_out_cells
+from evaluation.analytics.resampling import ResampleSpec, divide, estimates_from, mean_estimate
 from evaluation.analytics.tidy import Floats, Ints
-from evaluation.analytics.values import Values, n_distinct, unit_means
+from evaluation.analytics.values import Values, unit_means
 
 FIRST_ONLY = "{unit} that only the first group rated"
 SECOND_ONLY = "{unit} that only the second group rated"
@@ -45,7 +45,7 @@ def compare_means(people: Values, judge: Values, *, resample: ResampleSpec, unit
 
     Units, named `unit` in the plural, are matched by their codes, which must mean the same in both; those that one
     group rated alone are left out. Each unit weighs the same however often it was rated. Intervals are over
-    queries; the ranks of Spearman's rho are taken anew in every replicate.
+    queries; the ranks of Spearman's rho are taken anew without each of them.
     """
     one, other = unit_means(people), unit_means(judge)
     _, at_one, at_other = np.intersect1d(one.unit, other.unit, assume_unique=True, return_indices=True)
@@ -87,21 +87,15 @@ def correlations(
         nothing = undefined(reason, n=len(x), unit=unit, level=resample.level, left_out=left_out)
         return nothing, nothing
     cells = _Cells(pair // len(y_table), pair % len(y_table), x_table, y_table)
-    observed = np.bincount(cell, minlength=len(pair)).astype(np.float64)
-    values = _correlate(observed[None, :], cells)[0]
-    chunks = [_correlate(drawn, cells) for drawn in cell_draws(query, cell, len(pair), resample)]
-    samples = np.concatenate(chunks) if chunks else np.zeros((0, 2))
-    pearson, spearman = (
-        estimate_from(
-            value,
-            drawn,
-            n=len(x),
-            unit=unit,
-            units=n_distinct(query),
-            level=resample.level,
-            left_out=left_out,
-        )
-        for value, drawn in zip(values, samples.T, strict=True)
+    found = leave_out_cells(query, cell, len(pair), lambda weights: _correlate(weights, cells), resample.rng)
+    pearson, spearman = estimates_from(
+        found,
+        n=len(x),
+        unit=unit,
+        level=resample.level,
+        left_out=left_out,
+        empty=_nothing_shared(unit),
+        scales=["coefficient", "coefficient"],
     )
     return pearson, spearman
 

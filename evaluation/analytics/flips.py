@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from evaluation.analytics.agreement import majority
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import Estimate, ParameterError, present, undefined
+from evaluation.analytics.jackknife import Jackknife, leave_out
 from evaluation.analytics.resampling import (
     ResampleSpec,
     divide,
     estimate_from,
     mean_estimate,
-    query_sums,
     sum_by,
+    sums_by_query,
 )
 from evaluation.analytics.tidy import (
     FIRST,
@@ -42,7 +44,7 @@ class PairFlip:
 
     `flipped` is true where both arms prefer a system and not the same one; where win rates are equal none
     is preferred. `difference` is the margin (share for system 1 less share for system 2) in the second arm
-    less that in the first, over queries resampled in both arms at once; `p_value` is two-sided.
+    less that in the first, over queries left out in both arms at once; `p_value` is two-sided.
     """
 
     system_1: str
@@ -82,7 +84,7 @@ def pair_flips(
 ) -> tuple[PairFlip, ...]:
     """Pair flips from arm `first` to arm `second`, for every pair (ContextEval, section 5 and Table 6).
 
-    Win rates are those by majority vote. A query that is in one arm only is resampled with what it has.
+    Win rates are those by majority vote. A query that is in one arm only counts with what it has.
     """
     arms = _arm_codes(items, first, second)
     label = majority(_counts(items, judgments))
@@ -184,31 +186,23 @@ def _pair_flip(
 def _tested_change(
     columns: Floats, query: Ints, dropped: int, resample: ResampleSpec
 ) -> tuple[Estimate, float | None]:
-    sums = query_sums(columns, query, resample)
-    change = float(_margin_change(sums.observed[None, :])[0, 0])
-    left_out = present({NO_MAJORITY: dropped})
+    vectors = sums_by_query(columns, query)
+    found = leave_out(vectors, _margin_change)
+    change = float(found.value[0])
+    n, left_out = len(vectors), present({NO_MAJORITY: dropped})
     if not np.isfinite(change):
         reason = "One of the two arms has no item with a majority."
-        nothing = undefined(reason, n=sums.queries, unit="queries", level=resample.level, left_out=left_out)
-        return nothing, None
-    samples = _margin_change(sums.replicates)[:, 0]
+        return undefined(reason, n=n, unit="queries", level=resample.level, left_out=left_out), None
     estimate = estimate_from(
-        change,
-        samples,
-        n=sums.queries,
-        unit="queries",
-        units=sums.queries,
-        level=resample.level,
-        left_out=left_out,
+        change, found.error[0], found, n=n, unit="queries", level=resample.level, left_out=left_out
     )
-    return estimate, _two_sided(samples) if estimate.low is not None else None
+    return estimate, _two_sided(found) if estimate.low is not None else None
 
 
-def _two_sided(samples: Floats) -> float:
-    """Two-sided p-value of zero: twice the smaller tail of the replicates, which is never zero itself."""
-    finite = samples[np.isfinite(samples)]
-    smaller = min(np.count_nonzero(finite <= 0), np.count_nonzero(finite >= 0))
-    return float(min(1.0, 2 * (smaller + 1) / (len(finite) + 1)))
+def _two_sided(found: Jackknife) -> float:
+    """Two-sided p-value of zero, by the t interval's own standard error and degrees of freedom."""
+    statistic = float(abs(found.value[0]) / found.error[0])
+    return float(2 * scipy.special.stdtr(found.groups - 1, -statistic))
 
 
 def _query_flips(

@@ -17,7 +17,8 @@ from evaluation.analytics.estimates import (
     present,
     undefined,
 )
-from evaluation.analytics.resampling import ResampleSpec, divide, estimate_from, resample_weights
+from evaluation.analytics.jackknife import leave_out
+from evaluation.analytics.resampling import ResampleSpec, divide, estimates_from
 from evaluation.analytics.tidy import N_LABELS, Floats, Ints, Judgments
 
 Weights: TypeAlias = Literal["nominal", "linear", "quadratic"]
@@ -44,26 +45,33 @@ class PairwiseKappa:
 
 
 def cohen_kappa(
-    label_1: Ints, label_2: Ints, *, n_labels: int, resample: ResampleSpec, weights: Weights = "nominal"
+    label_1: Ints,
+    label_2: Ints,
+    query: Ints,
+    *,
+    n_labels: int,
+    resample: ResampleSpec,
+    weights: Weights = "nominal",
 ) -> Estimate:
     """Cohen's kappa of two raters' labels (n,), (n,) on the same items, negative where missing.
 
-    `weights` turns it into weighted kappa for ordered labels (Cohen 1960, 1968). The interval resamples
-    items. Undefined where no item is shared, or where both raters give one and the same label throughout.
+    `weights` turns it into weighted kappa for ordered labels (Cohen 1960, 1968). The interval is over queries,
+    `query` (n,) being that of each item. Undefined where no item is shared, or where both raters give one and the
+    same label throughout.
     """
-    if label_1.shape != label_2.shape or label_1.ndim != 1:
-        raise TidyDataError("Kappa needs one label of each rater for every item.")
+    if not label_1.shape == label_2.shape == query.shape or label_1.ndim != 1:
+        raise TidyDataError("Kappa needs one label of each rater and the query for every item.")
     if len(label_1) and max(int(label_1.max()), int(label_2.max())) >= n_labels:
         raise TidyDataError(f"Labels must lie between 0 and {n_labels - 1}.")
     shared = (label_1 >= 0) & (label_2 >= 0)
-    codes = label_1[shared].astype(np.int64) * n_labels + label_2[shared]
-    cells = np.bincount(codes, minlength=n_labels**2)
+    cells = _cells_by_query(label_1[shared], label_2[shared], query[shared], n_labels)
     left_out = present({ONE_LABEL_MISSING: int(np.count_nonzero(~shared))})
-    return _kappa_of_table(cells, _disagreement(n_labels, weights), resample, left_out)
+    return _kappa_of_cells(cells, _disagreement(n_labels, weights), resample, left_out)
 
 
 def pairwise_kappa(
     judgments: Judgments,
+    query: Ints,
     *,
     resample: ResampleSpec,
     min_shared: int = 10,
@@ -72,7 +80,7 @@ def pairwise_kappa(
 ) -> PairwiseKappa:
     """Cohen's kappa between the `max_raters` raters with most labels, where they share enough items.
 
-    Raises DuplicateJudgmentError where one of them judged an item twice.
+    `query` (n_items,) is that of each item. Raises DuplicateJudgmentError where one of them judged an item twice.
     """
     labelled = judgments.where(judgments.label >= 0)
     per_rater = np.bincount(labelled.rater, minlength=len(judgments.raters))
@@ -86,9 +94,9 @@ def pairwise_kappa(
         if np.count_nonzero(shared) < max(min_shared, 1):
             few += 1
             continue
-        codes = table[one][shared].astype(np.int64) * n_labels + table[other][shared]
-        cells = np.bincount(codes, minlength=n_labels**2)
-        kappa = _kappa_of_table(cells, disagreement, resample, ())
+        of_items = query[: len(shared)][shared]
+        cells = _cells_by_query(table[one][shared], table[other][shared], of_items, n_labels)
+        kappa = _kappa_of_cells(cells, disagreement, resample, ())
         pairs.append(RaterPair(judgments.raters[chosen[one]], judgments.raters[chosen[other]], kappa))
     beyond = (len(active) * (len(active) - 1) - len(chosen) * (len(chosen) - 1)) // 2
     return PairwiseKappa(tuple(pairs), present({FEW_SHARED: few, TOO_MANY_RATERS: beyond}))
@@ -126,28 +134,28 @@ def kappas_of_cells(cells: Floats, disagreement: Floats) -> Floats:
     return np.asarray(1 - divide(n * (cells @ disagreement), expected.reshape(-1, k * k) @ disagreement))
 
 
-def _kappa_of_table(
-    cells: Ints, disagreement: Floats, resample: ResampleSpec, left_out: tuple[LeftOut, ...]
+def _cells_by_query(label_1: Ints, label_2: Ints, query: Ints, n_labels: int) -> Floats:
+    """Flattened confusion tables (q, k * k), one per query that occurs."""
+    used, codes = np.unique(query, return_inverse=True)
+    width = n_labels**2
+    flat = codes * width + label_1.astype(np.int64) * n_labels + label_2
+    return np.bincount(flat, minlength=len(used) * width).reshape(-1, width).astype(np.float64)
+
+
+def _kappa_of_cells(
+    cells: Floats, disagreement: Floats, resample: ResampleSpec, left_out: tuple[LeftOut, ...]
 ) -> Estimate:
     n = int(cells.sum())
     if not n:
         reason = "The two raters share no item."
         return undefined(reason, level=resample.level, left_out=left_out)
-    value = float(kappas_of_cells(cells[None, :].astype(np.float64), disagreement)[0])
-    if not np.isfinite(value):
-        reason = "Both raters gave one and the same label throughout, so chance alone would make them agree."
-        return undefined(reason, n=n, level=resample.level, left_out=left_out)
-    # The cells of the confusion table are the patterns of the items.
-    replicates = resample.replicates if n > 1 else 0
-    chunks = resample_weights(cells, rng=resample.rng, replicates=replicates)
-    samples = [kappas_of_cells(drawn, disagreement) for drawn in chunks]
-    return estimate_from(
-        value,
-        np.concatenate(samples) if samples else np.zeros(0),
+    (kappa,) = estimates_from(
+        leave_out(cells, lambda sums: kappas_of_cells(sums, disagreement)[:, None]),
         n=n,
         unit="items",
-        units=n,
-        resampled="items",
         level=resample.level,
         left_out=left_out,
+        empty="Both raters gave one and the same label throughout, so chance alone would make them agree.",
+        scales=["coefficient"],
     )
+    return kappa

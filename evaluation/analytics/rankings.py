@@ -134,6 +134,6 @@ def _of_place(ranks: Ranks, credit: Floats, used: Bools, place: int, resample: R
         unit="ranks",
         resample=resample,
         empty="No response was shown at this place.",
-        shares=[False, False, True],
+        scales=["plain", "plain", "share"],
     )
     return PlaceRanks(place, mean_rank, bias, share, float((size + 1).mean() / 2), float((1 / size).mean()))

@@ -77,7 +77,7 @@ class PairedDifference:
 def mean_value(
     values: Values, *, resample: ResampleSpec, share: bool = False, unit: str = "ratings"
 ) -> MeanValue:
-    """Mean of all ratings; `share` says that they lie between 0 and 1 (see `estimate_from`)."""
+    """Mean of all ratings; `share` says that they lie between 0 and 1."""
     n = len(values)
     mean = mean_estimate(
         values.value, values.query, unit=unit, resample=resample, empty=f"There are no {unit}.", share=share
@@ -122,7 +122,7 @@ def distribution(
         resample=resample,
         left_out=left_out,
         empty=f"There are no {unit}.",
-        shares=[True] * len(points),
+        scales=["share"] * len(points),
     )
     counts = tuple(int(n) for n in given.sum(axis=0))
     named = tuple(float(point) for point in points)

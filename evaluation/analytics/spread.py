@@ -133,7 +133,7 @@ def spread_shares(
         resample=resample,
         left_out=found.left_out + present({OFF_DIFFERENCES: int(np.count_nonzero(~used))}),
         empty=empty,
-        shares=[True] * len(differences),
+        scales=["share"] * len(differences),
     )
     return SpreadShares(
         mean=mean_estimate(

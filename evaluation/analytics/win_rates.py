@@ -18,6 +18,7 @@ from evaluation.analytics.tidy import (
     N_LABELS,
     SECOND,
     TIE,
+    Bools,
     Cell,
     Floats,
     Ints,
@@ -153,7 +154,7 @@ def item_scores(judgments: Judgments, n_items: int, ties: Ties = "half") -> Floa
     tie = 0.5 if ties == "half" else 1.0
     # A missing label is -1 and so reads the last entry.
     by_label = np.array([[1.0, 0.0], [0.0, 1.0], [tie, tie], [np.nan, np.nan]])
-    usable = np.isfinite(judgments.number) | (judgments.label != MISSING)
+    usable = is_usable(judgments)
     judged = np.bincount(judgments.item[usable], minlength=n_items)
     sides = []
     for side, number in ((FIRST, 1 - judgments.number), (SECOND, judgments.number)):
@@ -164,6 +165,11 @@ def item_scores(judgments: Judgments, n_items: int, ties: Ties = "half") -> Floa
     return np.stack(sides, axis=1)
 
 
+def is_usable(judgments: Judgments) -> Bools:
+    """Whether each judgment (n,) says which response is better: by a label or by a probability."""
+    return np.asarray(np.isfinite(judgments.number) | (judgments.label != MISSING))
+
+
 class _ItemScores:
     """The items' scores, computed once, from which the rates of many cells are averaged."""
 
@@ -172,8 +178,7 @@ class _ItemScores:
         self.ties = ties
         self.query = items.query
         self.scores = item_scores(judgments, len(items), ties)
-        unusable = (judgments.label == MISSING) & ~np.isfinite(judgments.number)
-        self.unusable = np.bincount(judgments.item[unusable], minlength=len(items))
+        self.unusable = np.bincount(judgments.item[~is_usable(judgments)], minlength=len(items))
 
     def rate(
         self, cell: Cell, system: str, opponent: str | None, index: Ints, side: Ints, resample: ResampleSpec
@@ -231,7 +236,7 @@ def _majority_of_cell(cell: Cell, label: Ints, query: Ints, resample: ResampleSp
         resample=resample,
         left_out=present({NO_MAJORITY: int(np.count_nonzero(~decided))}),
         empty="No item has a majority.",
-        shares=[True, True, True],
+        scales=["share"] * 3,
     )
     return MajorityWinRates(cell, first, second, tie, preferred_system(cell, won))
 

@@ -150,22 +150,24 @@ def group_label(scope: Scope) -> Ints:
 
 def alpha(scope: Scope) -> list[dict[str, Any]]:
     """Per question at its level of measurement; the preference also as ordered r1, tie, r2."""
-    ordered = scope.counts[:, [0, 2, 1]]
-    found: list[tuple[str, Level, Ints]] = [
-        ("preference", "nominal", scope.counts),
-        ("preference", "ordinal", ordered),
+    query, ordered = scope.items.query, scope.counts[:, [0, 2, 1]]
+    found: list[tuple[str, Level, Ints, Ints]] = [
+        ("preference", "nominal", scope.counts, query),
+        ("preference", "ordinal", ordered, query),
     ]
     if scope.group.checks is not None:
-        found.append(("satisfied", "nominal", _cell_counts(scope)))
+        found.append(("satisfied", "nominal", *_cell_counts(scope)))
     return [
         {
             "question": question,
             "level": level,
             "alpha": plain(
-                krippendorff_alpha(counts, level=level, resample=scope.resample(f"alpha {question} {level}"))
+                krippendorff_alpha(
+                    counts, of, level=level, resample=scope.resample(f"alpha {question} {level}")
+                )
             ),
         }
-        for question, level, counts in found
+        for question, level, counts, of in found
     ]
 
 
@@ -174,22 +176,28 @@ def alpha_by_arm(scope: Scope) -> list[dict[str, Any]]:
     return [
         {
             "arm": cell.arm,
-            "alpha": plain(krippendorff_alpha(scope.counts[rows], level="nominal", resample=resample)),
+            "alpha": plain(
+                krippendorff_alpha(
+                    scope.counts[rows], scope.items.query[rows], level="nominal", resample=resample
+                )
+            ),
         }
         for cell, rows in scope.items.cells(("arm",))
     ]
 
 
-def _cell_counts(scope: Scope) -> Ints:
-    """Counts of no and yes per item, follow-up and response."""
+def _cell_counts(scope: Scope) -> tuple[Ints, Ints]:
+    """Counts of no and yes per item, follow-up and response, and the query of each."""
     checks = scope.group.checks
     assert checks is not None
     item = scope.group.judgments.item[checks.judgment].astype(np.int64)
     width = 2 * (int(checks.follow_up.max()) + 1)
     cell = item * width + checks.follow_up.astype(np.int64) * 2 + checks.response
     used, codes = np.unique(cell, return_inverse=True)
-    return count_matrix(codes, checks.value, len(used), 2)
+    return count_matrix(codes, checks.value, len(used), 2), scope.items.query[used // width]
 
 
 def kappa(scope: Scope) -> dict[str, Any]:
-    return dict(plain(pairwise_kappa(scope.group.judgments, resample=scope.resample("kappa"))))
+    return dict(
+        plain(pairwise_kappa(scope.group.judgments, scope.items.query, resample=scope.resample("kappa")))
+    )

@@ -11,6 +11,7 @@ from evaluation.frames import JUDGES, Group, StudyFrame, pairwise_frames
 from evaluation.models import Exclusion, Rater, Study
 from evaluation.reports import answers, judges
 from evaluation.reports.common import (
+    INTERVALS,
     REPLICATES,
     TIES,
     TIES_COUNT,
@@ -133,10 +134,7 @@ def _methods(study: Study, report: dict[str, Any], spec: dict[str, Any]) -> list
     sentences = [
         f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
         f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
-        f"Intervals are 95 % percentile intervals from {parameters['replicates']:,} bootstrap replicates over "
-        f"queries (over items for alpha and for kappa between raters), seed {parameters['seed']}.",
-        "A share of nothing or of everything has no bootstrap interval; Wilson's over the queries stands there, and "
-        "says so.",
+        *INTERVALS,
         "Agreement is the share of an item's judgments equal to its most common label, averaged over items; "
         "without ties, items whose only most common label is a tie are left out.",
         "Leave-one-out agreement takes the exact expectation where several labels are equally common.",
@@ -149,6 +147,12 @@ def _methods(study: Study, report: dict[str, Any], spec: dict[str, Any]) -> list
             "Two responses differ in satisfied follow-ups where the mean over raters of those satisfied by one less "
             "those by the other is 1 or more, either way (ContextEval, Table 5); by majority, where the numbers of "
             "follow-ups differ that more than half of an item's raters find satisfied."
+        )
+    if any(fit["strengths"] for group in report["groups"] for fit in group["bradley_terry"]):
+        sentences.append(
+            "Bradley-Terry strengths take each judgment as a comparison and a tie as half a win, with standard errors "
+            f"robust to dependence within a query; intervals of ranks are percentiles of {parameters['replicates']:,} "
+            f"bootstrap replicates over queries, seed {parameters['seed']}."
         )
     return [*sentences, *wordings(report, spec), *judges.methods(report["judges"]), *facts_of(study)]
 

@@ -65,6 +65,14 @@ def counts_record(study: Study, *, items: int, queries: int, judgments: int, rat
     }
 
 
+# How the intervals of every figure are made.
+INTERVALS = (
+    "Intervals are 95 % t intervals over queries, with the standard error that leaving out one query at a time gives: "
+    "of the logit for shares, of Fisher's z for correlations, alpha and kappa, of the figure itself otherwise.",
+    "A share that is 0 or 1 in every query has Wilson's interval over the queries instead, and says so.",
+)
+
+
 def facts_of(study: Study) -> list[str]:
     """What the other apps say of the methods."""
     return [sentence for fact in hooks.methods_facts for sentence in fact(study)]

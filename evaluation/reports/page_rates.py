@@ -260,7 +260,7 @@ def _pair_flips(subject: Subject, group: Record) -> Table:
     labels = ["Pair", "Between", "Preferred", "Change of margin", "n", "p"]
     build = Builder(
         "Pair flips. The margin is the share of items won by the system named first less that of the other, in "
-        "points; tested by resampling queries.",
+        "points; p is that of its t interval over queries.",
         columns(labels, names=3),
     )
     for flip in sorted(group["flips"]["pairs"], key=_of_pair):
@@ -338,7 +338,10 @@ def strengths(subject: Subject) -> Section | None:
     blocks = [_strength_block(subject, group, fit) for group in groups for fit in group["bradley_terry"]]
     if len(reasons) == 1 and "" not in reasons:
         blocks = [Block(text=(f"Undefined in every setting. {reasons.pop()}",))]
-    intro = "Log-strengths after Bradley and Terry, centred on the average system; ties are half wins."
+    intro = (
+        "Log-strengths after Bradley and Terry, centred on the average system. Each judgment of a pair is one "
+        "comparison; a tie is half a win for both."
+    )
     return Section("strengths", "Bradley-Terry strengths", "Strengths", tuple(blocks), intro)
 
 
@@ -359,14 +362,15 @@ def _strength_block(subject: Subject, group: Record, fit: Record) -> Block:
 
 def _strengths_table(subject: Subject, fit: Record) -> Table:
     build = Builder(
-        f"Strength, and chance to beat an average system in percent; {fit['prior']:g} wins added to both sides.",
-        columns(["System", "Strength", "Beats average", "n"]),
+        "Strength, chance to beat an average system in percent, and rank; n counts the comparisons of the system.",
+        columns(["System", "Strength", "Beats average", "Rank", "n"]),
     )
     for strength in fit["strengths"]:
         build.add(
             head(subject.system(strength["system"])),
             build.coefficient(strength["score"]),
             build.share(strength["win_probability"]),
+            build.figure(strength["rank"], "{:.0f}".format),
             build.n(strength["score"]),
         )
     return build.build()

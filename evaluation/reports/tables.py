@@ -74,10 +74,10 @@ def interval(estimate: dict[str, Any], form: Format) -> str:
 
 
 def _unusual_interval(estimate: dict[str, Any]) -> str:
-    """What must be said of an interval that resampling did not make; nothing of others."""
+    """What must be said of an interval that leaving out queries did not make; nothing of others."""
     if not str(estimate.get("method", "")).startswith("Wilson"):
         return ""
-    return "Wilson interval over queries, all of which give the same; resampling them would show none."
+    return "Wilson interval (no variation across queries)."
 
 
 @dataclass
@@ -115,8 +115,7 @@ class Builder:
 
     def n(self, estimate: dict[str, Any]) -> Cell:
         """What a figure is of, over the number of what it leaves out; the foot of the table says why."""
-        # Undefined replicates are a matter of the interval, not of what the figure is of.
-        parts = [part for part in estimate["left_out"] if "replicates" not in part["reason"]]
+        parts = estimate["left_out"]
         for part in parts:
             self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
         self._rows_left_out += bool(parts)

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evaluation.analytics.alpha import LEVELS, UNPAIRED, alpha_by_weights, krippendorff_alpha
+from evaluation.analytics.alpha import LEVELS, UNPAIRED, alpha_by_weights
+from evaluation.analytics.alpha import krippendorff_alpha as alpha_over_queries
 from evaluation.analytics.counts import collapse
-from evaluation.analytics.estimates import LeftOut, ParameterError
+from evaluation.analytics.estimates import LeftOut, ParameterError, TidyDataError
+from evaluation.analytics.resampling import UNDEFINED_WITHOUT_ONE
 from tests.analytics.build import count_arrays, counts_of, quick, random_labels, spec
 
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 4 raters, 12 units, missing values.
@@ -16,6 +18,11 @@ CLASSIC = (
     ". 3 3 3 2 3 4 2 2 5 1 .",
     "1 2 3 3 2 4 4 1 2 5 1 .",
 )
+
+
+def krippendorff_alpha(counts, **options):
+    """Every item is of a query of its own."""
+    return alpha_over_queries(counts, np.arange(len(counts)), **options)
 
 
 @pytest.fixture
@@ -57,7 +64,7 @@ def test_the_classic_table(classic, level, published) -> None:
     estimate = krippendorff_alpha(classic, level=level, resample=spec(), values=[1, 2, 3, 4, 5])
     assert estimate.value == pytest.approx(published, abs=5e-7)
     assert estimate.n == 11
-    assert estimate.left_out[0] == LeftOut(UNPAIRED, 1)
+    assert estimate.left_out[0] == LeftOut(UNPAIRED.format(unit="items"), 1)
     assert estimate.low < estimate.value <= estimate.high
 
 
@@ -70,8 +77,8 @@ def test_against_the_definition(level) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_replicates_are_alpha_of_the_items_drawn(level) -> None:
-    # Whatever number of each pattern is drawn, the fast form equals the package on the items spelt out.
+def test_weights_are_items_spelt_out(level) -> None:
+    # However often each pattern occurs, the fast form equals the package on the items spelt out.
     rng = np.random.default_rng(8)
     labels = [of_item for of_item in random_labels(rng, 80, most=4, n_labels=4) if len(of_item) > 1]
     patterns = collapse(counts_of(labels, 4).astype(np.int64)).patterns
@@ -112,13 +119,13 @@ def test_undefined_says_why(labels, reason) -> None:
     assert reason in estimate.undefined
 
 
-def test_replicates_without_variation_are_not_perfect_agreement() -> None:
-    # One item of ten brings the second value: a third of the replicates have no variation.
+def test_agreement_without_variation_is_not_perfect_agreement() -> None:
+    # One item of ten brings the second value: without it there is no variation.
     counts = counts_of([[0, 0]] * 9 + [[1, 1]])
     estimate = krippendorff_alpha(counts, level="ordinal", resample=spec())
     assert estimate.value == 1
     assert estimate.low is None
-    assert "undefined in" in estimate.undefined
+    assert estimate.undefined == UNDEFINED_WITHOUT_ONE
 
 
 def test_parameters_are_checked(classic) -> None:
@@ -126,3 +133,21 @@ def test_parameters_are_checked(classic) -> None:
         krippendorff_alpha(classic, level="ratio", resample=spec())
     with pytest.raises(ParameterError, match="ascending"):
         krippendorff_alpha(classic, level="interval", resample=spec(), values=[1, 3, 2, 4, 5])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_items_of_a_query_do_not_narrow_the_interval(level) -> None:
+    # Nine items of a query that say the same are worth one.
+    labels = [of_item for of_item in random_labels(np.random.default_rng(5), 40) if len(of_item) > 1]
+    counts = counts_of(labels)
+    once = krippendorff_alpha(counts, level=level, resample=spec())
+    ninefold = alpha_over_queries(
+        np.repeat(counts, 9, axis=0), np.repeat(np.arange(len(counts)), 9), level=level, resample=spec()
+    )
+    assert ninefold.high - ninefold.low == pytest.approx(once.high - once.low, rel=0.1)
+    assert f"over {len(counts)} queries" in ninefold.method
+
+
+def test_a_query_is_needed_for_each_item(classic) -> None:
+    with pytest.raises(TidyDataError, match="one query"):
+        alpha_over_queries(classic, np.arange(3), level="nominal", resample=spec())

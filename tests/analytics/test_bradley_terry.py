@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit
+from scipy.stats import t
 
 from evaluation.analytics.bradley_terry import bradley_terry, fit_strengths
 from evaluation.analytics.estimates import ParameterError
@@ -90,9 +91,12 @@ def test_a_study_of_three_systems() -> None:
     for strength in result.strengths:
         assert strength.score.low < strength.score.value < strength.score.high
         assert strength.win_probability.value == pytest.approx(expit(strength.score.value))
-        assert strength.win_probability.low == pytest.approx(expit(strength.score.low), abs=1e-3)
-        assert strength.score.n == 900
+        assert strength.win_probability.low == pytest.approx(expit(strength.score.low))
+        # Each system is in two of the three pairs.
+        assert (strength.score.n, strength.score.unit) == (600, "judgments")
         assert "300 queries" in strength.score.method
+    assert [strength.rank.value for strength in result.strengths] == [1, 2, 3]
+    assert [strength.rank.low for strength in result.strengths] == [1, 2, 3]
 
 
 def test_intervals_cover_the_strengths() -> None:
@@ -107,13 +111,98 @@ def test_intervals_cover_the_strengths() -> None:
 
 def test_separable_data_stay_finite() -> None:
     # a beats b beats c without exception, which has no finite maximum without the prior.
+    # Only the prior says how far they are apart, so there is no interval, but no doubt about their order.
     triples = [("a", "b", 0), ("b", "c", 0), ("a", "c", 0)] * 400
     (result,) = bradley_terry(*study_of(triples, 100), resample=spec())
     scores = [strength.score.value for strength in result.strengths]
     assert scores == sorted(scores, reverse=True)
     assert 3 < scores[0] < 10
-    # Every query says the same, so resampling them can't tell how sure that is.
-    assert all(strength.score.low is None and strength.score.undefined for strength in result.strengths)
+    for strength in result.strengths:
+        assert strength.score.low is None
+        assert strength.score.undefined.startswith("a never lost to any other system")
+    assert [(s.rank.low, s.rank.high) for s in result.strengths] == [(1, 1), (2, 2), (3, 3)]
+
+
+def test_votes_count() -> None:
+    # 15 pairs with 100 votes each that are exactly as probable as the model says give its strengths back.
+    truth = dict(zip("abcdef", np.linspace(1.07, -1.07, 6), strict=True))
+    pairs = list(combinations(truth, 2))
+    chances = [[expit(truth[two] - truth[one])] * 100 for one, two in pairs]
+    items = make_items([f"q{k}" for k in range(15)], systems=pairs)
+    judgments = make_judgments([[-1] * 100] * 15, numbers=chances)
+    (result,) = bradley_terry(items, judgments, resample=spec())
+    for strength in result.strengths:
+        assert strength.score.value == pytest.approx(truth[strength.system], abs=0.002)
+        assert strength.score.n == 500
+
+
+def test_the_prior_vanishes_with_votes() -> None:
+    # A share of .6 in each of the three pairs' votes, of which the prior's one tie is ever less.
+    triples = [("a", "b", 0), ("b", "c", 0), ("a", "c", 2)]
+    items, _ = study_of(triples)
+    scores = []
+    for n in (10, 100, 10_000):
+        votes = [[label] * (6 * n // 10) + [1 - label] * (4 * n // 10) for *_, label in triples[:2]] + [
+            [2] * n
+        ]
+        (result,) = bradley_terry(items, make_judgments(votes), resample=spec(0))
+        scores.append({s.system: s.score.value for s in result.strengths}["a"])
+    plain = fit(np.array([[0, 0.6, 0.5], [0.4, 0, 0.6], [0.5, 0.4, 0]]))[0]
+    assert scores == sorted(scores)
+    assert scores[-1] == pytest.approx(plain, abs=1e-4)
+    assert scores[0] == pytest.approx(plain, abs=0.02)
+
+
+def test_dependent_votes_of_a_query_are_no_more_evidence_than_one() -> None:
+    triples = simulated(np.random.default_rng(3), {"a": 0.5, "b": 0.0, "c": -0.5}, 90)
+    items, _ = study_of(triples, 90)
+    once, often = (
+        bradley_terry(items, make_judgments([[label] * n for *_, label in triples]), resample=spec())[0]
+        for n in (1, 50)
+    )
+    widths = [s.score.high - s.score.low for s in once.strengths]
+    assert [s.score.high - s.score.low for s in often.strengths] == pytest.approx(widths, rel=0.1)
+
+
+def test_errors_are_those_of_leaving_out_each_query() -> None:
+    triples = simulated(np.random.default_rng(4), {"a": 0.5, "b": 0.0, "c": -0.5}, 600)
+    (result,) = bradley_terry(*study_of(triples, 200), resample=spec(0))
+    queries = np.arange(600) % 200
+    refitted = []
+    for left in range(200):
+        kept = [triple for triple, query in zip(triples, queries, strict=True) if query != left]
+        wins = np.full((3, 3), 1 / 6)
+        for one, two, label in kept:
+            pair = ("abc".index(one), "abc".index(two))
+            wins[pair if label == 0 else pair[::-1]] += 1
+        refitted.append(fit(wins))
+    deviations = np.array(refitted) - np.mean(refitted, axis=0)
+    errors = np.sqrt(199 / 200 * (deviations**2).sum(axis=0))
+    half = {s.system: (s.score.high - s.score.low) / 2 for s in result.strengths}
+    expected = dict(zip("abc", t.ppf(0.975, 199) * errors, strict=True))
+    assert half == pytest.approx(expected, rel=0.01)
+
+
+def test_strengths_do_not_depend_on_the_order_of_items() -> None:
+    triples = simulated(np.random.default_rng(5), {"a": 0.5, "b": 0.0, "c": -0.5}, 60)
+    items, judgments = study_of(triples, 20)
+    order = np.random.default_rng(6).permutation(60)
+    shuffled = make_items([f"x{k % 20:02}" for k in order], systems=[triples[k][:2] for k in order])
+    back = make_judgments([[triples[k][2]] for k in order])
+    (one,), (other,) = (
+        bradley_terry(*study, resample=spec()) for study in ((items, judgments), (shuffled, back))
+    )
+    for mine, yours in zip(one.strengths, other.strengths, strict=True):
+        assert (yours.score.low, yours.score.high) == pytest.approx((mine.score.low, mine.score.high))
+        assert (yours.rank.low, yours.rank.high) == (mine.rank.low, mine.rank.high)
+
+
+def test_ranks_that_cannot_be_told_apart_overlap() -> None:
+    triples = simulated(np.random.default_rng(7), {"a": 2.0, "b": 0.0, "c": 0.0}, 300)
+    (result,) = bradley_terry(*study_of(triples, 100), resample=spec(400))
+    ranks = {s.system: (s.rank.low, s.rank.high) for s in result.strengths}
+    assert ranks == {"a": (1, 1), "b": (2, 3), "c": (2, 3)}
+    assert "400 replicates" in result.strengths[0].rank.method
 
 
 def test_a_tie_is_half_a_win_for_both() -> None:
@@ -163,6 +252,7 @@ def test_what_is_left_out() -> None:
     left_out = result.strengths[0].score.left_out
     assert [part.n for part in left_out] == [1, 1]
     assert left_out[0].reason == NO_USABLE_JUDGMENT
+    assert {s.system: s.score.n for s in result.strengths} == {"a": 1, "b": 2, "c": 1}
 
 
 def test_parameters_are_checked() -> None:

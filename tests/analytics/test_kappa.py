@@ -14,9 +14,20 @@ from evaluation.analytics.estimates import (
     ParameterError,
     TidyDataError,
 )
-from evaluation.analytics.kappa import FEW_SHARED, TOO_MANY_RATERS, cohen_kappa, pairwise_kappa
+from evaluation.analytics.kappa import FEW_SHARED, TOO_MANY_RATERS
+from evaluation.analytics.kappa import cohen_kappa as kappa_over_queries
+from evaluation.analytics.kappa import pairwise_kappa as kappas_over_queries
 from tests.analytics.build import make_judgments, quick, spec
 from tests.published import published_data
+
+
+def cohen_kappa(one, other, **options):
+    """Every item is of a query of its own."""
+    return kappa_over_queries(one, other, np.arange(len(one)), **options)
+
+
+def pairwise_kappa(judgments, **options):
+    return kappas_over_queries(judgments, np.arange(int(judgments.item.max()) + 1), **options)
 
 
 def labels_of(table):
@@ -36,7 +47,7 @@ def test_published_example() -> None:
     assert estimate.value == pytest.approx(0.348, abs=5e-4)
     assert estimate.n == 100
     assert estimate.low < estimate.value < estimate.high
-    assert "items" in estimate.method
+    assert "100 queries" in estimate.method
 
 
 def test_pandalm() -> None:
@@ -66,7 +77,7 @@ def test_against_statsmodels(weights, wt) -> None:
     estimate = cohen_kappa(one, other, n_labels=4, resample=spec(1000), weights=weights)
     reference = cohens_kappa(table, wt=wt)
     assert estimate.value == pytest.approx(reference.kappa)
-    # The bootstrap's interval is about that of the large-sample formula.
+    # The jackknife's interval is about that of the large-sample formula.
     assert (estimate.low, estimate.high) == pytest.approx(
         (reference.kappa_low, reference.kappa_upp), abs=0.02
     )
@@ -116,5 +127,22 @@ def test_parameters_are_checked() -> None:
         cohen_kappa(np.array([0, 2]), np.array([0, 1]), n_labels=2, resample=spec())
     with pytest.raises(TidyDataError, match="every item"):
         cohen_kappa(np.array([0, 2]), np.array([0]), n_labels=2, resample=spec())
+    with pytest.raises(TidyDataError, match="every item"):
+        kappa_over_queries(np.array([0, 1]), np.array([0, 1]), np.array([0]), n_labels=2, resample=spec())
     with pytest.raises(ParameterError, match="cubic"):
         cohen_kappa(np.array([0]), np.array([0]), n_labels=2, resample=spec(), weights="cubic")
+
+
+def test_the_items_of_a_query_do_not_narrow_the_interval() -> None:
+    rng = np.random.default_rng(6)
+    one = rng.integers(0, 3, 40)
+    other = np.where(rng.random(40) < 0.6, one, rng.integers(0, 3, 40))
+    once = cohen_kappa(one, other, n_labels=3, resample=spec())
+    query = np.repeat(np.arange(40), 9)
+    ninefold = kappa_over_queries(np.repeat(one, 9), np.repeat(other, 9), query, n_labels=3, resample=spec())
+    assert (ninefold.low, ninefold.high) == pytest.approx((once.low, once.high))
+    judgments = make_judgments(
+        [list(pair) for pair in zip(np.repeat(one, 9), np.repeat(other, 9), strict=True)]
+    )
+    (pair,) = kappas_over_queries(judgments, query, resample=spec()).pairs
+    assert (pair.kappa.low, pair.kappa.high) == pytest.approx((once.low, once.high))

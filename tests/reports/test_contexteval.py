@@ -103,7 +103,7 @@ def test_page_and_markdown_say_it(report):
         "win-rates", "flips", "strengths", "agreement", "bias", "follow-ups", "raters", "methods",
     ]  # fmt: skip
     text = report_markdown(report)
-    assert "| No context | 40.2 (29.3 to 51.2) | 48.8" in text
+    assert "| No context | 40.2 (30.0 to 51.4) | 48.8" in text
     assert "**GPT-4o vs Gemini-1.5-Flash: The preferred system turns.**" in text
     plots = [block.plot for section in page.sections for block in section.blocks if block.plot]
     assert len(plots) == 5

@@ -18,7 +18,7 @@ def test_a_table_is_what_it_was():
     build = Builder("Items won, in percent.", columns(["Pair", "Setting", "First", "n", "p"], names=2))
     full = estimate(0.4024, 0.2929, 0.5122, 82, 18)
     empty = estimate(None, n=0, left_out=100, undefined="No item has a majority.")
-    bare = estimate(-0.025, n=7, undefined="An interval needs at least two units to resample.")
+    bare = estimate(-0.025, n=7, undefined="An interval needs at least two queries.")
     build.add(head("aspen vs birch"), words("No context"), build.share(full), build.n(full), build.p(0.0419))
     build.add(
         head("aspen vs birch"),

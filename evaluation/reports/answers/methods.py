@@ -3,7 +3,7 @@
 from typing import Any
 
 from evaluation.models import Study
-from evaluation.reports.common import TIES_COUNT, facts_of
+from evaluation.reports.common import INTERVALS, TIES_COUNT, facts_of
 
 Record = dict[str, Any]
 REPEATED = {
@@ -17,15 +17,12 @@ REPEATED = {
 
 
 def methods(study: Study, report: Record) -> list[str]:
-    counts, parameters = report["counts"], report["parameters"]
+    counts = report["counts"]
     forms = {question["form"] for question in report["questions"]}
     sentences = [
         f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
         f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
-        f"Intervals are 95 % percentile intervals from {parameters['replicates']:,} bootstrap replicates over "
-        f"queries, seed {parameters['seed']}.",
-        "A share of nothing or of everything has no bootstrap interval; Wilson's over the queries stands there, and "
-        "says so.",
+        *INTERVALS,
         *(sentence for form, sentence in _sentences(report) if form in forms),
     ]
     return [*sentences, *_judges(report, forms), *facts_of(study)]
