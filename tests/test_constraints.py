@@ -239,6 +239,8 @@ VIOLATIONS = {
     "assignment_ends_after_reserved": lambda w: change(w.done, ended_at=F("reserved_at") - timedelta(1)),
     "endpoint_key_name_prefixed": lambda w: change(w.endpoint, key_name="SECRET_KEY"),
     "endpoint_in_flight_positive": lambda w: change(w.endpoint, max_in_flight=0),
+    "endpoint_trust_known": lambda w: change(w.endpoint, trust="anybody"),
+    "endpoint_trusted_by_a_superuser": lambda w: change(w.endpoint, trust="operator", trusted_by=w.owner),
     "judge_version_unique": lambda w: again(w.judge),
     "judge_samples_positive": lambda w: change(w.judge, samples=0),
     "judge_chat_has_endpoint": lambda w: change(w.judge, backend="chat", model="m"),

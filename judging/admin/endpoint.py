@@ -4,11 +4,15 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
+from evaluation.models import Study, StudyMember
+from evaluation.permissions import WRITERS
 from judging.models import Endpoint
-from judging.services.endpoints import endpoint_problems
+from judging.services.endpoints import PLACE, endpoint_problems, is_trusted, may_trust, set_trust
+
+PLAIN = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "local", "open_to_all")
 
 
 class EndpointForm(forms.ModelForm):
@@ -21,14 +25,34 @@ class EndpointForm(forms.ModelForm):
         widget=forms.TextInput(attrs={"class": "vLargeTextField"}),
         help_text="Up to and with the version, such as https://host.example/v1. No redirect is followed.",
     )
+    trusted = forms.BooleanField(
+        required=False,
+        help_text="Judges may call it by your word, though the setting ASSAY_ENDPOINTS_ALLOWED does not name it. "
+        "Your word ends with your account or your being a superuser.",
+    )
     user: Any = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "trusted" in self.fields:
+            self.initial["trusted"] = self.instance.pk is None or is_trusted(self.instance)
+        studies = Study.objects.visible().order_by("title")
+        if not may_trust(self.user):
+            writable = StudyMember.objects.filter(user=self.user, role__in=WRITERS).values("study")
+            # Those that others opened it to stay as they are.
+            studies = studies.filter(Q(pk__in=writable) | Q(endpoints__in=[self.instance.pk or 0])).distinct()
+        self.fields["studies"].queryset = studies  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data: dict[str, Any] = super().clean() or {}
         if self.errors:
             return data
-        wanted = Endpoint(pk=self.instance.pk, **{**data, "base_url": data["base_url"].rstrip("/")})
-        for field, sentences in endpoint_problems(wanted, self.user).items():
+        made_of = {name: data[name] for name in PLAIN if name in data}
+        wanted = Endpoint(pk=self.instance.pk, **{**made_of, "base_url": data["base_url"].rstrip("/")})
+        # Or its own row would stand in its way.
+        wanted._state.adding = self.instance._state.adding
+        by_own_word = data.get("trusted", False)
+        for field, sentences in endpoint_problems(wanted, self.user, by_own_word=by_own_word).items():
             for sentence in sentences:
                 self.add_error(field if field in self.fields else None, sentence)
         data["base_url"] = wanted.base_url
@@ -36,7 +60,8 @@ class EndpointForm(forms.ModelForm):
 
     class Meta:
         model = Endpoint
-        fields = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight")
+        fields = (*PLAIN, "studies")
+        widgets = {"studies": forms.CheckboxSelectMultiple}
         labels = {
             "key_name": "Name of its key",
             "max_in_flight": "Calls at once",
@@ -48,13 +73,16 @@ class EndpointForm(forms.ModelForm):
         }
 
 
+# What only those see and set whose word is enough.
+OF_TRUST = ("trusted", "local", "open_to_all")
+
+
 @admin.register(Endpoint)
 class EndpointAdmin(admin.ModelAdmin):
     """Seen and changed by superusers and by who made it."""
 
     form = EndpointForm
-    fields = EndpointForm.Meta.fields
-    list_display = ("name", "base_url", "key_name", "max_in_flight", "created_by")
+    list_display = ("name", "base_url", "key_name", "trust", "local", "max_in_flight", "created_by")
     list_select_related = ("created_by",)
     search_fields = ("name", "base_url")
     ordering = ("name",)
@@ -85,15 +113,23 @@ class EndpointAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is not None and self._is_mine(request, obj) and not obj.judges.exists()
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return [*PLAIN[:5], *(OF_TRUST if may_trust(request.user) else ()), "studies"]
+
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        form = super().get_form(request, obj, change=change, **kwargs)
-        return type("EndpointFormOfUser", (form,), {"user": request.user})
+        left_out = () if may_trust(request.user) else OF_TRUST
+        fields = {name: None for name in left_out if name == "trusted"}
+        base = type("EndpointFormOfUser", (EndpointForm,), {"user": request.user, **fields})
+        kwargs |= {"form": base, "exclude": left_out}
+        return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change:
             obj.created_by = request.user
-        elif {"base_url", "key_name"} & set(form.changed_data):
+        moved = not change or bool(PLACE & set(form.changed_data))
+        if moved:
             # What was found out about the old place says nothing of the new one.
             obj.capabilities, obj.probed_at = {}, None
-            obj.created_by = request.user
+        if moved or "trusted" in form.changed_data:
+            set_trust(obj, request.user, trusted=form.cleaned_data.get("trusted", False))
         super().save_model(request, obj, form, change)

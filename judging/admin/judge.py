@@ -19,7 +19,7 @@ from judging import prompting
 from judging.admin.run import start
 from judging.models import BackendKind, Endpoint, Judge
 from judging.services import JudgeRefused, create_judge, edit_judge, judge_settings, preview_request
-from judging.services.endpoints import is_allowed
+from judging.services.endpoints import offered_endpoints
 from judging.services.judges import FIELDS, current_spec
 
 tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70))
@@ -37,7 +37,7 @@ class JudgeForm(forms.ModelForm):
         required=False, help_text="The study's system that is this judge's own model."
     )
 
-    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, study: Study, user: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         spec = current_spec(study)
         self.fields["questions"].choices = [  # type: ignore[attr-defined]
@@ -46,10 +46,8 @@ class JudgeForm(forms.ModelForm):
         self.fields["own_system"].choices = [  # type: ignore[attr-defined]
             ("", "none"), *((each.key, str(each)) for each in study.systems.all())
         ]  # fmt: skip
-        allowed = [
-            endpoint.pk for endpoint in Endpoint.objects.select_related("created_by") if is_allowed(endpoint)
-        ]
-        self.fields["endpoint"].queryset = Endpoint.objects.filter(pk__in=allowed)  # type: ignore[attr-defined]
+        offered = [endpoint.pk for endpoint in offered_endpoints(study, user)]
+        self.fields["endpoint"].queryset = Endpoint.objects.filter(pk__in=offered)  # type: ignore[attr-defined]
 
     def sections(self) -> list[tuple[str, list[Any]]]:
         return [(heading, [self[name] for name in names]) for heading, names in SECTIONS]
@@ -78,7 +76,7 @@ class JudgeForm(forms.ModelForm):
         help_texts = {
             "name": "Letters, digits and hyphens. An edit of a judge that has run is a new version of it.",
             "backend": "A heuristic needs no endpoint and costs nothing.",
-            "endpoint": "Only for chat completions.",
+            "endpoint": "Only for chat completions. Those that were opened to this study, and your own.",
             "verdict": "For preferences: the labels' probabilities make it continuous where the endpoint gives them.",
             "rationale": "Stored with the judgment.",
             "one_call_per_question": "Each question in a request of its own.",
@@ -102,7 +100,7 @@ SECTIONS = (
 
 
 def _judge(request: HttpRequest, pk: int, need: str = "view") -> Judge:
-    judge = Judge.objects.select_related("study", "endpoint__created_by").filter(pk=pk).first()
+    judge = Judge.objects.select_related("study", "endpoint__trusted_by").filter(pk=pk).first()
     if judge is None:
         raise Http404
     study_for(request, judge.study_id, need)
@@ -111,7 +109,7 @@ def _judge(request: HttpRequest, pk: int, need: str = "view") -> Judge:
 
 @study_page("write", methods=FORM)
 def new_judge(request: HttpRequest, study: Study) -> HttpResponse:
-    form = JudgeForm(study, request.POST or None)
+    form = JudgeForm(study, request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             judge = create_judge(study, user=request.user, **_given(form))
@@ -127,7 +125,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseNotAllowed(FORM)
     judge = _judge(request, pk, "write")
     study, has_run = judge.study, judge.runs.exists()
-    form = JudgeForm(study, request.POST or None, instance=judge)
+    form = JudgeForm(study, request.user, request.POST or None, instance=judge)
     if request.method == "POST" and form.is_valid():
         try:
             saved = edit_judge(Judge.objects.get(pk=pk), user=request.user, **_given(form))

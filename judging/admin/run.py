@@ -68,7 +68,7 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     """The estimate first; confirming starts."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
-    judge = Judge.objects.select_related("study", "endpoint__created_by").filter(pk=pk).first()
+    judge = Judge.objects.select_related("study", "endpoint__trusted_by").filter(pk=pk).first()
     if judge is None:
         raise Http404
     study = study_for(request, judge.study_id, "write")

@@ -12,11 +12,15 @@ from evaluation.api.base import ApiView
 from evaluation.api.paging import ById
 from evaluation.api.query import PageQuery
 from judging.models import Endpoint
+from judging.services.endpoints import endpoints_for
 
 
 class EndpointSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     max_in_flight = serializers.IntegerField(help_text="Calls in flight at once, per worker process.")
+    local = serializers.BooleanField(
+        help_text="Whether it keeps what it is sent; others are sent nothing of a private split."
+    )
     base_url = serializers.CharField(allow_null=True, help_text="For superusers; null for others.")
     key_name = serializers.CharField(
         allow_null=True, help_text="For superusers: the name of the environment variable that holds the key."
@@ -29,12 +33,12 @@ class EndpointList(ApiView):
 
     @extend_schema(
         operation_id="list_endpoints",
-        summary="The servers that judges may call",
+        summary="The endpoints that judges of your studies may call",
         tags=["judges"],
         responses=EndpointSerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return self.paged(Endpoint.objects.all(), self._records)
+        return self.paged(endpoints_for(request.user), self._records)
 
     def _records(self, endpoints: Sequence[Endpoint]) -> list[dict[str, Any]]:
         sees_all = bool(self.request.user.is_superuser)
@@ -42,6 +46,7 @@ class EndpointList(ApiView):
             {
                 "name": endpoint.name,
                 "max_in_flight": endpoint.max_in_flight,
+                "local": endpoint.local,
                 "base_url": endpoint.base_url if sees_all else None,
                 "key_name": endpoint.key_name if sees_all else None,
             }

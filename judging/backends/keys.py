@@ -5,7 +5,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.parse import SplitResult, urlsplit
 
@@ -16,6 +16,8 @@ from judging.backends.base import StopRun
 KEY_PREFIX = "ASSAY_KEY_"
 KEY_NAME = re.compile(rf"{KEY_PREFIX}[A-Z0-9_]+")
 PORTS = {"http": 80, "https": 443}
+# An entry of the list for whatever listens on this machine: http://127.0.0.1:*
+ANY_PORT = re.compile(r"(https?://[^/:]+):\*(/.*)?")
 
 
 class HasKeyName(Protocol):
@@ -59,13 +61,14 @@ class Place:
 
     scheme: str
     host: str
-    port: int
+    # Of an entry of the list, None: any.
+    port: int | None
     path: tuple[str, ...]
 
     def within(self, allowed: "Place") -> bool:
         """Same server, and a path below: whole segments, so that /v1 does not cover /v10."""
-        same = (self.scheme, self.host, self.port) == (allowed.scheme, allowed.host, allowed.port)
-        return same and self.path[: len(allowed.path)] == allowed.path
+        same = (self.scheme, self.host) == (allowed.scheme, allowed.host)
+        return same and allowed.port in (self.port, None) and self.path[: len(allowed.path)] == allowed.path
 
 
 def endpoint_problems(base_url: str, key_name: str, user: Any) -> list[str]:
@@ -83,14 +86,28 @@ def endpoint_problems(base_url: str, key_name: str, user: Any) -> list[str]:
     entries = [entry for entry in allowed_entries() if place.within(entry[0])]
     listed = [entry for entry in entries if not key_name or entry[1] == key_name]
     if not user.is_superuser and not entries:
-        problems.append("This URL is not on the list of allowed endpoints (ASSAY_ENDPOINTS_ALLOWED).")
+        problems.append(
+            f"This address is not on the list of allowed endpoints. {_what_allows(base_url, key_name)}"
+        )
     elif not user.is_superuser and not listed and not problems:
         problems.append(
-            f"{key_name} may not be sent to this URL: its entry in ASSAY_ENDPOINTS_ALLOWED names no such key."
+            f"{key_name} may not be sent to this address: its entry on the list of allowed endpoints names no such "
+            f"key. {_what_allows(base_url, key_name)}"
         )
     if key_name and place.scheme == "http" and not _is_loopback(place.host) and not listed:
-        problems.append("A key is only sent over https://, or to this machine.")
+        problems.append(
+            "A key is only sent over https://, or to this machine, unless ASSAY_ENDPOINTS_ALLOWED has "
+            f"{base_url}={key_name}."
+        )
     return problems
+
+
+def _what_allows(base_url: str, key_name: str) -> str:
+    entry = f"{base_url}={key_name}" if key_name else base_url
+    return (
+        f"Whoever runs Assay can add {entry} to the setting ASSAY_ENDPOINTS_ALLOWED and restart it; or a superuser "
+        "makes the endpoint."
+    )
 
 
 def _key_problems(key_name: str) -> list[str]:
@@ -102,7 +119,8 @@ def _key_problems(key_name: str) -> list[str]:
 def allowed_entries() -> list[tuple[Place, str]]:
     """The list of allowed endpoints: `URL` without a key, `URL=ASSAY_KEY_NAME` with that one.
 
-    An entry that can't be read allows nothing; a system check names it.
+    A port may be `*` on this machine, without a key. An entry that can't be read allows nothing; a system check names
+    it.
     """
     entries = []
     for entry in settings.ASSAY_ENDPOINTS_ALLOWED:
@@ -124,7 +142,13 @@ def _read_entry(entry: str) -> tuple[Place, str]:
     url, separator, key_name = entry.strip().partition("=")
     if separator and not KEY_NAME.fullmatch(key_name):
         raise ValueError(f"{key_name!r} is not a key's name.")
-    return place_of(url), key_name
+    any_port = ANY_PORT.fullmatch(url)
+    if any_port is None:
+        return place_of(url), key_name
+    place = place_of("".join(any_port.groups("")))
+    if key_name or not _is_loopback(place.host):
+        raise ValueError("Any port is for servers without keys on this machine.")
+    return replace(place, port=None), key_name
 
 
 def place_of(url: str) -> Place:

@@ -1,6 +1,6 @@
 """The judges' tables."""
 
-from judging.models.endpoint import Endpoint
+from judging.models.endpoint import Endpoint, Trust
 from judging.models.judge import BackendKind, Judge, Orders, Rationale, SelfPreference, Verdict
 from judging.models.run import ACTIVE, Call, CallState, Purpose, Run, RunState
 
@@ -17,5 +17,6 @@ __all__ = [
     "Run",
     "RunState",
     "SelfPreference",
+    "Trust",
     "Verdict",
 ]

@@ -6,11 +6,20 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from evaluation.models import Study
 from judging.backends.keys import KEY_NAME, KEY_PREFIX
 
 
+class Trust(models.TextChoices):
+    """By whose word judges may call a place that the list of allowed endpoints does not name."""
+
+    NONE = "", "nobody's: the list of allowed endpoints decides"
+    SUPERUSER = "superuser", "a superuser's, as long as they are one"
+    OPERATOR = "operator", "the operator's"
+
+
 class Endpoint(models.Model):
-    """A server that speaks chat completions. Made by superusers or allowed by name in the environment."""
+    """A server that speaks chat completions. Trusted by who may say so, or allowed by the environment."""
 
     name = models.SlugField(max_length=80, unique=True)
     base_url = models.URLField(
@@ -27,6 +36,22 @@ class Endpoint(models.Model):
         default=16, validators=[MinValueValidator(1), MaxValueValidator(1024)],
         help_text="Calls in flight at once, per worker process.",
     )  # fmt: skip
+    # Stored when somebody who may says so, and never read off who made it: accounts go.
+    trust = models.CharField(max_length=10, choices=Trust, default=Trust.NONE, blank=True, editable=False)
+    trusted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
+    )
+    local = models.BooleanField(
+        "Keeps what it is sent",
+        default=False,
+        help_text="What it is sent stays with whoever runs this installation. Only such an endpoint is sent items of "
+        "queries whose split is private; one on this machine that passes them on elsewhere is none.",
+    )
+    open_to_all = models.BooleanField("Open to every study", default=False)
+    studies = models.ManyToManyField(
+        Study, blank=True, related_name="endpoints", verbose_name="Open to studies",
+        help_text="Their owners and editors can choose it for judges.",
+    )  # fmt: skip
     # What the server can do, asked once: see `judging.backends.probing`.
     capabilities = models.JSONField(default=dict, blank=True, editable=False)
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -42,6 +67,11 @@ class Endpoint(models.Model):
                 condition=Q(key_name="") | Q(key_name__startswith=KEY_PREFIX),
             ),
             models.CheckConstraint(name="endpoint_in_flight_positive", condition=Q(max_in_flight__gte=1)),
+            models.CheckConstraint(name="endpoint_trust_known", condition=Q(trust__in=Trust.values)),
+            models.CheckConstraint(
+                name="endpoint_trusted_by_a_superuser",
+                condition=Q(trusted_by__isnull=True) | Q(trust="superuser"),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,7 +5,7 @@ import logging
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -22,6 +22,7 @@ from judging.models import Call, Purpose
 from judging.services.attempts import Ended, failed, read, stored_reply, try_again
 from judging.services.capabilities import Patient, keep_capabilities
 from judging.services.claiming import reserve
+from judging.services.endpoints import call_refusals
 from judging.services.money import cost_of, most_it_costs, plain
 from judging.services.runs import run_in_flight, sampling_seed
 from judging.services.throttle import Throttle
@@ -106,6 +107,7 @@ class Asking:
         self.anchor = self.run.purpose == Purpose.ANCHOR
 
     async def main(self) -> None:
+        await in_database(self._require_allowed)
         async with open_backend(self.session.judge.backend, self.endpoint, in_flight=self.most) as backend:
             if not await self._probe_once(backend):
                 return
@@ -187,6 +189,8 @@ class Asking:
         How many were claimed, and those that are to be asked.
         """
         calls = self.session.claim(limit)
+        if calls:
+            self._require_allowed(calls)
         stimuli = self.session.stimuli(calls)
         prepared = [self._request(call, stimuli[call.item_id][0]) for call in calls]
         known = [] if self.anchor else self._from_cache(prepared)
@@ -198,6 +202,12 @@ class Asking:
             prepared = self._within_budget(prepared)
         self.held += len(prepared)
         return len(calls), prepared
+
+    def _require_allowed(self, calls: Collection[Call] = ()) -> None:
+        """StopRun where these may not be sent (any more): an endpoint can change while a run is under way."""
+        refused = call_refusals(self.endpoint.pk, self.session.study, {call.item_id for call in calls})
+        if refused:
+            raise StopRun(" ".join(refused))
 
     def _request(self, call: Call, stimulus: Stimulus) -> Prepared:
         plan = self.session.plan

@@ -45,7 +45,7 @@ def estimate(
     study: Study, judge: Judge, *, max_items: int | None = None, in_flight: int | None = None
 ) -> Estimate:
     """Items, calls, tokens, money and time, before anything is spent."""
-    problems = refusals(study, judge)
+    problems = refusals(study, judge, max_items)
     if problems:
         raise RunRefused(problems)
     plan = Plan.of(judge, current_spec(study))

@@ -16,7 +16,7 @@ from judging import prompting
 from judging.backends import answers_question
 from judging.backends.base import Request
 from judging.models import BackendKind, Judge
-from judging.services.endpoints import is_allowed
+from judging.services.endpoints import endpoint_refusals, open_to
 
 HEURISTICS = (BackendKind.RANDOM, BackendKind.SHORTER, BackendKind.LONGER)
 # What a researcher sets; the rest is bookkeeping.
@@ -43,7 +43,7 @@ def create_judge(study: Study, *, user: Any = None, **fields: Any) -> Judge:
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if Judge.objects.filter(study=study, name=judge.name).exists():
             raise JudgeRefused({"name": [f"The study has a judge {judge.name} already; edit that one."]})
-        return _save(judge)
+        return _save(judge, user)
 
 
 def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
@@ -66,14 +66,14 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
             edited = _twin(judge, judge.study, user)
         for name, value in changes.items():
             setattr(edited, name, value)
-        return _save(edited)
+        return _save(edited, user)
 
 
 def copy_judge(judge: Judge, study: Study, *, user: Any = None) -> Judge:
     """The same settings in another study; what does not fit there is refused."""
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        return _save(_twin(judge, study, user))
+        return _save(_twin(judge, study, user), user)
 
 
 def heuristic_judge(study: Study, kind: str, *, user: Any = None) -> Judge:
@@ -176,9 +176,7 @@ def _endpoint_problems(judge: Judge) -> list[str]:
         return ["A heuristic needs no endpoint."] if judge.endpoint_id else []
     if judge.endpoint is None:
         return ["A judge by chat completions needs an endpoint."]
-    if not is_allowed(judge.endpoint):
-        return [f"The endpoint {judge.endpoint} is not allowed here any more."]
-    return []
+    return endpoint_refusals(judge.endpoint, judge.study)
 
 
 def _model_problems(judge: Judge) -> list[str]:
@@ -235,8 +233,11 @@ def _twin(judge: Judge, study: Study, user: Any) -> Judge:
     return Judge(study=study, version=last + 1, created_by=user, **fields)
 
 
-def _save(judge: Judge) -> Judge:
+def _save(judge: Judge, user: Any) -> Judge:
+    """Whoever may open the endpoint to the study does so by choosing it."""
     _fill_in_own_system(judge)
+    if judge.endpoint is not None:
+        open_to(judge.endpoint, judge.study, user)
     problems = judge_problems(judge)
     if problems:
         raise JudgeRefused(problems)

@@ -22,7 +22,7 @@ from judging.backends.probing import probe
 from judging.models import BackendKind, Judge
 from judging.parsing import Unread, read_revision
 from judging.services.capabilities import Patient, keep_capabilities, known_capabilities
-from judging.services.endpoints import is_allowed
+from judging.services.endpoints import endpoint_refusals
 from judging.services.judges import judge_settings
 
 logger = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ def find_judge(study: Study) -> Judge | None:
     """The first of the study's chat judges, in its newest version, whose endpoint may be called and has its key."""
     judges = Judge.objects.filter(study=study, backend=BackendKind.CHAT, endpoint__isnull=False)
     newest: dict[str, Judge] = {}
-    for judge in judges.select_related("endpoint__created_by").order_by("version"):
+    for judge in judges.select_related("study", "endpoint__trusted_by").order_by("version"):
         newest[judge.name] = judge
     in_order = sorted(newest.values(), key=lambda judge: judge.pk)
     return next((judge for judge in in_order if _is_usable(judge)), None)
@@ -59,7 +59,7 @@ def find_judge(study: Study) -> Judge | None:
 
 def _is_usable(judge: Judge) -> bool:
     endpoint = judge.endpoint
-    if endpoint is None or not is_allowed(endpoint):
+    if endpoint is None or endpoint_refusals(endpoint, judge.study):
         return False
     try:
         key_for(endpoint)

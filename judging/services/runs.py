@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from django.db import transaction
-from django.db.models import Count, F, Q
+from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
@@ -22,7 +22,8 @@ from judging.models import (
     RunState,
     Verdict,
 )
-from judging.services.dealing import judged_items
+from judging.services.dealing import drawn_items, judged_items
+from judging.services.endpoints import private_refusal
 from judging.services.judges import answered_questions, judge_problems
 
 UNCHANGED: Final[Any] = object()
@@ -66,7 +67,7 @@ def start_run(
     in_flight: int | None = None,
 ) -> Run:
     """A new run with its rater; its calls are dealt by whoever works on it."""
-    problems = refusals(study, judge)
+    problems = refusals(study, judge, max_items)
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
     problems += [
@@ -105,8 +106,8 @@ def start_run(
         )
 
 
-def refusals(study: Study, judge: Judge) -> list[str]:
-    """Why the judge can't judge this study, as sentences."""
+def refusals(study: Study, judge: Judge, max_items: int | None = None) -> list[str]:
+    """Why the judge can't judge this study, or so many of its items, as sentences."""
     if judge.study_id != study.pk:
         return ["The judge belongs to another study."]
     if study.status not in JUDGED_STATUSES:
@@ -114,7 +115,17 @@ def refusals(study: Study, judge: Judge) -> list[str]:
     problems = [sentence for each in judge_problems(judge).values() for sentence in each]
     if not judged_items(study).exists():
         problems.append("The study has no items to judge.")
+    if judge.endpoint is not None and (
+        private := private_refusal(judge.endpoint, _to_judge(study, max_items))
+    ):
+        problems.append(private)
     return problems
+
+
+def _to_judge(study: Study, max_items: int | None) -> QuerySet[Item]:
+    if max_items is None or max_items <= 0:
+        return judged_items(study)
+    return Item.objects.filter(pk__in=drawn_items(study, max_items))
 
 
 def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:

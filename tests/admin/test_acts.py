@@ -337,8 +337,10 @@ def test_an_endpoint_outside_the_allow_list_is_a_superuser_s(
     refused = signed_in(colleague).post(address, data)
     assert refused.status_code == 200
     assert refused.context["errors"]
-    assert signed_in(chief).post(address, {**data, "key_name": "SECRET_KEY"}).context["errors"]
-    assert signed_in(chief).post(address, data).status_code == 302
+    assert (
+        signed_in(chief).post(address, {**data, "trusted": "on", "key_name": "SECRET_KEY"}).context["errors"]
+    )
+    assert signed_in(chief).post(address, {**data, "trusted": "on"}).status_code == 302
     made = Endpoint.objects.get(name="far")
     page = signed_in(chief).get(reverse("admin:judging_endpoint_change", args=[made.pk]))
     assert "a-very-secret-key" not in page.content.decode()

@@ -55,10 +55,12 @@ def runs():
 
 def test_where_an_endpoint_is_only_superusers_see(llm, as_owner, call):
     [seen] = as_owner.get("endpoints/").json()["results"]
-    assert seen == {"name": "models", "max_in_flight": 16, "base_url": None, "key_name": None}
+    assert seen == {"name": "models", "max_in_flight": 16, "local": False, "base_url": None, "key_name": None}
     root = call(get_user_model().objects.create_superuser("root"))
     [seen] = root.get("endpoints/").json()["results"]
     assert (seen["base_url"], seen["key_name"]) == (ADDRESS, "ASSAY_KEY_MODELS")
+    nobody = call(get_user_model().objects.create_user("of-no-study"))
+    assert nobody.get("endpoints/").json()["results"] == []
 
 
 def test_no_key_and_no_address_is_in_any_answer(llm, longer, run, as_owner):

@@ -13,7 +13,8 @@ from playwright.sync_api import Page
 
 from config.celery import app
 from evaluation.models import Job, Judgment, Study
-from judging.models import Endpoint, Run
+from judging.models import Run
+from judging.services import create_endpoint
 from tests import endpoint
 from tests.browser import material
 from tests.browser.conftest import Visitor
@@ -192,7 +193,7 @@ def test_from_an_empty_database_to_an_export(
 
     # A heuristic and an LLM judge on the same items.
     with endpoint.serve() as served:
-        Endpoint.objects.create(name="stub", base_url=served.url)
+        create_endpoint(user=None, name="stub", base_url=served.url, open_to_all=True)
         tab(page, "Judges")
         look(desk, "13-no-judges")
         press(page, "New judge")

@@ -159,8 +159,39 @@ def test_an_entry_that_can_t_be_read_allows_nothing(settings):
 def test_without_a_list_researchers_make_no_endpoints(settings):
     settings.ASSAY_ENDPOINTS_ALLOWED = []
     assert problems("https://api.example.com/v1") == [
-        "This URL is not on the list of allowed endpoints (ASSAY_ENDPOINTS_ALLOWED)."
+        "This address is not on the list of allowed endpoints. Whoever runs Assay can add https://api.example.com/v1 "
+        "to the setting ASSAY_ENDPOINTS_ALLOWED and restart it; or a superuser makes the endpoint."
     ]
+
+
+def test_an_entry_may_leave_the_port_open_on_this_machine(settings):
+    settings.ASSAY_ENDPOINTS_ALLOWED = ["http://127.0.0.1:*", "http://localhost:*/v1"]
+    for url in ("http://127.0.0.1:8080/v1", "http://127.0.0.1/v1", "http://localhost:11434/v1"):
+        assert problems(url) == []
+        assert problems(url, "ASSAY_KEY_EXAMPLE"), "without a key"
+    for url in (
+        "https://127.0.0.1:8080/v1",
+        "http://127.0.0.2:8080/v1",
+        "http://localhost:11434/v10",
+        "http://127.0.0.1:8080@evil.com/v1",
+    ):
+        assert problems(url), url
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "http://10.0.0.5:*",
+        "https://api.example.com:*/v1",
+        "http://127.0.0.1:*=ASSAY_KEY_EXAMPLE",
+        "http://x@127.0.0.1:*",
+    ],
+)
+def test_an_open_port_elsewhere_or_with_a_key_is_no_entry(settings, entry):
+    settings.ASSAY_ENDPOINTS_ALLOWED = [entry]
+    assert not keys.is_readable(entry)
+    assert problems("http://10.0.0.5:8080/v1")
+    assert problems("http://127.0.0.1:8080/v1", "ASSAY_KEY_EXAMPLE")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +221,7 @@ def test_a_superuser_may_name_any_server(url, key_name):
 )
 def test_nobody_sends_a_key_in_the_clear_unless_it_is_listed(url):
     assert problems(url, "ASSAY_KEY_ANY", SUPERUSER) == [
-        "A key is only sent over https://, or to this machine."
+        f"A key is only sent over https://, or to this machine, unless ASSAY_ENDPOINTS_ALLOWED has {url}=ASSAY_KEY_ANY."
     ]
 
 

@@ -19,6 +19,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--key-name", default="", help="such as ASSAY_KEY_EXAMPLE; left out for a server without keys"
         )
+        parser.add_argument(
+            "--local", action="store_true", help="it keeps what it is sent, private splits included"
+        )
+        parser.add_argument("--open-to-all", action="store_true", help="to every study's owners and editors")
         parser.add_argument("--timeout", type=float, dest="timeout_seconds", metavar="SECONDS")
         parser.add_argument(
             "--in-flight", type=int, dest="max_in_flight", metavar="K", help="calls at once, per worker"
@@ -31,6 +35,8 @@ class Command(BaseCommand):
                 name=options["name"],
                 base_url=options["url"],
                 key_name=options["key_name"],
+                local=options["local"],
+                open_to_all=options["open_to_all"],
                 **given(options, "timeout_seconds", "max_in_flight"),
             )
         except EndpointRefused as refused:
