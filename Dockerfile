@@ -38,4 +38,4 @@ RUN install -d -o assay -g assay -m 0700 /var/lib/assay/var /var/lib/assay/beat
 
 USER assay
 EXPOSE 8000
-CMD ["gunicorn", "config.wsgi", "--bind", "0.0.0.0:8000", "--no-control-socket", "--worker-tmp-dir", "/dev/shm"]
+CMD ["python", "-m", "config.serve", "0.0.0.0:8000"]

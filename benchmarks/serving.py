@@ -4,7 +4,7 @@ One annotation is what a participant does with one item: fetch its page and subm
 Server CPU is that of the web server's processes and of PostgreSQL's together, read from /proc before and after. Coming
 in, which everybody does once, is measured apart, before; the first page and the last, with the code, are in.
 
-Usage: DATABASE_URL=postgres://... [BENCH_SERVER=granian] [ASSAY_WEB_THREADS=1] python -m benchmarks.serving
+Usage: DATABASE_URL=postgres://... [ASSAY_WEB_THREADS=1] python -m benchmarks.serving
 """
 
 import os
@@ -24,11 +24,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PORT = int(os.environ.get("BENCH_PORT", "8123"))
-SERVER = os.environ.get("BENCH_SERVER", "gunicorn")
-COMMANDS = {
-    "gunicorn": ["gunicorn", "config.wsgi", "--bind", f"127.0.0.1:{PORT}", "--log-level", "warning"],
-    "granian": ["config.granian", f"127.0.0.1:{PORT}"],
-}
 ITEMS = int(os.environ.get("BENCH_ITEMS", "3000"))
 PER_PARTICIPANT = 20
 SUBMIT = re.compile(rb'action="(/p/[^"]+/a/[^"]+/submit/)"')
@@ -54,15 +49,11 @@ def main() -> None:
     import django
 
     django.setup()
-    if SERVER not in COMMANDS:
-        sys.exit(f"BENCH_SERVER is one of {', '.join(COMMANDS)}.")
     prepare()
     server = start_server()
     try:
         threads = os.environ.get("ASSAY_WEB_THREADS", "4")
-        print(
-            f"{os.cpu_count()} cores; {ITEMS} items; {SERVER} with 2 workers x {threads} threads; PostgreSQL"
-        )
+        print(f"{os.cpu_count()} cores; {ITEMS} items; 2 web processes of {threads} threads; PostgreSQL")
         print("statements without transaction control: fetching {}, submitting {}".format(*statements()))
         print(f"{'at once':>8} {'judged':>7} {'stored':>7} {'per s':>7} {'CPU ms':>7} {'of db':>7}", end=" ")
         print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7} {'CPU ms to come in':>18}")
@@ -106,7 +97,7 @@ def prepare() -> None:
 
 def start_server() -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
-        [sys.executable, "-m", *COMMANDS[SERVER]],
+        [sys.executable, "-m", "config.serve", f"127.0.0.1:{PORT}"],
         cwd=ROOT,
         # What a connection's process has used is known as long as it lives.
         env=os.environ | {"CONN_MAX_AGE": "3600"},
@@ -114,7 +105,7 @@ def start_server() -> subprocess.Popen[bytes]:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
         try:
-            # Granian listens before its workers are there; an answer is what tells.
+            # The port is there before its processes; an answer is what tells.
             urllib.request.urlopen(f"http://127.0.0.1:{PORT}/healthz", timeout=10).close()
             return server
         except OSError:

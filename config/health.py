@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 PATIENCE_SECONDS = 1.5
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
-# Threads are started with the first question, so after gunicorn has forked. A check that hangs keeps its thread;
+# Threads are started with the first question, so in the process that answers it. A check that hangs keeps its thread;
 # later ones wait for a free one and are given up in time.
 _threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="readyz")
 _known: dict[str, bool] = {"migrated": False}
@@ -83,6 +83,8 @@ def _state(name: str, future: Future[None], deadline: float) -> str:
 def _answer(status: int, said: dict[str, str]) -> HttpResponseBase:
     answer = JsonResponse(said, status=status)
     answer.headers["Cache-Control"] = "no-store"
+    # The layers that would say it come after this one, and without it a connection ends with its answer.
+    answer.headers["Content-Length"] = str(len(answer.content))
     # The log has a line of the reason already; without this Django adds one that blames the request.
     answer._has_been_logged = True  # type: ignore[attr-defined]
     return answer

@@ -1,7 +1,7 @@
 """Log lines: what they look like, and that no token, key or password is ever in one.
 
 Everything is masked where a line gets its final form, so that messages, arguments, chained tracebacks and the lines
-of libraries all pass the same gate. One configuration serves Django, Celery's processes and gunicorn's.
+of libraries all pass the same gate. One configuration serves Django, the web server and Celery's processes.
 """
 
 import html
@@ -149,9 +149,9 @@ def configuration(form: str, level: str) -> dict[str, Any]:
         "loggers": {
             "django": {"handlers": [], "level": "INFO"},
             "django.server": {**ours, "level": "WARNING"},
-            # Their libraries give them handlers, or forbid them to pass lines on.
-            "gunicorn.error": {**ours},
-            "gunicorn.access": {**ours},
+            # It says whenever a request has to wait for a thread.
+            "waitress.queue": {"level": "ERROR"},
+            # Its library gives it a handler.
             "multiprocessing": {**ours, "level": "ERROR"},
             # An HTTP client says at INFO where every single call of a judge went.
             "httpx2": {"level": "WARNING"},

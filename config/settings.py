@@ -84,6 +84,12 @@ TEMPLATES = [
     }
 ]
 
+# --- the web server (config.serve) --------------------------------------------------------------------------------
+WEB_CONCURRENCY = env.int("WEB_CONCURRENCY", default=2)
+ASSAY_WEB_THREADS = env.int("ASSAY_WEB_THREADS", default=4)
+# Open connections of each process, slow and idle ones included; each needs a file descriptor, with a large body two.
+ASSAY_WEB_CONNECTIONS = env.int("ASSAY_WEB_CONNECTIONS", default=1_000)
+
 # --- database: SQLite unless DATABASE_URL names a PostgreSQL -------------------------------------------------
 DATABASE_URL = env.str("DATABASE_URL", default="") or f"sqlite:///{VAR_DIR / 'assay.sqlite3'}"
 try:

@@ -9,7 +9,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "evaluation", "annotator", "judging")
 NO_LITERAL = object()
-# Read by Celery or gunicorn themselves, or only by the compose file.
+# Read by Celery itself, or only by the compose file.
 COMPOSE_ONLY = {"POSTGRES_PASSWORD", "WEB_PORT", "WORKER_CONCURRENCY"}
 
 
@@ -36,7 +36,7 @@ def _environment_call(call):
 def variables():
     """{name: default} of every environment variable that Assay's code reads."""
     found = {}
-    files = [ROOT / "gunicorn.conf.py", *(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))]
+    files = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py")]
     for path in sorted(files):
         for node in ast.walk(ast.parse(path.read_text())):
             read = _environment_call(node) if isinstance(node, ast.Call) else None

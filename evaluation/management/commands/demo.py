@@ -91,10 +91,7 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def _web(host: str, port: int) -> list[str]:
-    return [
-        "-m", "gunicorn", "config.wsgi", "--bind", f"{host}:{port}", "--worker-class", "gthread",
-        "--workers", "1", "--threads", "4", "--log-level", "warning",
-    ]  # fmt: skip
+    return ["-m", "config.serve", f"[{host}]:{port}" if ":" in host else f"{host}:{port}"]
 
 
 def _worker() -> list[str]:
@@ -105,7 +102,7 @@ def _worker() -> list[str]:
 def _start(arguments: list[str]) -> subprocess.Popen[bytes]:
     command = [sys.executable, *arguments]
     # What the terminal shows are the links, not a line per request.
-    environment = {"ASSAY_ACCESS_LOG": "0"} | os.environ
+    environment = {"ASSAY_ACCESS_LOG": "0", "WEB_CONCURRENCY": "1"} | os.environ
     # In a session of its own, so that Ctrl-C reaches this process only and the children are ended in order.
     return subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, start_new_session=True)  # noqa: S603 - our own modules
 

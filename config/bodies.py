@@ -1,0 +1,27 @@
+"""How large a body each address takes, and of what kind: decided by the request's head, before its body is read."""
+
+import re
+
+from django.conf import settings
+
+from annotator.middleware import PREFIXES
+
+# The admin's two uploads, which alone may take a file.
+UPLOADS = re.compile(r"/admin/evaluation/study/(?:from-file|\d+/upload)/")
+# Their pages send plain forms, and drafts and revisions as JSON.
+FROM_PARTICIPANTS = ("application/x-www-form-urlencoded", "application/json")
+# A form's other fields and the lines between its parts.
+AROUND_A_FILE = 1024 * 1024
+
+
+def largest_body(path: str) -> int:
+    """In bytes; what is larger than a form can be is taken where files are uploaded, and nowhere else."""
+    if UPLOADS.fullmatch(path):
+        return int(settings.ASSAY_UPLOAD_MB) * 1_000_000 + AROUND_A_FILE
+    return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+
+
+def takes_content_type(path: str, content_type: str) -> bool:
+    """Participants' addresses are open to anybody, so they take no forms with files, which are written to a disk."""
+    kind = content_type.partition(";")[0].strip().lower()
+    return not path.startswith(PREFIXES) or kind in FROM_PARTICIPANTS

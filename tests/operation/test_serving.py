@@ -1,0 +1,162 @@
+"""The web server: it serves the site, whoever is slow keeps nobody waiting, and it ends as it should."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.operation import site as sites
+from tests.operation.slow import slow_senders, still_open, trickle
+
+pytestmark = pytest.mark.embedded
+EACH = 64
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, migrated):
+    made = tmp_path_factory.mktemp("site")
+    shutil.copy(migrated, made / "assay.sqlite3")
+    sites.install(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(folder):
+    with sites.serving(folder, TMPDIR=str(folder)) as served:
+        yield sites.come_in(served)
+
+
+@pytest.fixture(scope="module")
+def proxied(tmp_path_factory, folder):
+    tls = {"ASSAY_TLS": "1", "ALLOWED_HOSTS": "assay.example.org"}
+    with (
+        sites.serving(folder, **tls) as behind,
+        sites.nginx(tmp_path_factory.mktemp("proxy") / "nginx", behind) as before,
+    ):
+        yield sites.come_in(before), behind
+
+
+@pytest.fixture(params=["site", "proxied"])
+def either(request):
+    """The shipped command, and the same behind the documented proxy: how it is reached, and where its probe is."""
+    found = request.getfixturevalue(request.param)
+    return found if isinstance(found, tuple) else (found, found)
+
+
+def processes(pid):
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return {int(each) for each in children.split()}
+
+
+def test_slow_senders_keep_nobody_waiting(either):
+    """Eight of them did, with as many threads; all are still under way while others are answered."""
+    site, probed = either
+    with slow_senders(site, EACH) as senders:
+        for _ in range(3):
+            trickle(senders)
+            assert probed.ask("/healthz", timeout=20).status == 200
+            page = site.ask(site.page, timeout=20)
+            assert page.status == 200
+            assert "/submit/" in page.text
+        assert still_open(senders) == 2 * EACH
+
+
+def test_addresses_that_lead_nowhere_get_the_site_s_own_page(site):
+    for path in ("/s/nowhere/", "/nowhere/"):
+        answer = site.ask(path)
+        assert answer.status == 404
+        assert "Assay" in answer.text
+
+
+def test_a_connection_is_used_again(site):
+    with site.connect() as connection:
+        for path in ("/healthz", site.page):
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            answer = socket.SocketIO(connection, "rb")
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                head += answer.read(1)
+            assert head.startswith(b"HTTP/1.1 200")
+            length = int(re.search(rb"content-length: (\d+)", head.lower())[1])
+            while length:
+                length -= len(answer.read(length))
+
+
+def test_a_process_that_dies_is_replaced(site):
+    before = processes(site.pid)
+    assert len(before) == 2
+    gone = min(before)
+    os.kill(gone, signal.SIGKILL)
+    while gone in processes(site.pid) or len(processes(site.pid)) < 2:
+        time.sleep(0.05)
+    assert site.ask(site.page).status == 200
+
+
+def test_processes_end_with_the_one_that_started_them(folder):
+    port = sites.free_port()
+    command = [sys.executable, "-m", "config.serve", f"127.0.0.1:{port}"]
+    server = subprocess.Popen(command, cwd=sites.ROOT, env=sites.environment(folder))
+    sites.wait_for(sites.Site(port), server)
+    left = processes(server.pid)
+    server.kill()
+    server.wait()
+    while any(Path(f"/proc/{pid}").exists() for pid in left):
+        time.sleep(0.05)
+
+
+def test_a_request_in_hand_is_answered_when_the_server_is_told_to_end(folder, tmp_path):
+    """It waits for the database, and the server for it."""
+    shutil.copy(folder / "assay.sqlite3", tmp_path)
+    with sites.serving(tmp_path, WEB_CONCURRENCY="1") as served:
+        mine = sites.come_in(served)
+        held = sqlite3.connect(tmp_path / "assay.sqlite3", isolation_level=None)
+        held.execute("BEGIN IMMEDIATE")
+        with mine.connect() as waiting:
+            waiting.sendall(
+                f"POST {mine.page}withdraw/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n".encode()
+            )
+            # The one process reads in order: what came before is in hand when this is answered.
+            mine.ask("/healthz")
+            os.kill(served.pid, signal.SIGTERM)
+            # Nobody new gets in, so the end has begun.
+            while True:
+                try:
+                    mine.connect().close()
+                    time.sleep(0.05)
+                except OSError:
+                    break
+            held.execute("ROLLBACK")
+            assert waiting.recv(12) == b"HTTP/1.1 303"
+
+
+def test_an_address_that_is_none_is_said(tmp_path):
+    command = [sys.executable, "-m", "config.serve", "8000"]
+    done = subprocess.run(
+        command, cwd=sites.ROOT, env=sites.environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "'8000' is not HOST:PORT\n"
+
+
+def test_a_port_that_is_taken_is_said(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        command = [sys.executable, "-m", "config.serve", address]
+        done = subprocess.run(
+            command,
+            cwd=sites.ROOT,
+            env=sites.environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == f"Cannot listen on {address}: Address already in use\n"
