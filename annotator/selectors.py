@@ -225,6 +225,17 @@ def last_submitted(participant: Participant, role: str) -> Assignment | None:
     )
 
 
+def last_skipped(participant: Participant) -> Assignment | None:
+    """The skip that the participant can take back: their latest, if they have submitted nothing since."""
+    if participant.outcome:
+        return None
+    ended = Assignment.objects.select_related("item", "slot").filter(
+        participant=participant, state__in=[AssignmentState.SKIPPED, AssignmentState.SUBMITTED]
+    )
+    last = ended.order_by("-ended_at").first()
+    return last if last is not None and last.state == AssignmentState.SKIPPED else None
+
+
 def available(study: Study | int, now: datetime) -> QuerySet[Slot]:
     """Places that can be claimed: open, or reserved with a lease that ran out."""
     # The first condition repeats the partial index's, which the planner needs to see.

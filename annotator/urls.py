@@ -30,6 +30,7 @@ urlpatterns = [
     path("p/<token:token>/a/<uuid:assignment_id>/", views.item, name="item"),
     path("p/<token:token>/a/<uuid:assignment_id>/submit/", views.submit, name="submit"),
     path("p/<token:token>/a/<uuid:assignment_id>/skip/", views.skip, name="skip"),
+    path("p/<token:token>/a/<uuid:assignment_id>/unskip/", views.unskip, name="unskip"),
     path("p/<token:token>/a/<uuid:assignment_id>/draft/", views.draft, name="draft"),
     path("p/<token:token>/a/<uuid:assignment_id>/problem/", views.problem, name="problem"),
     path("p/<token:token>/a/<uuid:assignment_id>/revise/", views.revise, name="revise"),

@@ -14,7 +14,8 @@ from annotator.selectors import current_assignment, get_participant
 from annotator.services.drafts import save_draft
 from annotator.services.entry import StudyFull, enter
 from annotator.services.leaving import withdraw
-from annotator.services.submitting import CannotSkip, go_on, skip, submit
+from annotator.services.skipping import CannotSkip, skip
+from annotator.services.submitting import go_on, submit
 from evaluation.models import Item, Judgment, Role
 from evaluation.protocols.base import sees_context
 from evaluation.protocols.values import checklist_parts

@@ -12,7 +12,8 @@ from annotator.platforms import Visit
 from annotator.selectors import arm_places
 from annotator.services.drafts import save_draft
 from annotator.services.entry import enter
-from annotator.services.submitting import go_on, skip, submit
+from annotator.services.skipping import skip
+from annotator.services.submitting import go_on, submit
 from evaluation.models import Judgment, Outcome
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS, pause_study, resume_study, verify_study

@@ -10,7 +10,8 @@ from django.urls import reverse
 
 from annotator.models import Slot, SlotState
 from annotator.services.leaving import withdraw
-from annotator.services.submitting import go_on, skip, submit
+from annotator.services.skipping import skip
+from annotator.services.submitting import go_on, submit
 from evaluation.models import Item, Query
 from evaluation.services import PAPER_ARMS
 from tests import factories, protocol_factories

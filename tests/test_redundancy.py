@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.services.entry import StudyFull
 from annotator.services.leaving import withdraw
+from annotator.services.skipping import skip
 from annotator.services.slots import change_redundancy, replace_excluded
-from annotator.services.submitting import skip, submit
+from annotator.services.submitting import submit
 from evaluation.models import Judgment, Study
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS, exclude, restore, verify_study, withdraw_item

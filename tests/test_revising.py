@@ -9,7 +9,8 @@ from django.core.management import CommandError, call_command
 from django.http import Http404
 
 from annotator.models import Participant, Step
-from annotator.services.submitting import go_on, skip, skips_left
+from annotator.services.skipping import skip, skips_left
+from annotator.services.submitting import go_on
 from evaluation.models import Judgment, Revision, Status, Study, StudyMember
 from evaluation.permissions import ReadOnly
 from evaluation.reports.build import build_report

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.models import Assignment, Slot, SlotState
-from annotator.services.submitting import skip
+from annotator.services.skipping import skip
 from evaluation.canonical import canonical_hash, study_hash
 from evaluation.models import (
     Answer,

@@ -5,8 +5,8 @@ from contextlib import suppress
 from django.db import transaction
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step
-from annotator.services.claiming import release_slot
+from annotator.models import Assignment, Participant, ParticipantOutcome, Step
+from annotator.services.giving_back import set_aside
 from annotator.services.progress import finish
 from annotator.services.slots import replace_excluded
 from annotator.services.submitting import UNFINISHED, lock_participant
@@ -45,7 +45,4 @@ def give_back(participant: Participant) -> None:
     """Frees the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
     unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
     for assignment in unfinished.select_related("slot", "participant__study"):
-        release_slot(assignment)
-        assignment.state = AssignmentState.RETURNED
-        assignment.ended_at = max(timezone.now(), assignment.reserved_at)
-        assignment.save(update_fields=["state", "ended_at"])
+        set_aside(assignment, timezone.now())

@@ -2,11 +2,11 @@
 
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState, Step
-from annotator.services.claiming import is_wanted, lease_end
+from annotator.models import Assignment, AssignmentState, Participant, Step
+from annotator.services.giving_back import take_again
 from annotator.services.progress import advance, counts, first_step
 from annotator.services.submitting import lock_participant
-from evaluation.models import Role, Status
+from evaluation.models import Role
 
 # The step that an item met last says they were at.
 STEPS = {
@@ -40,28 +40,8 @@ def _last_met(participant: Participant) -> Assignment | None:
 
 
 def _take_again(participant: Participant) -> bool:
-    """Whether they have the item again that they gave back by leaving; nobody meets an item twice otherwise."""
+    """Whether they have the item again that they gave back by leaving."""
     last = _last_met(participant)
-    status = participant.study.status
-    if last is None or last.state != AssignmentState.RETURNED or status == Status.CLOSED:
+    if last is None or last.state != AssignmentState.RETURNED:
         return False
-    now = timezone.now()
-    if last.slot is not None:
-        # A paused study gives no places; what takes none is theirs again, or a qualification would lack it.
-        if status != Status.LIVE:
-            return False
-        free = Slot.objects.filter(pk=last.slot.pk, state=SlotState.OPEN, item__withdrawn_at=None)
-        if free.select_for_update(skip_locked=True, no_key=True, of=("self",)).first() is None:
-            return False
-        if not is_wanted(last.item_id, participant.study):
-            return False
-        reserved = {
-            "state": SlotState.RESERVED,
-            "holder": last,
-            "leased_until": lease_end(participant, now),
-        }
-        Slot.objects.filter(pk=last.slot.pk).update(**reserved)
-    # The time away is no time at work.
-    last.state, last.reserved_at, last.ended_at = AssignmentState.RESERVED, now, None
-    last.save(update_fields=["state", "reserved_at", "ended_at"])
-    return True
+    return take_again(participant, last, timezone.now())

@@ -1,4 +1,4 @@
-"""What a participant does with the item before them: submit it, skip it, report it; and what they go on to.
+"""What a participant does with the item before them: submit it, report it, and go on.
 
 A submit and the claim that follows it are one transaction of at most eight statements, however large the study.
 """
@@ -22,9 +22,9 @@ from annotator.models import (
     Step,
 )
 from annotator.selectors import PERSON, SAMPLE_ID, columns_of, rounds_as_trace, submitted
-from annotator.services.claiming import release_slot
+from annotator.services.giving_back import put_back
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
-from evaluation.models import ItemFlag, Judgment, Outcome, Role
+from evaluation.models import ItemFlag, Role
 from evaluation.prepared import Prepared, PreparedUpdate, Sample
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.entries import answers_traced_back, known_origins
@@ -39,11 +39,7 @@ class NotYours(Exception):
     """There is no such assignment for this participant."""
 
 
-class CannotSkip(Exception):
-    """This item can't be skipped."""
-
-
-class _AlreadyDone(Exception):
+class AlreadyDone(Exception):
     """The assignment was submitted or skipped before; nothing may change."""
 
 
@@ -79,7 +75,7 @@ def submit(
         with transaction.atomic():
             assignment = lock_assignment(token, assignment_id)
             if assignment.state not in UNFINISHED:
-                raise _AlreadyDone
+                raise AlreadyDone
             spec = assignment.participant.revision.spec
             protocol = assignment.participant.study.protocol_object
             answers = protocol.clean(spec, assignment.item.stimulus, data, source="form")
@@ -89,15 +85,16 @@ def submit(
             rounds = _rounds(assignment, answers)
             known = known_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
             answers = answers_traced_back(answers, known) if known else answers
+            was_skipped = assignment.judgment_id is not None
             _record(assignment, answers, now, visible_ms, moves | rounds)
-            _go_on(assignment, now, was_late=was_late or assignment.surplus)
+            _go_on(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
             return cast(Assignment, assignment)
-    except _AlreadyDone:
+    except AlreadyDone:
         finished = get_assignment(token, assignment_id)
         finished.was_done = True
         return finished
     except IntegrityError:
-        meanwhile = _finished_meanwhile(token, assignment_id)
+        meanwhile = finished_meanwhile(token, assignment_id)
         if meanwhile is None:
             raise
         return meanwhile
@@ -111,7 +108,7 @@ def _rounds(assignment: Assignment, answers: list[AnswerValue]) -> Trace:
     return {"rounds": rounds} if rounds else {}
 
 
-def _finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
+def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
     """The assignment, if another request finished it while this one waited for the participant's lock.
 
     Waiting refreshes the locked row alone, so the second of two at once still reads the assignment as unfinished,
@@ -163,13 +160,15 @@ def _record(
     assignment: Assignment, answers: list[AnswerValue], now: datetime, visible_ms: int | None, trace: Trace
 ) -> None:
     surplus = not _fill_slot(assignment)
+    # An item that was skipped and taken back has a judgment already, which says so and is replaced.
+    is_new = assignment.judgment_id is None
     gold = assignment.item.gold
     study = assignment.participant.study
     if gold is not None:
         assignment.passed = study.protocol_object.compare_gold(
             assignment.item.stimulus or {}, gold, answers
         ).passed
-    duration = _duration_ms(assignment, now)
+    duration = duration_ms(assignment, now)
     [judgment] = record_judgments(
         study=study,
         batch=[
@@ -188,13 +187,13 @@ def _record(
                 trace=trace,
             )
         ],
-        known_new=True,
+        known_new=is_new,
     )
     assignment.judgment, assignment.surplus = judgment, surplus
     _end(assignment, AssignmentState.SUBMITTED, now)
 
 
-def _duration_ms(assignment: Assignment, now: datetime) -> int:
+def duration_ms(assignment: Assignment, now: datetime) -> int:
     return max(0, int((now - assignment.reserved_at).total_seconds() * 1000))
 
 
@@ -241,7 +240,7 @@ def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
         passed=assignment.passed,
     )
     if not ended:
-        raise _AlreadyDone
+        raise AlreadyDone
     assignment.state = state
 
 
@@ -260,7 +259,7 @@ END = PreparedUpdate(
 )
 
 
-def _go_on(assignment: Any, now: datetime, *, was_late: bool) -> None:
+def _go_on(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
     """What comes after a submit. Training waits for the participant, who reads the feedback first."""
     participant, role = assignment.participant, assignment.item.role
     if role == Role.TRAINING or participant.step == Step.DONE:
@@ -270,12 +269,10 @@ def _go_on(assignment: Any, now: datetime, *, was_late: bool) -> None:
         return
     if was_late and has_assignment(participant):
         return
-    advance(
-        participant,
-        now,
-        judged=assignment.judged + (role == Role.MAIN),
-        checked=assignment.checked + (role == Role.ATTENTION),
-    )
+    judged = assignment.judged + (role == Role.MAIN)
+    if was_skipped and put_back(participant, now, judged=judged):
+        return
+    advance(participant, now, judged=judged, checked=assignment.checked + (role == Role.ATTENTION))
 
 
 def has_assignment(participant: Participant) -> bool:
@@ -299,61 +296,6 @@ def said_after(assignment: Assignment) -> str:
 def _fails(participant: Participant) -> bool:
     allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
     return allowed is not None and failed_checks(participant) > allowed
-
-
-def skip(token: str, assignment_id: uuid.UUID) -> None:
-    """Gives the item back and takes another; a second skip of the same changes nothing."""
-    now = timezone.now()
-    try:
-        with transaction.atomic():
-            assignment = lock_assignment(token, assignment_id)
-            if assignment.state != AssignmentState.RESERVED:
-                raise _AlreadyDone
-            # An attention check can be skipped like an item, because it must not be told from one.
-            may_skip = assignment.item.role in (Role.MAIN, Role.ATTENTION)
-            if not may_skip or skips_left(assignment.participant) < 1:
-                raise CannotSkip
-            release_slot(assignment)
-            [assignment.judgment] = record_judgments(
-                study=assignment.participant.study,
-                batch=[
-                    JudgmentInput(
-                        rater_id=assignment.participant.rater_id,
-                        item_id=assignment.item_id,
-                        revision_id=assignment.participant.revision_id,
-                        replicate=assignment.attempt,
-                        outcome=Outcome.SKIPPED,
-                        shown=assignment.order,
-                        duration_ms=_duration_ms(assignment, now),
-                        judged_at=now,
-                    )
-                ],
-                known_new=True,
-            )
-            _end(assignment, AssignmentState.SKIPPED, now)
-            _flag_if_often_skipped(assignment)
-            advance(assignment.participant, now, judged=assignment.judged, checked=assignment.checked)
-    except _AlreadyDone:
-        return
-    except IntegrityError:
-        if _finished_meanwhile(token, assignment_id) is None:
-            raise
-
-
-def skips_left(participant: Participant) -> int:
-    """How many more items the participant may skip."""
-    limit: int = participant.revision.spec["skips"].get("per_participant", 0)
-    skipped = Assignment.objects.filter(participant=participant, state=AssignmentState.SKIPPED).count()
-    return max(0, limit - skipped)
-
-
-def _flag_if_often_skipped(assignment: Assignment) -> None:
-    often = assignment.participant.revision.spec["skips"].get("flag_after")
-    if not often:
-        return
-    skipped = Judgment.objects.filter(item=assignment.item_id, outcome=Outcome.SKIPPED).count()
-    if skipped >= often and not ItemFlag.objects.filter(item=assignment.item_id, reason="skipped").exists():
-        ItemFlag.objects.create(item_id=assignment.item_id, reason="skipped", note=f"skipped {skipped} times")
 
 
 def report_problem(token: str, assignment_id: uuid.UUID, note: str) -> None:

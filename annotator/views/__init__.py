@@ -12,6 +12,7 @@ from annotator.views.revise import revise
 from annotator.views.rounds import rounds
 from annotator.views.skip import skip
 from annotator.views.submit import submit
+from annotator.views.unskip import unskip
 from annotator.views.withdraw import withdraw
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "rounds",
     "skip",
     "submit",
+    "unskip",
     "withdraw",
 ]

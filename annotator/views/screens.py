@@ -12,10 +12,11 @@ from django.utils.translation import gettext, ngettext
 
 from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.platforms import Leave, Platform, get_platform
-from annotator.selectors import last_submitted, next_release
+from annotator.selectors import last_skipped, last_submitted, next_release
 from annotator.services.claiming import lease_end
 from annotator.services.leaving import MAX_COMMENTS
 from annotator.services.panels import leave_of
+from annotator.services.skipping import may_be_skipped, skips_left
 from annotator.views.access import address_of, render_for
 from annotator.views.drafting import drafting_of
 from annotator.views.texts import LINK_STOPPED, NOTICES, OUTCOMES, REFUSED, STEP_LABELS
@@ -62,6 +63,7 @@ def item_screen(participant: Participant, assignment: Assignment, notice: str = 
     # What is wrong is said by the summary.
     context = _around(participant, "" if problems else notice, role=role) | {
         "screen": screen,
+        "undo": _undo(participant, assignment),
         "item": _item(participant, assignment, draft.get(VISIBLE_MS, "")),
     }
     context["help"] |= {
@@ -84,11 +86,9 @@ def _problems(participant: Participant, stimulus: dict[str, Any], data: Data) ->
 def _item(participant: Participant, assignment: Assignment, visible_ms: str) -> dict[str, Any]:
     now = timezone.now()
     lease = _leased_until(participant, assignment) - now
-    # Attention checks must not be told from main items, so they have a lease to show and a way to skip, too.
-    may_skip = assignment.item.role in (Role.MAIN, Role.ATTENTION) and skips_left(participant) > 0
     return {
         "submit": _address("submit", participant, assignment),
-        "skip": _address("skip", participant, assignment) if may_skip else "",
+        "skip": _skip(participant, assignment),
         "draft": _address("draft", participant, assignment),
         "visible_ms": visible_ms or "0",
         "lease_seconds": str(int(lease.total_seconds())),
@@ -102,9 +102,48 @@ def _leased_until(participant: Participant, assignment: Assignment) -> datetime:
     return until or lease_end(participant, assignment.reserved_at)
 
 
-def skips_left(participant: Participant) -> int:
+def _skip(participant: Participant, assignment: Assignment) -> dict[str, str] | None:
+    """The button that skips, also where it has been used up; None where nothing can be skipped."""
     limit: int = participant.revision.spec["skips"].get("per_participant", 0)
-    return limit - participant.skipped
+    if limit < 1 or not may_be_skipped(assignment):
+        return None
+    left = limit - participant.skipped
+    words = ngettext("%(n)s skip left", "%(n)s skips left", left) if left > 0 else gettext("No skips left")
+    url = _address("skip", participant, assignment) if left > 0 else ""
+    return {"url": url, "left": words % {"n": left}}
+
+
+def skip_screen(participant: Participant, assignment: Assignment, *, fragment: bool) -> HttpResponse:
+    """Asks before an item is skipped: as a page, or as what a dialog on the item's page holds."""
+    left = skips_left(participant)
+    context = {
+        "skip": {
+            "url": _address("skip", participant, assignment),
+            "home": _address("page", participant),
+            "left": ngettext(
+                "This is the last item that you can skip in this study.",
+                "You can skip %(n)s more items in this study, this one included.",
+                left,
+            )
+            % {"n": left},
+            "in_dialog": fragment,
+        }
+    }
+    if fragment:
+        return render_for(participant.study, "annotator/_skip.html", context)
+    return render_for(participant.study, "annotator/skip.html", _around(participant, "") | context)
+
+
+def _undo(participant: Participant, assignment: Assignment | None) -> dict[str, str] | None:
+    """Where the latest skip is taken back; asks the database only of who has skipped something."""
+    skipped = last_skipped(participant) if participant.skipped else None
+    if skipped is None:
+        return None
+    url = _address("unskip", participant, skipped)
+    return {
+        "url": f"{url}?from={assignment.pk}" if assignment else url,
+        "form": "judge" if assignment else "",
+    }
 
 
 def instructions_screen(participant: Participant, notice: str = "") -> HttpResponse:
@@ -159,6 +198,7 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
         ) % {"n": minutes}
     context = _around(participant, notice) | {
         "waiting": {"title": title, "text": text, "button": button},
+        "undo": _undo(participant, None),
         "go_on": _address("go-on", participant),
     }
     return render_for(participant.study, "annotator/page_waiting.html", context)
@@ -169,7 +209,8 @@ def comments_screen(
 ) -> HttpResponse:
     url = _address("comments", participant)
     context = _around(participant, notice) | {
-        "comments": {"url": url, "value": value, "error": error, "limit": str(MAX_COMMENTS)}
+        "comments": {"url": url, "value": value, "error": error, "limit": str(MAX_COMMENTS)},
+        "undo": _undo(participant, None),
     }
     return render_for(
         participant.study, "annotator/page_comments.html", context, status=422 if error else 200

@@ -1,18 +1,47 @@
-"""Giving an item back for another."""
+"""Giving an item back for another: a question, which is a page or a dialog's content, and the act."""
 
 import uuid
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.submitting import CannotSkip
-from annotator.services.submitting import skip as skip_service
-from annotator.views.access import home, participant_view
+from annotator.models import AssignmentState
+from annotator.selectors import get_participant
+from annotator.services.drafts import save_draft
+from annotator.services.skipping import CannotSkip, may_be_skipped, skips_left
+from annotator.services.skipping import skip as skip_service
+from annotator.services.submitting import get_assignment
+from annotator.views.access import SeeOther, address_of, home, participant_view
+from annotator.views.draft import draft_fields, is_too_large
+from annotator.views.screens import skip_screen
 
 
-@participant_view("POST")
+@participant_view("GET", "HEAD", "POST")
 def skip(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    if request.method != "POST":
+        return _ask(request, token, assignment_id)
+    if request.POST.get("sure") != "1":
+        # From the item's form: what is filled in is kept while they are asked.
+        if not is_too_large(request):
+            save_draft(token, assignment_id, draft_fields(request.POST.dict()))
+        return SeeOther(address_of("skip", token, assignment_id))
     try:
         skip_service(token, assignment_id)
     except CannotSkip:
         return home(token, "no-skip")
     return home(token)
+
+
+def _ask(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    assignment = get_assignment(token, assignment_id)
+    participant = get_participant(token)
+    in_dialog = bool(request.headers.get("HX-Request"))
+    if assignment.state != AssignmentState.RESERVED:
+        return _away(token, "", in_dialog=in_dialog)
+    if not may_be_skipped(assignment) or skips_left(participant) < 1:
+        return _away(token, "no-skip", in_dialog=in_dialog)
+    return skip_screen(participant, assignment, fragment=in_dialog)
+
+
+def _away(token: str, notice: str, *, in_dialog: bool) -> HttpResponse:
+    answer = home(token, notice)
+    return HttpResponse(headers={"HX-Redirect": answer["Location"]}) if in_dialog else answer

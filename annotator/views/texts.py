@@ -24,6 +24,7 @@ NOTICES: dict[str, Words] = {
     "more-time": gettext_lazy("You have more time for this item now."),
     "no-skip": gettext_lazy("This item can't be skipped."),
     "shown-again": gettext_lazy("This is what you have filled in so far. Nothing is handed in yet."),
+    "skip-stands": gettext_lazy("That skip can't be undone any more. This is what comes next."),
     "try-again": gettext_lazy(
         "That was not quite enough to go on. You can try once more: here are the items again, from the first."
     ),
@@ -34,6 +35,7 @@ NOTICES: dict[str, Words] = {
         "Your answers were not handed in. This is what you have filled in so far; please check it and submit it."
     ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
+    "unskipped": gettext_lazy("Here is the item that you had skipped."),
     "round-asked": gettext_lazy(
         "The model is at it. Go on with your own work, and look again in a little while."
     ),

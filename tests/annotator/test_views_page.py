@@ -64,7 +64,7 @@ def test_training_gives_feedback_on_each_gold_value(client, make):
     participant = enter(make(arms=WITH, steps=ALL_STEPS, training=True), Visit("link"))
     go_on(participant.token)
     assert "Practice" in text(show(client, participant))
-    assert "Skip this one" not in text(show(client, participant))
+    assert "Skip this item" not in text(show(client, participant))
     order = current_assignment(participant).order
     hand_in(participant.token, preference="r2")
     page = text(show(client, participant))

@@ -212,7 +212,7 @@ def test_strangers_token(client, participant, action):
     assert client.post(target, {"preference": "r1"}).status_code == 404
 
 
-@pytest.mark.parametrize("action", ["submit", "skip", "draft", "problem"])
+@pytest.mark.parametrize("action", ["submit", "draft", "problem", "unskip"])
 def test_wrong_method(client, participant, action):
     assert client.get(address(client, participant, action)).status_code == 405
 

@@ -18,6 +18,7 @@ from annotator.services.drafts import save_draft
 from annotator.services.entry import enter
 from annotator.services.leaving import withdraw
 from annotator.services.progress import finish
+from annotator.services.skipping import skip
 from annotator.services.submitting import go_on, submit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
@@ -139,6 +140,17 @@ def item_lease_ending() -> str:
     return _home(participant)
 
 
+def item_after_a_skip() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY, skips={"per_participant": 1}), PANEL)
+    skip(participant.token, _before(participant).pk)
+    return _home(participant)
+
+
+def skipping() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    return f"{_home(participant)}a/{_before(participant).pk}/skip/"
+
+
 def waiting() -> str:
     """Two people, two items: the second is done with theirs while the first still holds the other."""
     study = material.make_study("coffee", main=2, steps=ITEMS_ONLY, redundancy=1, items_per_participant=2)
@@ -196,7 +208,8 @@ def nothing_here() -> str:
 
 SCREENS: list[Callable[[], str]] = [
     entry, entry_again, entry_paused, entry_closed, entry_full, instructions, training, feedback_right, feedback_wrong,
-    qualification, item_without_context, item_with_context, item_with_ten_follow_ups, item_lease_ending, waiting,
+    qualification, item_without_context, item_with_context, item_with_ten_follow_ups, item_lease_ending,
+    item_after_a_skip, skipping, waiting,
     paused, comments, done_completed, done_completed_link, done_failed_attention, done_withdrawn, withdrawing,
     nothing_here,
 ]  # fmt: skip
@@ -241,6 +254,37 @@ def test_screen_with_errors(visitor: Visitor) -> None:
     assert visitor.page.get_by_role("alert").evaluate("node => node === document.activeElement")
     look(visitor, "item_with_errors")
     visitor.assert_calm()
+
+
+def test_screen_skip_dialog(visitor: Visitor) -> None:
+    visitor.go(item_with_context())
+    page = visitor.page
+    page.get_by_label("Why?").fill("Half a reason")
+    page.get_by_role("button", name="Skip this item").click()
+    dialog = page.get_by_role("dialog", name="Skip this item?")
+    assert "You can skip 3 more items" in (dialog.text_content() or "")
+    look(visitor, "skip_dialog")
+    dialog.get_by_role("button", name="No, go back").click()
+    assert not dialog.is_visible()
+    assert page.get_by_label("Why?").input_value() == "Half a reason"
+    page.get_by_role("button", name="Skip this item").click()
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    page.get_by_role("button", name="Skip this item").press("Enter")
+    dialog.get_by_role("button", name="Skip it").press("Enter")
+    page.get_by_role("button", name="Undo the skip").press("Enter")
+    page.get_by_text("Here is the item that you had skipped.").wait_for()
+    assert page.get_by_label("Why?").input_value() == "Half a reason"
+    visitor.assert_calm()
+
+
+def test_on_a_phone_no_skip_stands_beside_the_submit(visitor: Visitor) -> None:
+    visitor.page.set_viewport_size(PHONE)
+    visitor.go(item_with_context())
+    skip_button = visitor.page.get_by_role("button", name="Skip this item")
+    assert skip_button.count() == 1
+    assert visitor.page.locator(".foot").get_by_role("button", name="Skip").count() == 0
+    assert visitor.page.locator(".foot").get_by_role("button", name="Submit").is_visible()
 
 
 def test_screen_no_consent(visitor: Visitor) -> None:

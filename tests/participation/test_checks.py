@@ -7,13 +7,8 @@ from django.urls import reverse
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.selectors import get_participant
-from annotator.services.submitting import (
-    CannotSkip,
-    report_problem,
-    said_after,
-    skip,
-    skips_left,
-)
+from annotator.services.skipping import CannotSkip, skip, skips_left
+from annotator.services.submitting import report_problem, said_after
 from evaluation import design
 from evaluation.models import ItemFlag, Judgment
 from evaluation.selectors import counting_judgments
@@ -348,7 +343,7 @@ def test_on_the_page_a_skipped_check_is_an_item_like_others(client):
         if met.count("attention") == 1 and met[-1] == "attention":
             address = reverse("annotator:skip", args=[token, assignment.pk])
             assert address in shown
-            assert client.post(address).status_code == 303
+            assert client.post(address, {"sure": "1"}).status_code == 303
         else:
             hand_in(token, preference="tie")
     assert met.count("attention") == 2

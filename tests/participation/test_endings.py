@@ -6,11 +6,8 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.selectors import get_participant, next_release
 from annotator.services.leaving import withdraw
-from annotator.services.submitting import (
-    go_on,
-    skip,
-    submit,
-)
+from annotator.services.skipping import skip
+from annotator.services.submitting import go_on, submit
 from evaluation.models import Exclusion, Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services import close_study, exclude, pause_study, resume_study

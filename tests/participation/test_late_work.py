@@ -7,12 +7,8 @@ from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, Slot
 from annotator.services.drafts import save_draft
-from annotator.services.submitting import (
-    get_assignment,
-    go_on,
-    skip,
-    submit,
-)
+from annotator.services.skipping import skip
+from annotator.services.submitting import get_assignment, go_on, submit
 from evaluation.models import Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services import verify_study

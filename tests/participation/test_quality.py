@@ -8,7 +8,8 @@ from django.urls import reverse
 from annotator.models import Assignment
 from annotator.services.kept_quality import kept_quality, read_reports
 from annotator.services.quality import quality_of
-from annotator.services.submitting import skip, submit
+from annotator.services.skipping import skip
+from annotator.services.submitting import submit
 from evaluation.forms import read_trace
 from evaluation.models import Exclusion, Judgment, StudyMember
 from evaluation.services import exclude

@@ -1,0 +1,26 @@
+"""Taking a skip back."""
+
+import uuid
+from contextlib import suppress
+
+from django.http import HttpRequest, HttpResponse
+
+from annotator.services.drafts import save_draft
+from annotator.services.skipping import CannotTakeBack, take_skip_back
+from annotator.services.submitting import NotYours
+from annotator.views.access import home, participant_view
+from annotator.views.draft import draft_fields, is_too_large
+
+
+@participant_view("POST")
+def unskip(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    """The item's form comes along, with the item that it is about in `from`: it waits with what is filled in."""
+    with suppress(NotYours, ValueError):
+        if not is_too_large(request):
+            current = uuid.UUID(request.GET.get("from", ""))
+            save_draft(token, current, draft_fields(request.POST.dict()))
+    try:
+        take_skip_back(token, assignment_id)
+    except CannotTakeBack:
+        return home(token, "skip-stands")
+    return home(token, "unskipped")
