@@ -183,6 +183,12 @@ GRADES = form_part(
     "Asks",
     lambda: forms.TypedChoiceField(choices=GRADED, coerce=int, empty_value=None, required=False),
 )
+BETTER = [("", "not said: the higher"), ("higher", "the higher"), ("lower", "the lower")]
+DIRECTION = form_part(
+    "direction",
+    "Better end, without an ideal",
+    lambda: forms.ChoiceField(choices=BETTER, required=False),
+)
 YES_NO = (label_part("1", "Label of yes"), label_part("0", "Label of no"))
 
 
@@ -205,7 +211,7 @@ def parts_of_kind(kind: str, before: Options) -> tuple[Part, ...]:
                 ("step", "Step (1)"),
                 ("ideal", "Ideal, if it has one"),
             )
-            return (over_part(Kind.SCALE), *(number_part(*each) for each in limits), POINTS)
+            return (over_part(Kind.SCALE), *(number_part(*each) for each in limits), POINTS, DIRECTION)
         case Kind.CHECKLIST:
             if form.get("over") == Over.CHOICE:
                 return (CHOICES,)

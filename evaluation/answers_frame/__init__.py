@@ -1,7 +1,7 @@
 """From rows to arrays for every kind of question: what each group of raters answered, question by question."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -19,13 +19,14 @@ from evaluation.answers_frame.arrays import (
     response_places,
     values_of,
 )
+from evaluation.answers_frame.directions import by_direction, directed_questions
 from evaluation.answers_frame.entries import read_entries
 from evaluation.answers_frame.items import read_attributes, read_items
 from evaluation.answers_frame.reading import LABELS, NUMBERS, Asked, read_answers, read_judgments
 from evaluation.columns import Coded
 from evaluation.frames import ORDERS_PER_SAMPLE, KnownRater, memberships, read_raters
 from evaluation.models import Rater, Study
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over
 
 __all__ = [
     "AnswerGroup",
@@ -59,21 +60,26 @@ class Read:
 def answers_frame(study: Study) -> AnswersFrame:
     """The study's main items that are not withdrawn, and what each group of raters answered in counting judgments.
 
-    Questions are those of the latest revision that can be counted; texts are not among them. Of a set of entries the
+    Questions are those of the latest revision that can be counted; texts are not among them. A scale that an earlier
+    revision asks in another direction is a question of its own there. Of a set of entries the
     decisions about drafted ones are counted, and beside them what sets are made of (`answers_frame.entries`).
     """
-    revision = study.revisions.latest("number")
-    questions = tuple(
-        question
-        for question in map(Question.from_json, revision.spec["questions"])
-        if question.kind in (*NUMBERS, *LABELS, Kind.ENTRIES)
-    )
+    directed = [
+        each
+        for each in directed_questions(list(study.revisions.order_by("number")))
+        if each.question.kind in (*NUMBERS, *LABELS, Kind.ENTRIES)
+    ]
+    questions = tuple(each.question for each in directed)
     items, pks = read_items(study)
     raters = read_raters(study)
     judgments, judgment_pks, shown = read_judgments(study, pks)
     sets = [question for question in questions if question.kind == Kind.ENTRIES]
     entries = read_entries(study, sets, judgments["item"].to_numpy(), pks, judgment_pks)
-    read = Read(judgments, shown, {**read_answers(study, questions, judgment_pks), **entries})
+    own = {each.key: replace(each.question, key=each.key) for each in reversed(directed)}
+    answers = by_direction(
+        study, directed, read_answers(study, list(own.values()), judgment_pks), judgment_pks
+    )
+    read = Read(judgments, shown, {**answers, **entries})
     present = set(pd.unique(judgments["rater"]).tolist())
     groups = [
         _group(key, label, kind, np.isin(judgments["rater"].to_numpy(), members), read, raters, items)

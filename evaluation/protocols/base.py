@@ -61,6 +61,7 @@ CAN_BE_OVER: Mapping[Kind, frozenset[Over]] = {
     Kind.RANKING: frozenset({Over.RESPONSE}),
 }
 ONLY_ITEM = frozenset({Over.ITEM})
+DIRECTIONS = ("higher", "lower")
 # The part of a question's options that is no label: what a revision can't change.
 FORM = "form"
 # Before a stored value: the key of the text that says what it means.
@@ -72,10 +73,11 @@ class Question:
     """One field of a protocol's form, as it stands in a compiled spec.
 
     `options` holds labels by stored value ("tie", "1", "-1", a choice's value), under "help:<value>" what a value
-    means, and under "form" how the question is answered: `over`; of a scale `low`, `high`, `step` (1) and `ideal`;
-    of a choice, or a checklist over its choices, `choices` (values in their order) and `groups` (of the choices that
-    have one, for reports); of a ranking or preference `ties`; of a graded preference `points`, 5 or 7 (see `grades`);
-    `flag`: a checklist over the whole item that is one box to tick.
+    means, and under "form" how the question is answered: `over`; of a scale `low`, `high`, `step` (1) and either
+    `ideal` or `direction`, the better end ("higher" or "lower"); of a choice, or a checklist over its choices,
+    `choices` (values in their order) and `groups` (of the choices that have one, for reports); of a ranking or
+    preference `ties`; of a graded preference `points`, 5 or 7 (see `grades`); `flag`: a checklist over the whole item
+    that is one box to tick.
     """
 
     key: str
@@ -105,6 +107,21 @@ class Question:
     def ideal(self) -> float | None:
         ideal: float | None = self.form.get("ideal")
         return ideal
+
+    @property
+    def direction(self) -> str:
+        """Which end of a scale is the better one; empty for what is no scale, and where an ideal says what is best.
+
+        Higher was better before a question could say, so that is what one reads as that does not say.
+        """
+        if self.kind != Kind.SCALE or self.ideal is not None:
+            return ""
+        return str(self.form.get("direction") or DIRECTIONS[0])
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether the highest point of a scale is the best."""
+        return self.kind == Kind.SCALE and (self.direction == "higher" or self.ideal == self.points[-1])
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -251,6 +268,7 @@ MESSAGES = {
     "scale_limits": "a scale needs low and high, low below high, and a step that leads from one to the other",
     "scale_points": "a scale has at most {limit} points",
     "scale_ideal": "the ideal {ideal} is not between {low} and {high}",
+    "scale_direction": "the direction of a scale is higher or lower, and none beside an ideal",
     "choices_missing": "needs choices, a list of values",
     "choices_number": "needs 2 to {limit} choices, has {found}",
     "choices_twice": "a choice stands there twice",

@@ -1,4 +1,8 @@
-"""Question quality: clarifying questions rated from 1 to 10 on seven aspects (AGENT-CQ, CrowdLLM's metrics)."""
+"""Question quality: clarifying questions rated from 1 to 10 on seven aspects (AGENT-CQ, CrowdLLM's metrics).
+
+Of complexity 10 is the most (AGENT-CQ, appendix B.3). Studies from before that asked for it with 10 as the simplest;
+their questions say no direction, and keep theirs.
+"""
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
@@ -16,7 +20,8 @@ TEXTS = {
         "For each search you see a question that the system could ask back before it answers.\n\n"
         "1. Imagine you typed the search.\n"
         "2. Rate the question on each aspect, from 1 to 10.\n\n"
-        "Use the whole scale: 1 is as bad as you can imagine, 10 could not be better."
+        "Use the whole scale: 1 is as bad as you can imagine, 10 could not be better. Only complexity is no matter of "
+        "good and bad: there, 1 is a very simple question and 10 a highly complex one."
     ),
     "guideline": (
         "Rate the question as the person who searched would: would it help to be asked this, and is it easy to answer? "
@@ -26,11 +31,16 @@ TEXTS = {
 }
 
 
-def quality(key: str, prompt: str, help: str) -> Question:
-    form = {"over": "response", "low": 1, "high": 10}
-    return Question(
-        key, Kind.SCALE, prompt, help=help, options={"1": "Very poor", "10": "Excellent", "form": form}
-    )
+def quality(
+    key: str,
+    prompt: str,
+    help: str,
+    *,
+    ends: tuple[str, str] = ("Very poor", "Excellent"),
+    direction: str = "higher",
+) -> Question:
+    form = {"over": "response", "low": 1, "high": 10, "direction": direction}
+    return Question(key, Kind.SCALE, prompt, help=help, options={"1": ends[0], "10": ends[1], "form": form})
 
 
 class QuestionQuality(Protocol):
@@ -47,7 +57,11 @@ class QuestionQuality(Protocol):
             quality("usefulness", "Usefulness", "Would the results get better with the answer?"),
             quality("clarity", "Clarity", "Is it easy to understand?"),
             quality(
-                "complexity", "Complexity", "Is it as simple to answer as it can be? 10 is the simplest."
+                "complexity",
+                "Complexity",
+                "Does it bring in technical terms, or ask for special knowledge, that the search does not have?",
+                ends=("Very simple", "Highly complex"),
+                direction="lower",
             ),
             quality("overall", "Overall", "All in all, how good is the question?"),
             Question("comments", Kind.TEXT, "Anything else?", required=False),

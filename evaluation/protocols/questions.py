@@ -3,7 +3,16 @@
 import re
 from collections.abc import Iterator
 
-from evaluation.protocols.base import CAN_BE_OVER, FORM, ONLY_ITEM, Kind, Over, Problem, Question
+from evaluation.protocols.base import (
+    CAN_BE_OVER,
+    DIRECTIONS,
+    FORM,
+    ONLY_ITEM,
+    Kind,
+    Over,
+    Problem,
+    Question,
+)
 
 # A value is a part of an answer's key, a field's name and a word in a judge's reply.
 VALUE = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -13,7 +22,7 @@ NUMBERS = ("low", "high", "step", "ideal")
 GRADED = (5, 7)
 # What a form sends beside its answers (`evaluation.forms.reading`): a question of that key could never be answered.
 RESERVED = frozenset({"visible_ms", "problem_note", "trace", "round"})
-KNOWN = {*NUMBERS, "over", "choices", "groups", "ties", "flag", "points"}
+KNOWN = {*NUMBERS, "direction", "over", "choices", "groups", "ties", "flag", "points"}
 
 
 def find_question_problems(question: Question) -> list[Problem]:
@@ -40,6 +49,8 @@ def _problems(question: Question) -> Iterator[Problem]:
         return
     if "points" in form and (question.kind != Kind.PREFERENCE or not _is_graded(form["points"])):
         yield Problem("preference_points", "")
+    if "direction" in form and not _has_direction(question):
+        yield Problem("scale_direction", "")
     if question.kind == Kind.SCALE:
         yield from _scale_problems(question)
     if question.kind == Kind.CHOICE or question.over == Over.CHOICE:
@@ -50,6 +61,10 @@ def _problems(question: Question) -> Iterator[Problem]:
 
 def _is_graded(points: object) -> bool:
     return isinstance(points, int) and points in GRADED
+
+
+def _has_direction(question: Question) -> bool:
+    return question.kind == Kind.SCALE and question.form["direction"] in DIRECTIONS and question.ideal is None
 
 
 def _scale_problems(question: Question) -> Iterator[Problem]:

@@ -68,6 +68,25 @@ def test_a_scale_its_labels_and_its_definition(colleague: Any) -> None:
     }  # fmt: skip
 
 
+def test_the_better_end_of_a_scale(colleague: Any) -> None:
+    """What is not touched stays as it is, said or not."""
+    study = draft_of("question_quality", colleague)
+    study.questions.filter(key="clarity").update(
+        options={"1": "Poor", "form": {"over": "response", "low": 1, "high": 10}}
+    )
+    client = signed_in(colleague)
+    page = client.get(address(study))
+    data = values_of(page)
+    name = fields_of(data, study.questions.get(key="usefulness"))
+    data[f"{name}-options_6"] = "lower"
+    answer = client.post(address(study), data)
+    assert answer.status_code == 302, answer.context["errors"]
+    form = {question.key: question.options.get("form", {}) for question in study.questions.all()}
+    assert form["usefulness"]["direction"] == "lower"
+    assert (form["complexity"]["direction"], form["overall"]["direction"]) == ("lower", "higher")
+    assert "direction" not in form["clarity"]
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -76,6 +95,7 @@ def test_a_scale_its_labels_and_its_definition(colleague: Any) -> None:
         ({"options_5": "7 | Much"}, "7 is no point of the scale"),
         ({"options_3": "0.001"}, "a scale has at most 21 points"),
         ({"options_1": "few"}, "Enter a number"),
+        ({"options_6": "lower"}, "none beside an ideal"),
     ],
 )
 def test_a_scale_that_can_t_be_asked(changes: dict[str, str], said: str, colleague: Any) -> None:

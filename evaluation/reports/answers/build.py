@@ -26,7 +26,7 @@ from evaluation.reports.common import (
 
 SCHEMA = "assay-answers-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 2
+CODE_VERSION = 3
 
 Record = dict[str, Any]
 
@@ -149,6 +149,7 @@ def _question(question: Question, form: str) -> Record:
         "over": str(question.over),
         "level": level_of(question),
         "ideal": question.ideal,
+        "direction": question.direction or None,
         "points": point_records(counted),
     }
 

@@ -132,7 +132,7 @@ def _leading_mean(subject: AnswersSubject, figures: Record, question: Record) ->
         return _fact(subject, figures, "Share of yes", found, in_percent, question["prompt"])
     top = question["points"][-1]["value"]
     about_systems = question["over"] != "value" and len(figures["by_system"]) > 1
-    if about_systems and question["ideal"] in (None, top):
+    if about_systems and question["ideal"] in (None, top) and question.get("direction") != "lower":
         best = max(figures["by_system"], key=lambda each: each["mean"]["value"])
         about = f"{subject.systems[best['system']]}: {question['prompt']}"
         return _fact(subject, figures, "Highest mean", best["mean"], decimal, about)

@@ -93,7 +93,7 @@ def best_system(scope: AnswerScope) -> Record | None:
     """
     question, values = scope.question, scope.values
     systems = [code for code, _ in several(values.system, scope.items.systems)]
-    if question.kind != Kind.SCALE or not systems or question.ideal not in (None, question.points[-1]):
+    if not systems or not question.more_is_better:
         return None
     means = {code: float(values.value[values.system == code].mean()) for code in systems}
     best, *others = sorted(systems, key=lambda code: -means[code])

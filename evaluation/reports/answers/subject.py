@@ -85,6 +85,8 @@ def legend_of(question: Record) -> str:
     parts = [f"{'; '.join(named)}."] if named else []
     if question["ideal"] is not None:
         parts.append(f"The ideal is {number(question['ideal'])}.")
+    if question.get("direction") == "lower":
+        parts.append("Lower is better.")
     return " ".join(parts)
 
 
