@@ -132,6 +132,10 @@ ASSAY_RUN_SWEEP_SECONDS = env.float("ASSAY_RUN_SWEEP_SECONDS", default=30.0)
 # A call that meets 429, 5xx or a timeout this often has failed; a reply that can't be read is asked for this often.
 ASSAY_RUN_ATTEMPTS = env.int("ASSAY_RUN_ATTEMPTS", default=8)
 ASSAY_RUN_UNREAD = env.int("ASSAY_RUN_UNREAD", default=3)
+# A run whose first so many replies can't be read pauses, and later one where more than this share of its last fifty
+# can't; 0 and 1: never.
+ASSAY_RUN_UNREAD_FIRST = env.int("ASSAY_RUN_UNREAD_FIRST", default=5)
+ASSAY_RUN_UNREAD_SHARE = env.float("ASSAY_RUN_UNREAD_SHARE", default=0.5)
 # The first wait after a failure without Retry-After; it doubles with every further one, up to a minute.
 ASSAY_RUN_BACKOFF_SECONDS = env.float("ASSAY_RUN_BACKOFF_SECONDS", default=1.0)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
@@ -11,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
-from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter
+from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter, as_id
 from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page, page
 from evaluation.admin.rights import FORM, may, study_for
 from evaluation.models import Study
@@ -29,6 +30,8 @@ from judging.services import (
     run_progress,
     start_run,
 )
+from judging.services.trying import needs_try, start_try, tried_calls
+from judging.services.unread import unread_reply
 from judging.tasks import enqueue_run
 
 PURPOSES = (
@@ -65,23 +68,66 @@ class StartForm(forms.Form):
 
 
 def start(request: HttpRequest, pk: int) -> HttpResponse:
-    """The estimate first; confirming starts."""
+    """The estimate first; confirming starts, and before a judge's first run tries one item."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
     judge = Judge.objects.select_related("study", "endpoint__trusted_by").filter(pk=pk).first()
     if judge is None:
         raise Http404
     study = study_for(request, judge.study_id, "write")
-    form = StartForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid() and "start" in request.POST:
+    if request.headers.get("HX-Request"):
+        return _never_kept(render(request, "admin/judging/_try.html", _tried(request, judge)))
+    # Behind a try, the form has what was filled in before it.
+    given = request.POST if request.method == "POST" else request.GET if "try" in request.GET else None
+    form = StartForm(given)
+    if request.method == "POST" and form.is_valid() and START & request.POST.keys():
         try:
+            if needs_try(judge) and "anyway" not in request.POST:
+                return _try(request, study, judge, form)
             return _start(request, study, judge, form.cleaned_data)
         except RunRefused as refused:
             for problem in refused.problems:
                 form.add_error(None, problem)
-    context = {"title": f"Run {judge}", "judge": judge, "form": form, **_estimated(study, judge, form)}
-    status = 422 if form.is_bound and form.errors else 200
-    return page(request, "admin/judging/start.html", context, study=study, tab="judges", status=status)
+    context = {"title": f"Run {judge}", "judge": judge, "form": form, **_tried(request, judge)}
+    context |= _estimated(study, judge, form)
+    status = 422 if request.method == "POST" and form.errors else 200
+    return _never_kept(
+        page(request, "admin/judging/start.html", context, study=study, tab="judges", status=status)
+    )
+
+
+# What the buttons that start are named.
+START = {"start", "anyway"}
+
+
+def _never_kept(response: HttpResponse) -> HttpResponse:
+    add_never_cache_headers(response)
+    return response
+
+
+def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> HttpResponse:
+    run = start_try(study, judge, user=request.user, budget=form.cleaned_data["budget"])
+    enqueue_run(run)
+    log_act(study=study, by=request.user, message=f"Tried one item: {run}.")
+    filled = {name: form.data[name] for name in form.fields if form.data.get(name)}
+    back = reverse("admin:judging_judge_start", args=[judge.pk])
+    return HttpResponseRedirect(f"{back}?{urlencode({'try': run.pk, **filled})}")
+
+
+def _tried(request: HttpRequest, judge: Judge) -> dict[str, Any]:
+    """The try that the address names, as far as it is; whether another one is due before a run."""
+    pk = as_id(request.GET.get("try", ""))
+    run = Run.objects.filter(pk=pk or 0, judge=judge).select_related("judge__endpoint", "revision").first()
+    tried = tried_calls(run) if run else []
+    return {
+        "judge": judge,
+        "needs_try": needs_try(judge),
+        "tried_run": run,
+        "trying": run is not None and run.state in ACTIVE,
+        "tried": tried,
+        "tried_ok": bool(tried) and all(each.ok for each in tried),
+        "again": request.get_full_path(),
+    }
 
 
 def _start(request: HttpRequest, study: Study, judge: Judge, data: dict[str, Any]) -> HttpResponse:
@@ -111,7 +157,11 @@ def _duration(seconds: float | None) -> str:
 
 
 def _run(request: HttpRequest, pk: int, need: str = "view") -> Run:
-    run = Run.objects.select_related("study", "judge__endpoint", "rater", "created_by").filter(pk=pk).first()
+    run = (
+        Run.objects.select_related("study", "judge__endpoint", "rater", "revision", "created_by")
+        .filter(pk=pk)
+        .first()
+    )
     if run is None:
         raise Http404
     study_for(request, run.study_id, need)
@@ -129,6 +179,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "run": run,
         "progress": progress,
         "left": _duration(progress.seconds_left),
+        "unread": unread_reply(run),
         "outcomes": list(progress.outcomes.items()),
         "acts": _acts(run, progress.not_ok) if may(request, "write", run.study_id) else [],
         "calls": f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}",

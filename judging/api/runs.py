@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -30,6 +31,7 @@ from judging.services import (
     resume_run,
     run_progress,
     start_run,
+    unread_reply,
 )
 from judging.tasks import enqueue_run
 
@@ -91,8 +93,19 @@ class ProgressSerializer(serializers.Serializer[Any]):
     last_error = serializers.CharField()
 
 
+class UnreadReplySerializer(serializers.Serializer[Any]):
+    item = serializers.CharField(help_text="Key of the item.")
+    step = serializers.CharField(help_text="Key of the question, where each is asked in a call of its own.")
+    raw = serializers.CharField(help_text="The reply as it came, up to 4,000 characters.")
+    error = serializers.CharField(help_text="Why it could not be read.")
+    expected = serializers.CharField(help_text="A reply that could have been read.")
+
+
 class RunDetailSerializer(RunSerializer):
     progress = ProgressSerializer()
+    unread_reply = UnreadReplySerializer(
+        allow_null=True, help_text="The latest reply that could not be read, if any."
+    )
 
 
 class StartSerializer(Strict):
@@ -299,7 +312,11 @@ def _record(run: Run) -> dict[str, Any]:
 
 
 def _detail(run: Run) -> dict[str, Any]:
-    return _record(run) | {"progress": _progress(run_progress(run))}
+    unread = unread_reply(run)
+    return _record(run) | {
+        "progress": _progress(run_progress(run)),
+        "unread_reply": asdict(unread) if unread else None,
+    }
 
 
 def _progress(progress: Progress) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """What the commands of this app share."""
 
+import textwrap
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from evaluation.models import Study
-from judging.models import Endpoint
+from judging.models import Endpoint, Run
+from judging.services import unread_reply
 
 
 def study_of(slug: str) -> Study:
@@ -31,3 +33,17 @@ def refusal(problems: dict[str, list[str]]) -> CommandError:
 def given(options: dict[str, Any], *names: str) -> dict[str, Any]:
     """Those of the options that were given."""
     return {name: options[name] for name in names if options[name] is not None}
+
+
+def unread_lines(run: Run) -> list[str]:
+    """A reply that could not be read beside what was asked for; nothing where all could."""
+    unread = unread_reply(run)
+    if unread is None:
+        return []
+    return [
+        f"Item {unread.item}: {unread.error}",
+        "What came back:",
+        textwrap.indent(unread.raw or "(an empty reply)", "  "),
+        "What a reply should look like:",
+        textwrap.indent(unread.expected, "  "),
+    ]

@@ -19,6 +19,8 @@ What the admin, the API and the commands call:
     cancel_run(run) -> None                                                 WrongState
     retry_run(run, outcomes=RETRIED) -> int                                 calls opened again; WrongState
     run_progress(run) -> Progress                                           runs_progress(runs) -> {pk: Progress}
+    unread_reply(run) -> UnreadReply | None                                 beside what was asked for
+    needs_try(judge) -> bool; start_try(study, judge, ...) -> Run           one item, before the first run; RunRefused
 
 Runs are rows: start, resume and retry only change them. Whoever wants the work done queues it on commit with
 `judging.tasks.enqueue_run(run)`, or works on it here and now with `work_on(run.pk)`.
@@ -48,6 +50,8 @@ from judging.services.runs import (
     retry_run,
     start_run,
 )
+from judging.services.trying import Tried, needs_try, start_try, tried_calls
+from judging.services.unread import UnreadReply, unread_reply
 
 __all__ = [
     "RETRIED",
@@ -57,6 +61,8 @@ __all__ = [
     "JudgeRefused",
     "Progress",
     "RunRefused",
+    "Tried",
+    "UnreadReply",
     "WrongState",
     "cancel_run",
     "copy_judge",
@@ -68,6 +74,7 @@ __all__ = [
     "heuristic_judge",
     "judge_problems",
     "judge_settings",
+    "needs_try",
     "pause_run",
     "preview_request",
     "resume_run",
@@ -75,4 +82,7 @@ __all__ = [
     "run_progress",
     "runs_progress",
     "start_run",
+    "start_try",
+    "tried_calls",
+    "unread_reply",
 ]

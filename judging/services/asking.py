@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
+from django.conf import settings
 from django.utils import timezone
 
 from evaluation.models import Outcome
@@ -26,6 +27,7 @@ from judging.services.endpoints import call_refusals
 from judging.services.money import cost_of, most_it_costs, plain
 from judging.services.runs import run_in_flight, sampling_seed
 from judging.services.throttle import Throttle
+from judging.services.unread import UNREADABLE, WINDOW, is_doubtful, reason_to_pause, replies_in
 
 if TYPE_CHECKING:
     from judging.services.running import Session
@@ -86,7 +88,10 @@ class Asking:
         # So many calls wait in the queue before further ones are claimed; and none are while as many answers wait to be
         # written, or a slow database would fill the memory.
         self.ahead = min(AHEAD * self.most, LARGEST_CLAIM)
-        self.throttle = Throttle(self.most)
+        # Until a reply could be read, no more are paid for than it takes to find out that none can.
+        self.recent = self.run.recent
+        doubtful = is_doubtful(self.recent)
+        self.throttle = Throttle(self.most, settings.ASSAY_RUN_UNREAD_FIRST if doubtful else None)
         # What requests have in common.
         self.frames: dict[Any, prompting.Frame] = {}
         self.queue: asyncio.Queue[Prepared] = asyncio.Queue()
@@ -283,6 +288,10 @@ class Asking:
                     self.in_flight -= 1
             self.ended.append(ended)
             self.something_ended.set()
+            # At once, and not when it is written: a fast endpoint brings many replies meanwhile.
+            self.recent = (self.recent + replies_in([ended]))[-WINDOW:]
+            if reason_to_pause(self.recent):
+                self.leaving = self.hurry = True
 
     async def _attempt(self, backend: Backend, prepared: Prepared) -> Ended:
         call, stimulus = prepared.call, prepared.stimulus
@@ -306,6 +315,8 @@ class Asking:
             return failed(call, stimulus, f"The request broke with {type(error).__name__}.")
         self.throttle.answered()
         ended = read(self.session.plan, call, stimulus, reply)
+        if ended.outcome and ended.outcome not in UNREADABLE:
+            self.throttle.open()
         ended.latency_ms = round((time.monotonic() - began) * 1000)
         ended.cost = cost_of(
             reply.prompt_tokens, reply.completion_tokens, self.run.price_prompt, self.run.price_completion

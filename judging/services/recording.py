@@ -8,18 +8,18 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DataError, IntegrityError, connection, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import Outcome, Study
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.base import MAX_TEXT, Stimulus
 from evaluation.services import JudgmentInput, record_judgments
-from judging.models import Call, CallState, Run
+from judging.models import ACTIVE, Call, CallState, Run, RunState
 from judging.services.attempts import Ended, drop_figures, drop_reply
 from judging.services.bulk import update_rows
 from judging.services.dealing import Plan
 from judging.services.money import ZERO
+from judging.services.unread import WINDOW, reason_to_pause, replies_in
 
 logger = logging.getLogger(__name__)
 
@@ -88,9 +88,20 @@ class Recorder:
                 rows[each.call.pk] = each.call
             update_rows(Call, [_row(each.call) for each in mine])
             record_judgments(study=self.study, batch=self._judgments(mine, rows, now))
-            spent = sum((each.cost for each in mine), ZERO)
-            if spent:  # last, because others wait for this row
-                Run.objects.filter(pk=self.run_id).update(spent=F("spent") + spent)
+            self._tell_run(mine)  # last, because others wait for its row
+
+    def _tell_run(self, mine: Sequence[Ended]) -> None:
+        """Adds to what the run has spent and which replies it got; it pauses where too many could not be read."""
+        spent, replies = sum((each.cost for each in mine), ZERO), replies_in(mine)
+        if not spent and not replies:
+            return
+        run = Run.objects.select_for_update(no_key=True).only("spent", "recent", "state").get(pk=self.run_id)
+        run.spent += spent
+        run.recent = (run.recent + replies)[-WINDOW:]
+        reason = reason_to_pause(run.recent) if run.state in ACTIVE else ""
+        if reason:
+            run.state, run.reason = RunState.PAUSED, reason
+        run.save(update_fields=["spent", "recent", *(("state", "reason") if reason else ())])
 
     def _lock(self, batch: Sequence[Ended]) -> dict[int, Call]:
         """The calls as they are now and, where judgments take several, those beside them.

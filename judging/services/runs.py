@@ -225,7 +225,7 @@ def _move(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None:
         if locked.state not in allowed:
             raise WrongState(f"A run that is {locked.state} can't become {to}.")
         if to == RunState.PENDING:
-            fields = {**fields, "finished_at": None, "workers": {}}
+            fields = {**fields, "finished_at": None, "workers": {}, "recent": ""}
         for name, value in {**fields, "state": to}.items():
             setattr(run, name, value)
             setattr(locked, name, value)

@@ -13,12 +13,15 @@ LONGEST_PAUSE = 60.0
 class Throttle:
     """Halves the number in flight when the server refuses, and lets it grow by one per round of answers.
 
-    Used as an async context manager around each call, on one event loop.
+    Used as an async context manager around each call, on one event loop. With `at_first` it keeps no more in flight
+    until it is opened.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, at_first: int | None = None) -> None:
         self.most = most
-        self.limit = float(most)
+        # Until `open`, no more than this.
+        self.allowed = most if at_first is None else min(most, at_first)
+        self.limit = float(self.allowed)
         self.active = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._closed_until = 0.0
@@ -50,8 +53,16 @@ class Throttle:
             self._slowed_at = now
 
     def answered(self) -> None:
-        if self.limit < self.most:
-            self.limit = min(float(self.most), self.limit + 1 / self.limit)
+        if self.limit < self.allowed:
+            self.limit = min(float(self.allowed), self.limit + 1 / self.limit)
+            self._wake()
+
+    def open(self) -> None:
+        """The caution of the beginning is over."""
+        if self.allowed < self.most:
+            if self.limit == self.allowed:
+                self.limit = float(self.most)
+            self.allowed = self.most
             self._wake()
 
     def _wake(self) -> None:

@@ -221,6 +221,9 @@ def test_from_an_empty_database_to_an_export(
         press(page, "Start a run")
         look(desk, "18-start-run")
         press(page, "Start the run")
+        page.locator("#try .status", has_text="could be read").wait_for()
+        look(desk, "18-tried")
+        press(page, "Start the run")
         page.locator("#run-status .status", has_text="complete").wait_for()
         look(desk, "19-run")
         assert served.log

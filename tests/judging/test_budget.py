@@ -74,6 +74,7 @@ def test_a_budget_without_prices_stops_nothing(study, served):
 
 def test_replies_that_can_t_be_read_are_paid_for(study, served, settings):
     settings.ASSAY_RUN_UNREAD = 3
+    settings.ASSAY_RUN_UNREAD_FIRST = 0
     run, _ = judged(study, make_judge(study, served, "coin:babble", **PRICES))
     assert set(run.calls.values_list("outcome", "attempts")) == {("unparsed", 3)}
     tokens = run_progress(run).tokens

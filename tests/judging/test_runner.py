@@ -56,6 +56,7 @@ def quick(settings):
     settings.ASSAY_RUN_BACKOFF_SECONDS = 0.02
     settings.ASSAY_RUN_ATTEMPTS = 2
     settings.ASSAY_RUN_UNREAD = 3
+    settings.ASSAY_RUN_UNREAD_FIRST = 0
 
 
 @pytest.fixture

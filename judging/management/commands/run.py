@@ -1,9 +1,10 @@
-"""Steers a judge's run: pause, resume (in the background), cancel. `manage.py runs S` tells the numbers of runs."""
+"""Shows or steers a judge's run; resumed, it is left to the workers. `manage.py runs S` tells the numbers of runs."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from judging.management.studies import unread_lines
 from judging.models import Run
 from judging.services import WrongState, cancel_run, pause_run, resume_run
 from judging.tasks import enqueue_run
@@ -15,17 +16,25 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("act", choices=ACTS)
+        parser.add_argument("act", choices=["show", *ACTS])
         parser.add_argument("id", type=int)
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = Run.objects.filter(pk=options["id"]).first()
         if run is None:
             raise CommandError(f"There is no run {options['id']}.")
+        if options["act"] in ACTS:
+            self._steer(run, options["act"])
+        self.stdout.write(f"Run {run.pk} ({run.judge}) is {run.state_text}.")
+        if options["act"] == "show":
+            for line in (run.reason, *unread_lines(run)):
+                if line:
+                    self.stdout.write(line)
+
+    def _steer(self, run: Run, act: str) -> None:
         try:
-            ACTS[options["act"]](run)
+            ACTS[act](run)
         except WrongState as wrong:
             raise CommandError(str(wrong)) from None
-        if options["act"] == "resume":
+        if act == "resume":
             enqueue_run(run)
-        self.stdout.write(f"Run {run.pk} ({run.judge}) is {run.state_text}.")

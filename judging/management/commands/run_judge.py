@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from evaluation.management.progress import add_progress_argument
 from evaluation.models import Study
-from judging.management.studies import study_of
+from judging.management.studies import study_of, unread_lines
 from judging.models import ACTIVE, BackendKind, Judge, Purpose, Run, RunState
 from judging.services import (
     Estimate,
@@ -21,11 +21,14 @@ from judging.services import (
     WrongState,
     estimate,
     heuristic_judge,
+    needs_try,
     pause_run,
     resume_run,
     retry_run,
     run_progress,
     start_run,
+    start_try,
+    tried_calls,
 )
 from judging.services.judges import HEURISTICS
 from judging.services.running import Tick, work_on
@@ -99,6 +102,8 @@ class Command(BaseCommand):
             return run
         if not options["yes"] and judge.backend == BackendKind.CHAT and sys.stdin.isatty():
             self._tell(_estimate(study, judge, options))
+            if needs_try(judge):
+                self._try(study, judge, budget)
             if input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
                 return None
         return start_run(
@@ -109,6 +114,18 @@ class Command(BaseCommand):
             max_items=options["items"],
             in_flight=options["in_flight"],
         )
+
+    def _try(self, study: Study, judge: Judge, budget: Decimal | None) -> None:
+        """One item before the first run, with what came back and what was read in it."""
+        run = start_try(study, judge, budget=budget)
+        work_on(run.pk, beside=True)
+        run.refresh_from_db()
+        for each in tried_calls(run):
+            if each.ok:
+                self.stdout.write(f"Tried item {each.call.item.key}: {', '.join(each.read)}\n  {each.raw}")
+        for line in (run.reason, *unread_lines(run)):
+            if line:
+                self.stdout.write(line)
 
     def _tell(self, told: Estimate) -> None:
         self.stdout.write(f"{told.items:,} items, {told.calls:,} calls")
@@ -158,6 +175,8 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{at.tokens:,} tokens, cost {at.spent:.4f}, {at.cached:,} calls from the cache."
             )
+        for line in unread_lines(run):
+            self.stdout.write(line)
         if run.reason:
             raise CommandError(run.reason)
 

@@ -1,0 +1,55 @@
+"""One item before a judge's first run: what it was asked, what came back, and whether that could be read."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from evaluation.models import Outcome, Study
+from judging.models import BackendKind, Call, CallState, Judge, Purpose, Run
+from judging.services.runs import start_run
+from judging.services.unread import SHOWN, expected_of
+
+
+def needs_try(judge: Judge) -> bool:
+    """Whether no reply of this version of the judge could be read yet."""
+    if judge.backend != BackendKind.CHAT:
+        return False
+    return not Call.objects.filter(run__judge=judge, outcome=Outcome.OK).exists()
+
+
+def start_try(study: Study, judge: Judge, *, user: Any = None, budget: Decimal | None = None) -> Run:
+    """A trial run over one item, drawn by the seed; the run itself takes its replies from the cache."""
+    return start_run(study, judge, user=user, purpose=Purpose.TRIAL, max_items=1, budget=budget)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One call of a try: its reply as it came beside what was read in it, or beside one that could have been read."""
+
+    call: Call
+    raw: str
+    # "preference: r2", a line each; empty where nothing could be read.
+    read: tuple[str, ...]
+    expected: str
+
+    @property
+    def ok(self) -> bool:
+        return self.call.outcome == Outcome.OK
+
+
+def tried_calls(run: Run) -> list[Tried]:
+    """The calls of a try that came to an end, or of which a reply could not be read."""
+    calls = Call.objects.filter(run=run).select_related("item").order_by("pk")
+    shown = [call for call in calls if call.state == CallState.FINAL or call.unread]
+    return [
+        Tried(
+            call, call.raw[:SHOWN], _read(call), "" if call.outcome == Outcome.OK else expected_of(run, call)
+        )
+        for call in shown
+    ]
+
+
+def _read(call: Call) -> tuple[str, ...]:
+    if call.outcome != Outcome.OK:
+        return ()
+    return tuple(f"{question}: {value}" for question, value in (call.data or {}).items())
