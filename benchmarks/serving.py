@@ -1,10 +1,11 @@
-"""Participants over HTTP against the web server and PostgreSQL: annotations per second, server CPU, latencies.
+"""Participants over HTTP against the web server and its database: annotations per second, server CPU, latencies.
 
 One annotation is what a participant does with one item: fetch its page and submit the judgment, which claims the next.
 Server CPU is that of the web server's processes and of PostgreSQL's together, read from /proc before and after. Coming
 in, which everybody does once, is measured apart, before; the first page and the last, with the code, are in.
 
 Usage: DATABASE_URL=postgres://... [ASSAY_WEB_THREADS=1] python -m benchmarks.serving
+       DATABASE_URL=sqlite:///FILE [CONN_MAX_AGE=0] ...
 """
 
 import os
@@ -43,8 +44,8 @@ class Tally:
 
 def main() -> None:
     url = os.environ.get("DATABASE_URL", "")
-    if not url.startswith("postgres"):
-        sys.exit("Set DATABASE_URL to a PostgreSQL database that may be filled.")
+    if not url.startswith(("postgres", "sqlite")):
+        sys.exit("Set DATABASE_URL to a database that may be filled, in PostgreSQL or an SQLite file.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
@@ -53,7 +54,8 @@ def main() -> None:
     server = start_server()
     try:
         threads = os.environ.get("ASSAY_WEB_THREADS", "4")
-        print(f"{os.cpu_count()} cores; {ITEMS} items; 2 web processes of {threads} threads; PostgreSQL")
+        database = "PostgreSQL" if url.startswith("postgres") else "SQLite"
+        print(f"{os.cpu_count()} cores; {ITEMS} items; 2 web processes of {threads} threads; {database}")
         print("statements without transaction control: fetching {}, submitting {}".format(*statements()))
         print(f"{'at once':>8} {'judged':>7} {'stored':>7} {'per s':>7} {'CPU ms':>7} {'of db':>7}", end=" ")
         print(f"{'fetch p50':>10} {'p95':>7} {'submit p50':>11} {'p95':>7} {'CPU ms to come in':>18}")
@@ -100,7 +102,7 @@ def start_server() -> subprocess.Popen[bytes]:
         [sys.executable, "-m", "config.serve", f"127.0.0.1:{PORT}"],
         cwd=ROOT,
         # What a connection's process has used is known as long as it lives.
-        env=os.environ | {"CONN_MAX_AGE": "3600"},
+        env={"CONN_MAX_AGE": "3600"} | os.environ,
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

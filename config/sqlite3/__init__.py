@@ -1,0 +1,1 @@
+"""Django's SQLite backend, whose connections outlive a request."""

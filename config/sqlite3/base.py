@@ -1,0 +1,31 @@
+"""Keeps its connection between requests as long as the file that it opened is the one at the path.
+
+Opening a connection costs as much as a request's queries. A kept one would write on into a file that was put away
+meanwhile, by a restored backup or a database begun anew.
+"""
+
+import os
+from typing import Any
+
+from django.db.backends.sqlite3 import base
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    _opened: tuple[int, int] | None = None
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = super().get_new_connection(conn_params)
+        self._opened = self._file()
+        return connection
+
+    def is_usable(self) -> bool:
+        """Asked once per request (CONN_HEALTH_CHECKS)."""
+        return super().is_usable() and self._opened == self._file()
+
+    def _file(self) -> tuple[int, int] | None:
+        """What stands at the path now; None where nothing does, or the database is in memory."""
+        try:
+            found = os.stat(self.settings_dict["NAME"])
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
