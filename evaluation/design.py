@@ -18,8 +18,13 @@ IntArray = npt.NDArray[np.int64]
 
 def generator(seed: int, *purpose: object) -> np.random.Generator:
     """A random generator that depends on the study's seed and on what it is for, and on nothing else."""
+    return np.random.default_rng(derived_seed(seed, *purpose))
+
+
+def derived_seed(seed: int, *purpose: object) -> int:
+    """The seed of that generator."""
     text = "\x1f".join(str(part) for part in (seed, *purpose))
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
 
 
 @cache

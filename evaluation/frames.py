@@ -1,7 +1,7 @@
 """From rows to the arrays that analytics take: one frame per study, one group of raters at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,11 +36,14 @@ class KnownRater:
     label: str
     kind: str
     rule: str
+    heuristic: bool = False
 
 
 @dataclass(frozen=True)
 class Group:
     """Raters who are read together: all people, all simulated raters, all judges, or one judge.
+
+    A `heuristic` reads nothing (it draws, or counts characters): it is a mark beside judges, and never one of them.
 
     `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on;
     `read` are their primary keys. Where the preference is graded, `grades` has one per judgment, `graded_readings` one
@@ -56,6 +59,7 @@ class Group:
     checks: Checks | None
     grades: Grades | None = None
     graded_readings: Grades | None = None
+    heuristic: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,12 @@ def _frame(
     if checks is not None:
         rows = _with_checklists_only(study, pks, raters, preferring, rows)
     groups = [
-        _group(key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks, farthest)
+        replace(
+            _group(
+                key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks, farthest
+            ),
+            heuristic=all(raters[pk].heuristic for pk in members),
+        )
         for key, label, kind, members in memberships(raters, preferring)
     ]
     return StudyFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
@@ -152,7 +161,13 @@ def _asked(questions: Sequence[Question], key: str) -> Question | None:
 def read_raters(study: Study) -> dict[int, KnownRater]:
     rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "about")
     return {
-        pk: KnownRater(pseudonym, label or pseudonym, kind, about.get("reduction") or DEFAULT_RULE)
+        pk: KnownRater(
+            pseudonym,
+            label or pseudonym,
+            kind,
+            about.get("reduction") or DEFAULT_RULE,
+            bool(about.get("heuristic")),
+        )
         for pk, pseudonym, label, kind, about in rows
     }
 
@@ -162,14 +177,15 @@ def memberships(
 ) -> Iterator[tuple[str, str, str, list[int]]]:
     """People together, simulated raters together and apart from people, judges together and each alone.
 
-    Together are the judges that have preferences in the figures: one that was only asked for checklists adds none.
+    Together are the judges that have preferences in the figures: one that was only asked for checklists adds none, and
+    a heuristic is no judge.
     """
     for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
         members = [pk for pk, rater in raters.items() if rater.kind == kind]
         if members:
             yield str(kind), label, str(kind), members
     judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
-    together = [pk for pk in judges if pk in preferring]
+    together = [pk for pk, rater in judges.items() if pk in preferring and not rater.heuristic]
     if len(together) > 1:
         yield JUDGES, "Judges together", JUDGES, together
     for pk, rater in judges.items():

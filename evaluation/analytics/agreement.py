@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 
 from evaluation.analytics.estimates import Estimate, LeftOut, ParameterError, present, undefined
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.resampling import ResampleSpec, mean_estimate
 from evaluation.analytics.tidy import MISSING, TIE, Bools, Floats, Ints, split
 
@@ -27,9 +28,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class AgreementDifference:
-    """Agreement in the second arm less that in the first, and the paired t-test of it.
+    """Agreement in the second arm less that in the first, its paired t-test, and its sign-flip test `test`.
 
-    `statistic` and `p_value` are None where the test is undefined; `test_undefined` then says why.
+    `statistic` and `p_value` are the t-test's, None where it is undefined; `test_undefined` then says why. `test` is
+    None where the arms share no query.
     """
 
     difference: Estimate
@@ -37,6 +39,7 @@ class AgreementDifference:
     degrees_of_freedom: int | None
     p_value: float | None
     test_undefined: str = ""
+    test: Tested | None = None
 
 
 def majority(counts: Ints) -> npt.NDArray[np.int8]:
@@ -100,6 +103,7 @@ def agreement_difference(
     *,
     first: int,
     second: int,
+    tests: Randomization,
     ties: bool = True,
     tie: int = TIE,
     level: float = 0.95,
@@ -107,8 +111,8 @@ def agreement_difference(
     """Difference in percentage agreement between arm `second` and arm `first` (ContextEval, Table 4).
 
     Items are matched by query and pair, several of one match averaged; matches found in one arm only are
-    left out. The test is the two-sided paired t-test, and the interval that of the mean difference.
-    `ties=False` leaves out items whose unique most common label is `tie` before matching.
+    left out. The interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their
+    pairs. `ties=False` leaves out items whose unique most common label is `tie` before matching.
     """
     if first == second:
         raise ParameterError("Two different arms are needed for a difference.")
@@ -126,7 +130,11 @@ def agreement_difference(
             ONE_ARM_ONLY: len(one[0]) + len(other[0]) - 2 * len(shared),
         }
     )
-    return _paired_test(one[1][at_one], other[1][at_other], parts, level)
+    found = _paired_test(one[1][at_one], other[1][at_other], parts, level)
+    if not len(shared):
+        return found
+    query_of = shared // (int(pair.max(initial=0)) + 1)
+    return replace(found, test=sign_flip(other[1][at_other] - one[1][at_one], query_of, tests).two_sided)
 
 
 def _mean_agreement(

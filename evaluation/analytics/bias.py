@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evaluation.analytics.estimates import Estimate, TidyDataError, present
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.resampling import (
     ResampleSpec,
     divide,
@@ -34,12 +35,16 @@ EQUAL_LENGTHS = "judgments of responses of equal length"
 
 @dataclass(frozen=True)
 class PositionBias:
-    """Share of preferences for the response presented first, and that share less one half."""
+    """Share of preferences for the response presented first, that share less one half, and whether it is none.
+
+    `test` is a sign-flip test over queries, None where there is no such preference.
+    """
 
     share: Estimate
     bias: Estimate
     n_first: int
     n_second: int
+    test: Tested | None
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,9 @@ class LengthBias:
     shorter: Estimate
 
 
-def position_bias(label: Ints, first: Ints, query: Ints, *, resample: ResampleSpec) -> PositionBias:
+def position_bias(
+    label: Ints, first: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization
+) -> PositionBias:
     """Preference for the response presented first, from raw readings (not from reduced replicates).
 
     label, first and query are (n,): the label given, which canonical response was presented first (0, 1,
@@ -82,7 +89,8 @@ def position_bias(label: Ints, first: Ints, query: Ints, *, resample: ResampleSp
         share=True,
     )
     n_first = int(np.count_nonzero(preferred_first))
-    return PositionBias(share, share.shifted(-0.5), n_first, len(preferred_first) - n_first)
+    test = sign_flip(preferred_first - 0.5, query[used], tests).two_sided if share.n else None
+    return PositionBias(share, share.shifted(-0.5), n_first, len(preferred_first) - n_first, test)
 
 
 def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -> LengthBias:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from evaluation.analytics.agreement import majority
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import Estimate, ParameterError, present, undefined
-from evaluation.analytics.jackknife import Jackknife, leave_out
+from evaluation.analytics.jackknife import leave_out
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip, two_sample
 from evaluation.analytics.resampling import (
     ResampleSpec,
     divide,
@@ -44,7 +44,9 @@ class PairFlip:
 
     `flipped` is true where both arms prefer a system and not the same one; where win rates are equal none
     is preferred. `difference` is the margin (share for system 1 less share for system 2) in the second arm
-    less that in the first, over queries left out in both arms at once; `p_value` is two-sided.
+    less that in the first, over queries left out in both arms at once. `p_value` is that of `margin_test`, which
+    asks whether the margin changes; `flip_test` asks whether one system is preferred in the first arm and the other
+    in the second. Both are None where an arm has no item with a majority.
     """
 
     system_1: str
@@ -56,6 +58,8 @@ class PairFlip:
     flipped: bool
     difference: Estimate
     p_value: float | None
+    flip_test: Tested | None
+    margin_test: Tested | None
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,13 @@ class QueryFlips:
 
 
 def pair_flips(
-    items: Items, judgments: Judgments, *, first: str, second: str, resample: ResampleSpec
+    items: Items,
+    judgments: Judgments,
+    *,
+    first: str,
+    second: str,
+    resample: ResampleSpec,
+    tests: Randomization,
 ) -> tuple[PairFlip, ...]:
     """Pair flips from arm `first` to arm `second`, for every pair (ContextEval, section 5 and Table 6).
 
@@ -91,7 +101,7 @@ def pair_flips(
     flips = []
     for cell, index in items.cells(("pair",)):
         in_arms = [index[items.arm[index] == arm] for arm in arms]
-        flips.append(_pair_flip(cell, (first, second), in_arms, label, items.query, resample))
+        flips.append(_pair_flip(cell, (first, second), in_arms, label, items.query, resample, tests))
     return tuple(flips)
 
 
@@ -154,7 +164,13 @@ def _margin_change(sums: Floats) -> Floats:
 
 
 def _pair_flip(
-    cell: Cell, arms: tuple[str, str], rows: list[Ints], label: Ints, query: Ints, resample: ResampleSpec
+    cell: Cell,
+    arms: tuple[str, str],
+    rows: list[Ints],
+    label: Ints,
+    query: Ints,
+    resample: ResampleSpec,
+    tests: Randomization,
 ) -> PairFlip:
     columns = []
     for position, index in enumerate(rows):
@@ -167,9 +183,14 @@ def _pair_flip(
     decided = [index[label[index] != MISSING] for index in rows]
     preferred = [preferred_system(cell, label[index]) for index in decided]
     dropped = sum(map(len, rows)) - sum(map(len, decided))
-    difference, p_value = _tested_change(
-        np.concatenate(columns), query[np.concatenate(decided)], dropped, resample
-    )
+    difference = _change(np.concatenate(columns), query[np.concatenate(decided)], dropped, resample)
+    flip_test = margin_test = None
+    if difference.value is not None:
+        votes = [
+            ((label[index] == FIRST) * 1.0 - (label[index] == SECOND), query[index]) for index in decided
+        ]
+        flip_test = _flip_test(votes, tests)
+        margin_test = _margin_test(votes, difference.value, tests)
     return PairFlip(
         system_1=str(cell.system_1),
         system_2=str(cell.system_2),
@@ -179,30 +200,56 @@ def _pair_flip(
         second_preferred=preferred[1],
         flipped=None not in preferred and preferred[0] != preferred[1],
         difference=difference,
-        p_value=p_value,
+        p_value=margin_test.p_value if margin_test else None,
+        flip_test=flip_test,
+        margin_test=margin_test,
     )
 
 
-def _tested_change(
-    columns: Floats, query: Ints, dropped: int, resample: ResampleSpec
-) -> tuple[Estimate, float | None]:
+def _flip_test(votes: list[tuple[Floats, Ints]], tests: Randomization) -> Tested:
+    """Both arms prefer a system, and not the same one: twice the larger of their one-sided p-values.
+
+    Each preference must hold by itself (an intersection-union test), and either system may be the first arm's, whence
+    the two. Votes are 1 for system 1, -1 for system 2 and 0 for a tie, with their queries.
+    """
+    before, after = (sign_flip(vote, query, tests) for vote, query in votes)
+    p = min(max(before.one_sided(side), after.one_sided(-side)) for side in (1, -1))
+    return Tested(min(1.0, 2 * p), min(before.n, after.n), f"two tests: {before.method}; {after.method}")
+
+
+def _margin_test(votes: list[tuple[Floats, Ints]], change: float, tests: Randomization) -> Tested:
+    """Whether queries' mean votes differ between the arms.
+
+    Paired where the arms share at least half of the queries that the smaller has; otherwise queries are as good as
+    other ones.
+    """
+    (queries_1, before), (queries_2, after) = (_query_means(vote, query) for vote, query in votes)
+    shared, at_1, at_2 = np.intersect1d(queries_1, queries_2, assume_unique=True, return_indices=True)
+    if 2 * len(shared) >= min(len(queries_1), len(queries_2)):
+        differences = after[at_2] - before[at_1]
+        found, gap = sign_flip(differences, shared, tests).two_sided, float(differences.sum())
+    else:
+        found, gap = two_sample(before, after, tests), float(after.mean() - before.mean())
+    # Where queries have different numbers of items, their mean may point elsewhere than that of the items.
+    return found if gap * change > 0 else replace(found, p_value=1.0)
+
+
+def _query_means(values: Floats, query: Ints) -> tuple[Ints, Floats]:
+    queries, code, sizes = np.unique(query, return_inverse=True, return_counts=True)
+    return queries, sum_by(code, values, len(queries)) / sizes
+
+
+def _change(columns: Floats, query: Ints, dropped: int, resample: ResampleSpec) -> Estimate:
     vectors = sums_by_query(columns, query)
     found = leave_out(vectors, _margin_change)
     change = float(found.value[0])
     n, left_out = len(vectors), present({NO_MAJORITY: dropped})
     if not np.isfinite(change):
         reason = "One of the two arms has no item with a majority."
-        return undefined(reason, n=n, unit="queries", level=resample.level, left_out=left_out), None
-    estimate = estimate_from(
+        return undefined(reason, n=n, unit="queries", level=resample.level, left_out=left_out)
+    return estimate_from(
         change, found.error[0], found, n=n, unit="queries", level=resample.level, left_out=left_out
     )
-    return estimate, _two_sided(found) if estimate.low is not None else None
-
-
-def _two_sided(found: Jackknife) -> float:
-    """Two-sided p-value of zero, by the t interval's own standard error and degrees of freedom."""
-    statistic = float(abs(found.value[0]) / found.error[0])
-    return float(2 * scipy.special.stdtr(found.groups - 1, -statistic))
 
 
 def _query_flips(

@@ -11,6 +11,7 @@ import scipy
 
 from evaluation.analytics.concordance import tie_terms
 from evaluation.analytics.estimates import LeftOut, ParameterError, present
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.ranks import Ranks, mid_ranks
 from evaluation.analytics.tidy import Floats, Ints
 
@@ -20,12 +21,16 @@ NOT_EVERY_SYSTEM = "rankings that do not have every system just once"
 
 @dataclass(frozen=True)
 class RankDifference:
-    """Two systems (codes): the second's mean rank less the first's, and Nemenyi's p-value of it."""
+    """Two systems (codes): the second's mean rank less the first's, and Nemenyi's p-value of it.
+
+    `test` is the sign-flip test of the difference over blocks, where it was asked for.
+    """
 
     system_1: int
     system_2: int
     difference: float
     p_value: float
+    test: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,9 @@ class Friedman:
     undefined: str = ""
 
 
-def friedman(ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95) -> Friedman:
+def friedman(
+    ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95, tests: Randomization | None = None
+) -> Friedman:
     """Friedman's test of the systems' ranks, corrected for ties, and Nemenyi's test of every two systems.
 
     The systems are all that occur; rankings that do not have each of them just once are left out. The blocks of the
@@ -89,7 +96,7 @@ def friedman(ranks: Ranks, *, unit: Blocks = "judgments", level: float = 0.95) -
         w=statistic / (n * (k - 1)),
         critical_difference=critical,
         level=level,
-        pairs=_nemenyi(codes, means, float(error)),
+        pairs=_nemenyi(codes, table, float(error), tests),
         left_out=left_out,
     )
 
@@ -134,13 +141,22 @@ def _why_undefined(table: Floats) -> str:
     return ""
 
 
-def _nemenyi(systems: tuple[int, ...], means: Floats, error: float) -> tuple[RankDifference, ...]:
+def _nemenyi(
+    systems: tuple[int, ...], table: Floats, error: float, tests: Randomization | None
+) -> tuple[RankDifference, ...]:
+    means, blocks = table.mean(axis=0), np.arange(len(table))
     pairs = list(combinations(range(len(systems)), 2))
     differences = np.array([means[two] - means[one] for one, two in pairs])
     p_values = scipy.stats.studentized_range.sf(
         np.abs(differences) / error * np.sqrt(2), len(systems), np.inf
     )
     return tuple(
-        RankDifference(systems[one], systems[two], float(difference), min(1.0, float(p)))
+        RankDifference(
+            systems[one],
+            systems[two],
+            float(difference),
+            min(1.0, float(p)),
+            None if tests is None else sign_flip(table[:, two] - table[:, one], blocks, tests).two_sided,
+        )
         for (one, two), difference, p in zip(pairs, differences, p_values, strict=True)
     )

@@ -13,6 +13,7 @@ from evaluation.analytics.estimates import (
     TidyDataError,
     present,
 )
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.resampling import ResampleSpec, mean_estimate
 from evaluation.analytics.tidy import Ints, _coerce, _Rows
 from evaluation.analytics.values import NO_SYSTEM, Values, has_duplicates, n_distinct
@@ -56,13 +57,15 @@ class Picks(_Rows):
 class PickShare:
     """Share of the picks that went to a system (code), how many, and what picking at random would give it.
 
-    `chance` is None where it was not said which systems each item offers.
+    `chance` is None where it was not said which systems each item offers. `test` is of a share equal to chance, by
+    flipping the signs of queries, where it was asked for and there is a chance.
     """
 
     system: int
     share: Estimate
     n_picked: int
     chance: float | None
+    test: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,12 @@ class SamePick:
 
 
 def pick_shares(
-    picks: Picks, n_systems: int, *, resample: ResampleSpec, offered: Ints | None = None
+    picks: Picks,
+    n_systems: int,
+    *,
+    resample: ResampleSpec,
+    offered: Ints | None = None,
+    tests: Randomization | None = None,
 ) -> PickShares:
     """Share of all picks, ties among them, that went to each system, with intervals over queries.
 
@@ -99,7 +107,7 @@ def pick_shares(
     kinds of system, such as people and models, code `picks.system` by kind.
     """
     _check_offered(picks, n_systems, offered)
-    systems = tuple(_share_of_system(picks, system, offered, resample) for system in range(n_systems))
+    systems = tuple(_share_of_system(picks, system, offered, resample, tests) for system in range(n_systems))
     tie = mean_estimate(
         (picks.system < 0).astype(np.float64),
         picks.query,
@@ -156,13 +164,18 @@ def picks_as_values(picks: Picks) -> Values:
     )
 
 
-def _share_of_system(picks: Picks, system: int, offered: Ints | None, resample: ResampleSpec) -> PickShare:
-    kept, chance = picks, None
+def _share_of_system(
+    picks: Picks, system: int, offered: Ints | None, resample: ResampleSpec, tests: Randomization | None
+) -> PickShare:
+    kept, chance, test = picks, None, None
+    picked = kept.system == system
     if offered is not None:
         kept = picks.where(offered[picks.item, system] > 0)
-        responses = offered[kept.item].sum(axis=1)
-        chance = float((offered[kept.item, system] / responses).mean()) if len(kept) else None
-    picked = kept.system == system
+        picked = kept.system == system
+        chances = offered[kept.item, system] / offered[kept.item].sum(axis=1)
+        chance = float(chances.mean()) if len(kept) else None
+        if tests is not None and len(kept):
+            test = sign_flip(picked - chances, kept.query, tests).two_sided
     share = mean_estimate(
         picked.astype(np.float64),
         kept.query,
@@ -172,7 +185,7 @@ def _share_of_system(picks: Picks, system: int, offered: Ints | None, resample: 
         empty="No item that was judged has a response of this system.",
         share=True,
     )
-    return PickShare(system, share, int(picked.sum()), chance)
+    return PickShare(system, share, int(picked.sum()), chance, test)
 
 
 def _check_offered(picks: Picks, n_systems: int, offered: Ints | None) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 import scipy
 
 from evaluation.analytics.estimates import ParameterError, TidyDataError
-from evaluation.analytics.resampling import CHUNK_BYTES, divide, sum_by
+from evaluation.analytics.jackknife import CHUNK_BYTES
+from evaluation.analytics.resampling import divide, sum_by
 from evaluation.analytics.tidy import Bools, Floats, Ints
 
 # Twenty queries have no more outcomes than this.

@@ -1,4 +1,4 @@
-"""Ratings on a scale: means, distributions, shares, and differences between groups of systems.
+"""Ratings on a scale: means, distributions, shares, and which group is above every other.
 
 Every rating weighs the same, so a mean is that of all ratings and not of the units' means: it is what published
 studies report (LFQA aspects), and the two are equal where every unit has as many ratings. `n` counts
@@ -8,10 +8,10 @@ ratings; beside it stand the numbers of units (rated parts) and queries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
-import scipy
 
 from evaluation.analytics.estimates import (
     Estimate,
@@ -19,8 +19,8 @@ from evaluation.analytics.estimates import (
     ParameterError,
     TidyDataError,
     present,
-    undefined,
 )
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.resampling import (
     ResampleSpec,
     mean_estimate,
@@ -32,7 +32,6 @@ from evaluation.analytics.tidy import Floats, Ints, split
 from evaluation.analytics.values import OFF_POINTS, Values, point_codes
 
 NO_RATINGS = "There are no ratings."
-ONE_GROUP_ONLY = "queries that only one of the two groups has"
 
 
 @dataclass(frozen=True)
@@ -55,23 +54,6 @@ class Distribution:
     n_units: int
     n_queries: int
     left_out: tuple[LeftOut, ...]
-
-
-@dataclass(frozen=True)
-class PairedDifference:
-    """Mean over queries of the second group's mean less the first's, and the paired t-test of it.
-
-    `first` and `second` are the means over the queries that both have. `statistic`, `degrees_of_freedom` and
-    `p_value` are None where the test is undefined; `test_undefined` then says why.
-    """
-
-    difference: Estimate
-    first: float | None
-    second: float | None
-    statistic: float | None
-    degrees_of_freedom: int | None
-    p_value: float | None
-    test_undefined: str = ""
 
 
 def mean_value(
@@ -177,21 +159,32 @@ def share_between(
     )
 
 
-def paired_difference(
-    values: Values, groups: Ints, *, first: int, second: int, level: float = 0.95
-) -> PairedDifference:
-    """The mean of group `second` less that of group `first`, paired by query; `groups` (n,) codes the rows.
+def above_every_other(
+    values: Values, groups: Ints, candidates: Sequence[int], tests: Randomization
+) -> tuple[Tested, ...]:
+    """Whether each of the `candidates`, codes of `groups` (n,), has a higher mean than every other.
 
-    A query's mean is that of all its ratings in the group, and every query that has both weighs the same. Interval
-    and test are those of the two-sided paired t-test.
+    Two groups are compared by the sign-flip test of the queries' differences of means, over the queries that both have.
+    All must hold, so that the p-value is the largest of the one-sided ones (an intersection-union test), and n the
+    least number of queries that two groups share.
     """
-    if first == second:
-        raise ParameterError("Two different groups are needed for a difference.")
     _check_groups(values, groups)
-    one, other = (_query_means(values, groups == code) for code in (first, second))
-    shared, at_one, at_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
-    left_out = present({ONE_GROUP_ONLY: len(one[0]) + len(other[0]) - 2 * len(shared)})
-    return _paired_test(one[1][at_one], other[1][at_other], left_out, level)
+    if len(candidates) < 2:
+        raise ParameterError("A group can be above every other only where there are several.")
+    means = {code: _query_means(values, groups == code) for code in candidates}
+    found = {code: Tested(0.0, len(values), "") for code in candidates}
+    least = dict.fromkeys(candidates, values.n_queries)
+    for one, other in combinations(candidates, 2):
+        shared, at_one, at_other = np.intersect1d(
+            means[one][0], means[other][0], assume_unique=True, return_indices=True
+        )
+        test = sign_flip(means[one][1][at_one] - means[other][1][at_other], shared, tests)
+        for code, side in ((one, 1), (other, -1)):
+            p = test.one_sided(side) if len(shared) else 1.0
+            method = f"largest of {len(candidates) - 1} one-sided: {test.method}"
+            found[code] = max(found[code], Tested(p, test.n, method), key=lambda each: each.p_value)
+            least[code] = min(least[code], test.n)
+    return tuple(replace(found[code], n=least[code]) for code in candidates)
 
 
 def by_group(values: Values, groups: Ints, n_groups: int) -> list[Values]:
@@ -208,27 +201,3 @@ def _check_groups(values: Values, groups: Ints) -> None:
 def _query_means(values: Values, used: np.ndarray) -> tuple[Ints, Floats]:
     queries, code, sizes = np.unique(values.query[used], return_inverse=True, return_counts=True)
     return queries, sum_by(code, values.value[used], len(queries)) / np.maximum(sizes, 1)
-
-
-def _paired_test(one: Floats, other: Floats, left_out: tuple[LeftOut, ...], level: float) -> PairedDifference:
-    n = len(one)
-    if not n:
-        reason = "The two groups share no query."
-        nothing = undefined(reason, unit="queries", level=level, left_out=left_out)
-        return PairedDifference(nothing, None, None, None, None, None, reason)
-    differences = other - one
-    means = float(one.mean()), float(other.mean())
-    if n < 2 or np.ptp(differences) < 1e-12:  # equal means may differ in their last bit
-        reason = (
-            "A paired test needs at least two shared queries."
-            if n < 2
-            else "The difference is the same on every shared query, so it has no variance to test against."
-        )
-        flat = Estimate(float(differences.mean()), None, None, n, "queries", level, "", left_out, reason)
-        return PairedDifference(flat, *means, None, None, None, reason)
-    result = scipy.stats.ttest_rel(other, one)
-    low, high = result.confidence_interval(level)
-    estimate = Estimate(
-        float(differences.mean()), float(low), float(high), n, "queries", level, "paired t-test", left_out
-    )
-    return PairedDifference(estimate, *means, float(result.statistic), n - 1, float(result.pvalue))

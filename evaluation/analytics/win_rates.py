@@ -11,6 +11,7 @@ import numpy as np
 from evaluation.analytics.agreement import majority
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import Estimate, ParameterError, present
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.resampling import ResampleSpec, mean_estimate, query_estimates, shares_of_last
 from evaluation.analytics.tidy import (
     FIRST,
@@ -51,7 +52,8 @@ class MajorityWinRates:
 class WinRate:
     """Expected win rate of a system against `opponent` (None: all its opponents together).
 
-    `standard_error` is the items' standard deviation over the root of their number, None below two items.
+    `standard_error` is the items' standard deviation over the root of their number, None below two items. `test` is
+    of a rate of one half, where it was asked for.
     """
 
     arm: str | None
@@ -61,6 +63,7 @@ class WinRate:
     ties: Ties
     rate: Estimate
     standard_error: float | None
+    test: Tested | None = None
 
 
 def majority_win_rates(
@@ -135,14 +138,18 @@ def win_rates_overall(
     resample: ResampleSpec,
     by: Sequence[str] = ("arm",),
     ties: Ties = "half",
+    tests: Randomization | None = None,
 ) -> tuple[WinRate, ...]:
     """Expected win rate of every system over all its items, whoever the opponent, for each cell of `by`.
 
-    Scores are those of `expected_win_rates`; opponents weigh as much as they have items.
+    Scores are those of `expected_win_rates`; opponents weigh as much as they have items. With `tests`, each rate is
+    tested against one half by flipping the signs of queries; where ties are wins there is no such rate to test.
     """
+    if tests is not None and ties == "win":
+        raise ParameterError("Where ties are wins, both systems may win more often than not.")
     scores = _ItemScores(items, judgments, ties)
     return tuple(
-        scores.rate(cell, items.systems[system], None, index, side, resample)
+        scores.rate(cell, items.systems[system], None, index, side, resample, tests)
         for cell, system, index, side in _by_system(items, by)
     )
 
@@ -181,7 +188,14 @@ class _ItemScores:
         self.unusable = np.bincount(judgments.item[~is_usable(judgments)], minlength=len(items))
 
     def rate(
-        self, cell: Cell, system: str, opponent: str | None, index: Ints, side: Ints, resample: ResampleSpec
+        self,
+        cell: Cell,
+        system: str,
+        opponent: str | None,
+        index: Ints,
+        side: Ints,
+        resample: ResampleSpec,
+        tests: Randomization | None = None,
     ) -> WinRate:
         """The rate of `system`, which is on `side` (m,) of the items at `index` (m,)."""
         scores = self.scores[index, side]
@@ -200,7 +214,10 @@ class _ItemScores:
             share=True,
         )
         error = float(scores[used].std(ddof=1) / np.sqrt(rate.n)) if rate.n > 1 else None
-        return WinRate(cell.arm, cell.category, system, opponent, self.ties, rate, error)
+        test = None
+        if tests is not None and rate.n:
+            test = sign_flip(scores[used] - 0.5, self.query[index[used]], tests).two_sided
+        return WinRate(cell.arm, cell.category, system, opponent, self.ties, rate, error, test)
 
 
 def _by_system(

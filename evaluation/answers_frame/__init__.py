@@ -82,7 +82,10 @@ def answers_frame(study: Study) -> AnswersFrame:
     read = Read(judgments, shown, {**answers, **entries})
     present = set(pd.unique(judgments["rater"]).tolist())
     groups = [
-        _group(key, label, kind, np.isin(judgments["rater"].to_numpy(), members), read, raters, items)
+        replace(
+            _group(key, label, kind, np.isin(judgments["rater"].to_numpy(), members), read, raters, items),
+            heuristic=all(raters[pk].heuristic for pk in members),
+        )
         for key, label, kind, members in memberships(raters, present)
     ]
     by_value = any(question.over == Over.VALUE for question in questions)

@@ -149,7 +149,10 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class AnswerGroup:
-    """Raters who are read together; `n_judgments` counts replicates, `per_rater` what is left of them."""
+    """Raters who are read together; `n_judgments` counts replicates, `per_rater` what is left of them.
+
+    A `heuristic` reads nothing: it is a mark beside judges, and never one of them.
+    """
 
     key: str
     label: str
@@ -161,6 +164,7 @@ class AnswerGroup:
     answers: Mapping[str, Answers]
     # Of one judge: its answers by question before its readings are reduced.
     readings: Mapping[str, OrderReadings] = field(default_factory=dict)
+    heuristic: bool = False
 
 
 @dataclass(frozen=True, eq=False)

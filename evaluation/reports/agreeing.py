@@ -63,6 +63,7 @@ def agreement(scope: Scope) -> dict[str, Any]:
 
 def _difference(scope: Scope, rows: Ints, other: int) -> dict[str, Any]:
     items = scope.items
+    tests = scope.tests("agreement", (len(items.arms) - 1) * len(items.pairs))
     found = {
         name: agreement_difference(
             scope.counts[rows],
@@ -71,6 +72,7 @@ def _difference(scope: Scope, rows: Ints, other: int) -> dict[str, Any]:
             items.arm[rows],
             first=0,
             second=other,
+            tests=tests,
             ties=ties,
         )
         for name, ties in (("with_ties", True), ("without_ties", False))

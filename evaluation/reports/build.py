@@ -21,6 +21,7 @@ from evaluation.reports.common import (
     study_record,
     why_nothing,
 )
+from evaluation.reports.families import correct_pairwise
 from evaluation.reports.findings import findings
 from evaluation.reports.scope import Scope, judgments_per_rater, scopes_of
 from evaluation.reports.sections import group_record
@@ -29,7 +30,7 @@ from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 5
+CODE_VERSION = 6
 __all__ = [
     "CODE_VERSION",
     "REPLICATES",
@@ -61,7 +62,9 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     frames = pairwise_frames(study)
     if not frames[0].groups:
         raise NothingToReport("No judgment has a preference yet; there is nothing to report.")
-    (first, people), *others = [scopes_of(study, frame, replicates=replicates, ties=ties) for frame in frames]
+    (first, people), *others = [
+        scopes_of(study, frame, replicates=replicates, ties=ties, asked=len(frames)) for frame in frames
+    ]
     report: dict[str, Any] = {
         "schema": SCHEMA,
         "study": study_record(study, revision.spec),
@@ -81,11 +84,19 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
             _further(study, frame, *found) for frame, found in zip(frames[1:], others, strict=True)
         ],
     }
+    _correct(report)
     report["findings"] = [
         named(finding, each) for each in preferences_of(report) for finding in findings(each)
     ]
     report["methods"] = _methods(study, report, revision.spec)
     return report
+
+
+def _correct(report: dict[str, Any]) -> None:
+    """Corrects the tests of each group of raters, over all preferences that the study asks for."""
+    groups = [group for each in preferences_of(report) for group in each["groups"]]
+    for key in dict.fromkeys(group["key"] for group in groups):
+        correct_pairwise([group for group in groups if group["key"] == key])
 
 
 def _further(study: Study, frame: StudyFrame, scopes: list[Scope], people: Scope | None) -> dict[str, Any]:

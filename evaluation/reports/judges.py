@@ -100,6 +100,7 @@ def asked(about: Mapping[str, Any]) -> dict[str, Any]:
         "reduction": about.get("reduction") or DEFAULT_RULE,
         "questions": list(about.get("questions") or []),
         "purpose": str(about.get("purpose", "")),
+        "heuristic": bool(about.get("heuristic")),
     }
 
 
@@ -131,9 +132,7 @@ def methods(records: list[dict[str, Any]]) -> list[str]:
     """Who judged, and how their readings became judgments."""
     if not records:
         return []
-    labels = [record["label"] for record in records]
-    named = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
-    sentences = [f"Judges: {named}." if len(labels) > 1 else f"Judge: {named}."]
+    sentences = who_judged(records)
     for rule, meaning in REDUCTIONS.items():
         those = [
             record["label"] for record in records if record["reduction"] == rule and _is_repeated(record)
@@ -145,6 +144,22 @@ def methods(records: list[dict[str, Any]]) -> list[str]:
         "deviation over the root of the number of items."
     )
     return [*sentences, *(caveat for record in records for caveat in record["caveats"])]
+
+
+def who_judged(records: list[dict[str, Any]]) -> list[str]:
+    """Judges by name and, apart from them, heuristics."""
+    sentences = []
+    for one, several, is_heuristic in (("Judge", "Judges", False), ("Heuristic", "Heuristics", True)):
+        labels = [record["label"] for record in records if record["heuristic"] == is_heuristic]
+        if labels:
+            named = f"{', '.join(labels[:-1])} and {labels[-1]}" if len(labels) > 1 else labels[0]
+            sentences.append(f"{several if len(labels) > 1 else one}: {named}.")
+    if any(record["heuristic"] for record in records):
+        sentences.append(
+            "A heuristic reads no response: it stands beside the judges for comparison, and is neither among the "
+            "judges together nor in any finding."
+        )
+    return sentences
 
 
 def _is_repeated(record: Mapping[str, Any]) -> bool:

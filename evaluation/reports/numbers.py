@@ -1,5 +1,7 @@
 """How figures are written: percentages with one decimal, coefficients with two, p-values with three."""
 
+from typing import Any
+
 MINUS = "\N{MINUS SIGN}"
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -27,6 +29,12 @@ def p_value(value: float | None) -> str:
     if value is None:
         return "not testable"
     return f"p{NBSP}<{NBSP}0.001" if value < 0.001 else f"p{NBSP}={NBSP}{value:.3f}"
+
+
+def corrected(test: dict[str, Any]) -> str:
+    """The p-value that a sentence goes by: after correction, where there is more than one test in the family."""
+    p = p_value(test["p_corrected"])
+    return p if test["tests"] == 1 else f"{p} after correction for {test['tests']:,} tests"
 
 
 def _signed(text: str) -> str:

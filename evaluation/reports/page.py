@@ -13,6 +13,9 @@ from evaluation.reports.subject import Record, Subject, tag_of
 from evaluation.reports.tables import DASH, interval
 from evaluation.reports.view import Fact, Page, Section, merged
 
+# Where the figures of a finding stand.
+ANCHORS = {"agreement": "agreement", "position_bias": "bias", "margin_change": "flips", "too_few": "methods"}
+
 
 def report_page(report: Record) -> Page:
     """The report in words, tables and plots."""
@@ -60,7 +63,7 @@ def _anchored(finding: dict[str, Any], subjects: Sequence[Subject]) -> dict[str,
     own = {subject.key: subject for subject in subjects}
     subject = own.get(finding.get("question", ""), subjects[0])
     pair = (finding.get("system_1"), finding.get("system_2"))
-    anchor = {"agreement": "agreement", "position_bias": "bias"}.get(finding["kind"], "win-rates")
+    anchor = ANCHORS.get(finding["kind"], "win-rates")
     if finding["kind"] == "pair_flip" and subject.several_arms:
         anchor = f"pair-{subject.pairs.index(pair) + 1}"  # type: ignore[arg-type]  # a flip has both systems
         anchor = anchor if subject is subjects[0] else f"{subject.key}-{anchor}"

@@ -13,7 +13,7 @@ from evaluation.reports.subject import (
     tag_of,
     title_for,
 )
-from evaluation.reports.tables import Builder, Column, Table, columns, head, words
+from evaluation.reports.tables import P_COLUMNS, Builder, Column, Table, columns, head, words
 from evaluation.reports.view import Block, Section
 
 ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
@@ -143,23 +143,27 @@ def _with_and_without(build: Builder, found: Record) -> list[Any]:
 
 
 def _differences(subject: Subject, group: Record) -> Table:
-    names = ["Pair", "Between", "With ties", "n", "p", "Without ties", "n", "p"]
+    names = ["Pair", "Between", "With ties", "n", *P_COLUMNS, "Without ties", "n", "p"]
     build = Builder(
-        "Difference in percentage agreement, in points; paired t-test on the queries that both settings share.",
+        "Difference in percentage agreement, in points, on the queries that both settings share; sign-flip test over "
+        "queries.",
         columns(names, names=2),
     )
     for cell in sorted(
         group["agreement"]["differences"], key=lambda cell: (cell["system_1"], cell["system_2"])
     ):
         between = f"{subject.arm(cell['first_arm'])} \N{RIGHTWARDS ARROW} {subject.arm(cell['second_arm'])}"
-        cells = []
-        for found in (cell["with_ties"], cell["without_ties"]):
-            cells += [
-                build.share(found["difference"]),
-                build.n(found["difference"]),
-                build.p(found["p_value"], found["test_undefined"]),
-            ]
-        build.add(head(subject.pair(cell)), words(between), *cells)
+        ties, without = cell["with_ties"], cell["without_ties"]
+        build.add(
+            head(subject.pair(cell)),
+            words(between),
+            build.share(ties["difference"]),
+            build.n(ties["difference"]),
+            *build.tested(ties["test"], ties["test_undefined"]),
+            build.share(without["difference"]),
+            build.n(without["difference"]),
+            build.p(without["test"] and without["test"]["p_value"], without["test_undefined"]),
+        )
     return build.build()
 
 

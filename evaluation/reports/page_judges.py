@@ -20,7 +20,7 @@ SHOWN_CONFUSIONS = 3
 
 def judges(subject: Subject) -> Section | None:
     """Judges, one by one and together, and simulated raters, held against people where there are some."""
-    compared = [group for group in subject.groups if group["against_people"] is not None]
+    compared = [group for group in subject.judging if group["against_people"] is not None]
     if not compared and not subject.judges:
         return None
     blocks = [*_caveats(subject), *_beside_people(subject, compared), *_in_one_figure(subject)]
@@ -39,7 +39,7 @@ def _intro(subject: Subject, compared: list[Record]) -> str:
             "Leave-one-out holds one person's judgment back and asks how often the most common label of the other "
             "people is the judge's own. People against people, on the same items, is the mark to reach."
         )
-    if any(group["kind"] == "person" for group in subject.groups):
+    if any(group["kind"] == "person" for group in subject.judging):
         return "No judge has a preference that could be held against people's."
     return "No person has judged these items, so there is nothing to hold the judges against."
 
@@ -53,7 +53,7 @@ def _caveats(subject: Subject) -> Iterator[Block]:
 def _beside_people(subject: Subject, compared: list[Record]) -> Iterator[Block]:
     if not compared:
         return
-    people = next(group for group in subject.groups if group["kind"] == "person")
+    people = next(group for group in subject.judging if group["kind"] == "person")
     yield Block(
         "Agreement with people",
         tables=(_outer(people, compared), _kappa(compared)),
@@ -156,7 +156,7 @@ def _confusion(group: Record) -> Table:
 
 def _in_one_figure(subject: Subject) -> Iterator[Block]:
     """Win rates of people and of every judge: per pair its settings or, in one setting, all pairs."""
-    groups = [group for group in subject.groups if group["kind"] in ("person", "judge")]
+    groups = [group for group in subject.judging if group["kind"] in ("person", "judge")]
     if len(groups) < 2:  # a single voice stands under the win rates
         return
     if subject.several_arms:

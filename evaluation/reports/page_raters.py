@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from evaluation.reports.subject import Record, Subject, group_head, share_plot, tag_of, title_for
-from evaluation.reports.tables import Builder, Table, columns, count, head, words
+from evaluation.reports.tables import P_COLUMNS, Builder, Table, columns, count, head, words
 from evaluation.reports.view import Block, Section
 
 # More rows than this are in the JSON only.
@@ -25,8 +25,9 @@ KINDS = {"person": "person", "judge": "judge", "simulated": "simulated"}
 
 def bias(subject: Subject) -> Section:
     position = Builder(
-        "Position: share of preferences that are for the response shown first, in percent; 50 is no bias.",
-        columns(["Raters", "First preferred", "n"]),
+        "Position: share of preferences that are for the response shown first, in percent; 50 is no bias. p: sign-flip "
+        "test of that over queries.",
+        columns(["Raters", "First preferred", "n", *P_COLUMNS]),
     )
     length = Builder(
         "Length: judgments that prefer the longer and the shorter response, and the difference, in percent.",
@@ -38,6 +39,7 @@ def bias(subject: Subject) -> Section:
             group_head(group),
             position.share(found["position"]["share"]),
             position.n(found["position"]["share"]),
+            *position.tested(found["position"]["test"], found["position"]["share"]["undefined"]),
         )
         of_length = found["length"]
         length.add(

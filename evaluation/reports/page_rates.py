@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.reports.findings import is_supported
+from evaluation.reports.findings import flips_beyond_chance
 from evaluation.reports.numbers import decimal
 from evaluation.reports.plots import DotPlot
 from evaluation.reports.subject import (
@@ -15,7 +15,7 @@ from evaluation.reports.subject import (
     tag_of,
     title_for,
 )
-from evaluation.reports.tables import Builder, Cell, Table, columns, count, head, words
+from evaluation.reports.tables import P_COLUMNS, Builder, Cell, Table, columns, count, head, words
 from evaluation.reports.view import Block, Section
 
 PAIR = ("system_1", "system_2")
@@ -56,9 +56,10 @@ def _pairs(subject: Subject) -> Iterator[Block]:
 
 def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
     one, two = (subject.system(key) for key in pair)
-    caption = f"Items won by majority, and expected win rate of {one}, in percent."
-    build = Builder(caption, columns(["Setting", one, two, "Tie", "n", "Expected"]))
+    caption = f"Items won by majority, and expected win rate of {one}, in percent.{_p_caption(subject)}"
+    build = Builder(caption, columns(["Setting", one, two, "Tie", "n", "Expected", *_p_columns(subject)]))
     majority, expected = rates_of(subject.leading)
+    tests = _tests(subject, subject.leading)
     turned = _turned(subject.leading, pair)
     for arm in subject.arms:
         if (arm, *pair) in majority:
@@ -70,8 +71,25 @@ def _pair_table(subject: Subject, pair: tuple[str, str]) -> Table:
                 build.share(found["tie"]),
                 build.n(found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
+                *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
             )
     return build.build()
+
+
+def _p_columns(subject: Subject) -> tuple[str, ...]:
+    """Where each system meets one other, pairs are what is tested; otherwise systems are, against all opponents."""
+    return () if subject.several_opponents or subject.ties_are_wins else P_COLUMNS
+
+
+def _p_caption(subject: Subject) -> str:
+    return " p: sign-flip test of 50 % over queries." if _p_columns(subject) else ""
+
+
+def _tests(subject: Subject, group: Record) -> dict[tuple[Any, ...], Record | None]:
+    """Those of expected win rates, by (arm, system); nothing where pairs are not what is tested."""
+    if not _p_columns(subject):
+        return {}
+    return {(rate["arm"], rate["system"]): rate["test"] for rate in group["win_rates"]["overall"]}
 
 
 def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
@@ -88,7 +106,7 @@ def _turned(group: Record, pair: tuple[str, str]) -> set[str]:
     return {
         flip["second_arm"]
         for flip in group["flips"]["pairs"]
-        if (flip["system_1"], flip["system_2"]) == pair and is_supported(flip)
+        if (flip["system_1"], flip["system_2"]) == pair and flips_beyond_chance(flip)
     }
 
 
@@ -131,9 +149,11 @@ def _one_arm(subject: Subject) -> Iterator[Block]:
 
 def _all_pairs(subject: Subject, group: Record, whose: str = "") -> Table:
     names = ["Pair", "Setting"] if subject.several_arms else ["Pair"]
-    figures = ["First", "Second", "Tie", "n", "Expected"]
-    build = Builder(f"{whose}{MAJORITY}", columns([*names, *figures], names=len(names)))
+    figures = ["First", "Second", "Tie", "n", "Expected", *_p_columns(subject)]
+    caption = f"{whose}{MAJORITY}{_p_caption(subject)}"
+    build = Builder(caption, columns([*names, *figures], names=len(names)))
     majority, expected = rates_of(group)
+    tests = _tests(subject, group)
     for pair in subject.pairs:
         for arm in subject.arms:
             found = majority.get((arm, *pair))
@@ -150,6 +170,7 @@ def _all_pairs(subject: Subject, group: Record, whose: str = "") -> Table:
                 build.share(found["tie"]),
                 build.n(found["system_1"]),
                 build.share(expected[(arm, *pair)]["rate"]),
+                *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
             )
     return build.build()
 
@@ -181,8 +202,10 @@ def _pooled(subject: Subject) -> Iterator[Block]:
 
 def _system_rates(subject: Subject, rates: list[Record], what: str) -> Table:
     names = ["System", "Setting"] if subject.several_arms else ["System"]
+    tested = any(found["test"] for found in rates)
     build = Builder(
-        f"{what}, in percent.", columns([*names, "Rate", "Standard error", "n"], names=len(names))
+        f"{what}, in percent.{' p: sign-flip test of 50 % over queries.' if tested else ''}",
+        columns([*names, "Rate", "Standard error", "n", *(P_COLUMNS if tested else ())], names=len(names)),
     )
     for found in sorted(rates, key=lambda rate: (rate["system"], subject.arms.index(rate["arm"]))):
         naming = [words(subject.arm(found["arm"]))] if len(names) > 1 else []
@@ -192,6 +215,7 @@ def _system_rates(subject: Subject, rates: list[Record], what: str) -> Table:
             build.share(found["rate"]),
             standard_error(build, found),
             build.n(found["rate"]),
+            *(build.tested(found["test"], found["rate"]["undefined"]) if tested else ()),
         )
     return build.build()
 
@@ -257,21 +281,24 @@ def flips(subject: Subject) -> Section | None:
 
 
 def _pair_flips(subject: Subject, group: Record) -> Table:
-    labels = ["Pair", "Between", "Preferred", "Change of margin", "n", "p"]
+    labels = ["Pair", "Between", "Preferred", *P_COLUMNS, "Change of margin", "n", *P_COLUMNS]
     build = Builder(
-        "Pair flips. The margin is the share of items won by the system named first less that of the other, in "
-        "points; p is that of its t interval over queries.",
+        "Pair flips: the system that majorities prefer in either setting, with the test that both preferences hold; "
+        "and the change of the margin, which is the share of items won by the system named first less that of the "
+        "other, in points, with its own test. Sign-flip tests over queries.",
         columns(labels, names=3),
     )
     for flip in sorted(group["flips"]["pairs"], key=_of_pair):
-        tag = "flip" if is_supported(flip) else "within chance" if flip["flipped"] else ""
+        tag = "flip" if flips_beyond_chance(flip) else "within chance" if flip["flipped"] else ""
+        undefined = flip["difference"]["undefined"]
         build.add(
             head(subject.pair(flip)),
             words(_between(subject, flip)),
             words(_preferred(subject, flip), tag),
+            *build.tested(flip["flip_test"], undefined),
             build.share(flip["difference"]),
             build.n(flip["difference"]),
-            build.p(flip["p_value"], flip["difference"]["undefined"]),
+            *build.tested(flip["margin_test"], undefined),
         )
     return build.build()
 

@@ -39,7 +39,13 @@ def win_rates(scope: Scope) -> dict[str, Any]:
     found: dict[str, Any] = {
         "majority": majority_win_rates(items, judgments, resample=resample),
         "expected": expected_win_rates(items, judgments, resample=resample, ties=ties),
-        "overall": win_rates_overall(items, judgments, resample=resample, ties=ties),
+        "overall": win_rates_overall(
+            items,
+            judgments,
+            resample=resample,
+            ties=ties,
+            tests=scope.tests("win rates", len(items.arms) * len(items.systems)) if ties == "half" else None,
+        ),
     }
     by = ("pair", "category")
     several = len(items.categories) > 1
@@ -107,12 +113,13 @@ def flips(scope: Scope) -> dict[str, Any]:
     """Between every two arms."""
     arms, resample = scope.items.arms, scope.resample("flips")
     between = [(first, second) for at, first in enumerate(arms) for second in arms[at + 1 :]]
+    tests = scope.tests("flips", len(between) * len(scope.items.pairs))
     found: dict[str, Iterable[Any]] = {
         "pairs": [
             flip
             for first, second in between
             for flip in pair_flips(
-                scope.items, scope.group.judgments, first=first, second=second, resample=resample
+                scope.items, scope.group.judgments, first=first, second=second, resample=resample, tests=tests
             )
         ],
         "queries": [
@@ -142,6 +149,7 @@ def bias(scope: Scope) -> dict[str, Any]:
                 readings.first,
                 scope.items.query[readings.item],
                 resample=scope.resample("position bias"),
+                tests=scope.tests("position bias", 1),
             )
         ),
         "length": plain(

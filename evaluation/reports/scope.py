@@ -9,17 +9,22 @@ import numpy as np
 from evaluation import design
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import plain
+from evaluation.analytics.randomization import Randomization
 from evaluation.analytics.resampling import ResampleSpec
 from evaluation.analytics.tidy import N_LABELS, Ints, Items
 from evaluation.analytics.win_rates import Ties
 from evaluation.frames import Group, StudyFrame
 from evaluation.models import Rater, Study
 from evaluation.protocols import Question
+from evaluation.reports.families import ALPHA
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What every part needs: the items, the group, its counts, and where randomness comes from."""
+    """What every part needs: the items, the group, its counts, and where randomness comes from.
+
+    `asked` is how many such preferences the study asks for: families of tests are over all of them.
+    """
 
     items: Items
     group: Group
@@ -29,10 +34,16 @@ class Scope:
     baseline: str
     ties: Ties = "half"
     question: Question | None = None
+    asked: int = 1
 
     def resample(self, purpose: str) -> ResampleSpec:
         rng = design.generator(self.seed, "report", self.group.key, purpose)
         return ResampleSpec(rng, replicates=self.replicates)
+
+    def tests(self, purpose: str, family: int) -> Randomization:
+        """How the tests of a family of so many, for each preference asked for, are drawn."""
+        seed = design.derived_seed(self.seed, "test", self.group.key, purpose)
+        return Randomization(seed, level=ALPHA / max(family * self.asked, 1))
 
 
 def judgments_per_rater(groups: Iterable[Group]) -> dict[str, int]:
@@ -59,13 +70,14 @@ def scope_of(
     baseline: str,
     ties: Ties = "half",
     question: Question | None = None,
+    asked: int = 1,
 ) -> Scope:
     counts = count_matrix(group.judgments.item, group.judgments.label, len(items), N_LABELS)
-    return Scope(items, group, counts, seed, replicates, baseline, ties, question)
+    return Scope(items, group, counts, seed, replicates, baseline, ties, question, asked)
 
 
 def scopes_of(
-    study: Study, frame: StudyFrame, *, replicates: int, ties: Ties
+    study: Study, frame: StudyFrame, *, replicates: int, ties: Ties, asked: int = 1
 ) -> tuple[list[Scope], Scope | None]:
     """A scope per group of raters, and people's own, if there are any."""
     scopes = [
@@ -77,6 +89,7 @@ def scopes_of(
             baseline=study.baseline,
             ties=ties,
             question=frame.preference,
+            asked=asked,
         )
         for group in frame.groups
     ]

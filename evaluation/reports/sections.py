@@ -18,6 +18,7 @@ def group_record(scope: Scope, people: Scope | None) -> dict[str, Any]:
         "key": group.key,
         "label": group.label,
         "kind": group.kind,
+        "heuristic": group.heuristic,
         "judgments": len(group.readings.label),
         "raters": len(group.judgments.raters),
         "items": int((scope.counts.sum(axis=1) > 0).sum()),

@@ -29,8 +29,12 @@ class Subject:
         self.names = Names(report)
         everybody: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
         # Judges that were asked for the checklist alone stand under the follow-ups; here they would be dashes.
-        self.groups = [group for group in everybody if group["items"]] or everybody
-        self.checked = [group for group in everybody if group["follow_ups"] is not None]
+        self.judging = [group for group in everybody if group["items"]] or everybody
+        # Heuristics stand in the judges' section only, unless nobody else has judged.
+        self.groups = [group for group in self.judging if not group["heuristic"]] or self.judging
+        self.checked = [
+            group for group in everybody if group["follow_ups"] is not None and not group["heuristic"]
+        ]
         self.leading = leading_group(report)
         self.arms = [arm for arm in self.names.arms if arm in self._arms_judged()]
         self.raters = {rater["rater"]: rater["label"] for rater in report["raters"]}

@@ -12,6 +12,7 @@ from evaluation.reports.numbers import decimal, percent
 
 Format = Callable[[float], str]
 DASH = "\N{EN DASH}"
+P_COLUMNS = ("p", "Corrected p")
 # Reasons that analytics give, where the same is said in fewer words beside a table.
 SHORT_REASONS = {
     "items with fewer than two judgments": "items with one judgment or none",
@@ -112,6 +113,12 @@ class Builder:
         if value is None:
             return Cell(DASH, marks=self.note(reason))
         return Cell("<\N{THIN SPACE}0.001" if value < 0.001 else f"{value:.3f}")
+
+    def tested(self, test: dict[str, Any] | None, reason: str = "") -> tuple[Cell, Cell]:
+        """The p-value of a test of a family, and the one after correction, which sentences go by."""
+        if test is None:
+            return self.p(None, reason), self.p(None, reason)
+        return self.p(test["p_value"]), self.p(test["p_corrected"], test["undefined"])
 
     def n(self, estimate: dict[str, Any]) -> Cell:
         """What a figure is of, over the number of what it leaves out; the foot of the table says why."""

@@ -141,6 +141,7 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
         "reduction": reduction(judge),
         "questions": asked_questions(judge, spec),
         "purpose": str(purpose),
+        "heuristic": heuristic,
     }
 
 

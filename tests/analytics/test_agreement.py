@@ -17,11 +17,14 @@ from evaluation.analytics.agreement import (
 )
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import LeftOut, ParameterError
+from evaluation.analytics.randomization import Randomization, sign_flip
 from evaluation.analytics.tidy import N_LABELS
 from tests.analytics.build import context_study, count_arrays, counts_of, quick, random_labels, spec
 from tests.fixtures.contexteval import ARMS, PAIRS, TABLE_4A
 
 PRINTED = 0.01 + 1e-9  # two figures of the paper are cut rather than rounded
+
+TESTS = Randomization(5)
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +134,7 @@ def test_difference_between_arms_against_a_slow_one(study) -> None:
         items.arm[of_pair],
         first=first,
         second=second,
+        tests=TESTS,
     )
     by_query = defaultdict(dict)
     for row in np.flatnonzero(of_pair):
@@ -150,11 +154,13 @@ def test_queries_in_one_arm_only_are_left_out() -> None:
     query = np.array([1, 2, 1, 2, 3, 4])
     arm = np.array([0, 0, 1, 1, 0, 0])
     pair = np.zeros(6, dtype=int)
-    result = agreement_difference(counts, query, pair, arm, first=0, second=1)
+    result = agreement_difference(counts, query, pair, arm, first=0, second=1, tests=TESTS)
     assert result.difference.n == 2
     assert result.difference.value == pytest.approx(-0.25)
     assert [part.n for part in result.difference.left_out] == [1, 1]
-    no_ties = agreement_difference(counts, query, pair, arm, first=0, second=1, ties=False)
+    # Over the two shared queries agreement falls by a half, and not at all.
+    assert result.test == sign_flip(np.array([-0.5, 0]), np.arange(2), TESTS).two_sided
+    no_ties = agreement_difference(counts, query, pair, arm, first=0, second=1, tests=TESTS, ties=False)
     assert [part.n for part in no_ties.difference.left_out] == [2]
 
 
@@ -169,15 +175,22 @@ def test_queries_in_one_arm_only_are_left_out() -> None:
 def test_a_test_that_cannot_be_made(query, value, reason) -> None:
     counts = counts_of([[0, 0], [0, 0], [1, 1], [0, 0]])
     result = agreement_difference(
-        counts, np.array(query), np.zeros(4, int), np.array([0, 0, 1, 1]), first=0, second=1
+        counts, np.array(query), np.zeros(4, int), np.array([0, 0, 1, 1]), first=0, second=1, tests=TESTS
     )
     assert result.difference.value == value
     assert result.p_value is None
     assert reason in result.test_undefined
+    assert (result.test is None) == (value is None)
 
 
 def test_an_arm_does_not_differ_from_itself() -> None:
     with pytest.raises(ParameterError, match="different arms"):
         agreement_difference(
-            counts_of([[0, 0]]), np.zeros(1, int), np.zeros(1, int), np.zeros(1, int), first=0, second=0
+            counts_of([[0, 0]]),
+            np.zeros(1, int),
+            np.zeros(1, int),
+            np.zeros(1, int),
+            first=0,
+            second=0,
+            tests=TESTS,
         )

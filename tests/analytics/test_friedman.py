@@ -7,6 +7,7 @@ from scipy import stats
 from evaluation.analytics.concordance import kendalls_w
 from evaluation.analytics.estimates import LeftOut, ParameterError
 from evaluation.analytics.friedman import NOT_EVERY_SYSTEM, friedman, friedman_statistic
+from evaluation.analytics.randomization import Randomization, sign_flip
 from tests.analytics.build import quick
 from tests.analytics.ratings import make_ranks, random_rankings
 
@@ -31,6 +32,17 @@ def test_the_papers_example() -> None:
     assert round(friedman(make_ranks(rankings), level=0.9).critical_difference, 2) == 1.12
     # "Even the difference between the best and the worst is smaller", though not at 0.10.
     assert 0.05 < min(pair.p_value for pair in found.pairs) < 0.10
+
+
+def test_pairs_are_tested_by_flipping_blocks() -> None:
+    rankings = [[[float(rank) for rank in row.split()]] for row in DEMSAR]
+    tests = Randomization(1)
+    found = friedman(make_ranks(rankings), tests=tests)
+    table = np.array([of_block[0] for of_block in rankings])
+    for pair in found.pairs:
+        difference = table[:, pair.system_2] - table[:, pair.system_1]
+        assert pair.test == sign_flip(difference, np.arange(14), tests).two_sided
+        assert pair.difference == pytest.approx(difference.mean())
 
 
 def test_the_critical_values_as_printed() -> None:

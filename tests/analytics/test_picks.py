@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from evaluation.analytics.estimates import DuplicateJudgmentError, LeftOut, ParameterError, TidyDataError
 from evaluation.analytics.picks import NOT_OFFERED, Picks, pick_shares, picks_as_values, same_pick
+from evaluation.analytics.randomization import Randomization, sign_flip
 from evaluation.analytics.value_alpha import alpha_of_values
 from tests.analytics.build import quick, random_labels, spec
 from tests.analytics.ratings import make_picks
@@ -36,6 +37,18 @@ def test_a_system_can_only_be_picked_where_it_is_offered() -> None:
     assert [each.chance for each in found.systems] == pytest.approx(
         [(1 / 2 + 1 / 4 + 2 / 3) / 3, (1 / 2 + 1 / 4) / 2, (1 / 2 + 1 / 3) / 2]
     )
+
+
+def test_shares_are_tested_against_chance_over_queries() -> None:
+    # Three queries of three picks of the first of two systems, and one of three of the second.
+    picks = make_picks([[0, 0, 0]] * 3 + [[1, 1, 1]])
+    tests = Randomization(1)
+    first, second = pick_shares(picks, 2, resample=spec(0), offered=np.ones((4, 2), int), tests=tests).systems
+    assert (
+        first.test == second.test == sign_flip(np.array([1.5, 1.5, 1.5, -1.5]), np.arange(4), tests).two_sided
+    )
+    assert first.test.p_value == pytest.approx(10 / 16)
+    assert pick_shares(picks, 2, resample=spec(0), tests=tests).systems[0].test is None
 
 
 def test_how_often_raters_pick_the_same() -> None:

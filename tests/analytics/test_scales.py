@@ -1,16 +1,17 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy import stats
 
 from evaluation.analytics.estimates import LeftOut, ParameterError, TidyDataError
+from evaluation.analytics.randomization import Randomization
 from evaluation.analytics.scales import (
-    ONE_GROUP_ONLY,
+    above_every_other,
     distribution,
     distributions_by_group,
     mean_value,
     means_by_group,
-    paired_difference,
     share_between,
     share_of,
 )
@@ -26,6 +27,7 @@ ROWS = [
     (2, 0, 0, 1.0), (2, 1, 0, 3.0),
 ]  # fmt: skip
 QUERY = [0, 0, 1]
+TESTS = Randomization(5)
 
 
 def test_a_mean_is_that_of_all_ratings() -> None:
@@ -93,40 +95,41 @@ def test_shares_of_values() -> None:
     assert "Wilson" in share_between(values, 0, 3, resample=spec()).method
 
 
-def test_a_difference_pairs_queries() -> None:
-    rows = random_rows(np.random.default_rng(6), [1, 2, 3, 4], n_items=25, n_parts=2)
-    rows = [row for row in rows if not (row[0] == 3 and row[1] == 1)]  # query 3 lacks the second system
-    values = make_values(rows)
-    found = paired_difference(values, values.system, first=0, second=1)
-    means = {
-        key: np.mean([value for item, part, _, value in rows if (item, part) == key])
-        for key in {row[:2] for row in rows}
-    }
-    shared = sorted(item for item in range(25) if (item, 0) in means and (item, 1) in means)
-    one, other = ([means[item, part] for item in shared] for part in (0, 1))
-    test = stats.ttest_rel(other, one)
-    assert found.difference.value == pytest.approx(np.mean(other) - np.mean(one))
-    assert (found.first, found.second) == (pytest.approx(np.mean(one)), pytest.approx(np.mean(other)))
-    assert (found.statistic, found.p_value) == (pytest.approx(test.statistic), pytest.approx(test.pvalue))
-    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(test.confidence_interval()))
-    assert (found.difference.n, found.degrees_of_freedom) == (len(shared), len(shared) - 1)
-    assert found.difference.left_out == (LeftOut(ONE_GROUP_ONLY, 25 - len(shared)),)
+def slow_above(rows, one, other):
+    """The chance of a sum over shared items as high as observed, every sign drawn at random."""
+    means = {}
+    for item, part, _, value in rows:
+        means.setdefault((item, part), []).append(value)
+    gaps = [
+        np.mean(means[item, one]) - np.mean(means[item, other])
+        for item in {row[0] for row in rows}
+        if (item, one) in means and (item, other) in means
+    ]
+    sums = [np.dot(signs, gaps) for signs in product((1, -1), repeat=len(gaps))]
+    return (np.mean(np.array(sums) >= sum(gaps) - 1e-9), len(gaps)) if gaps else (1, 0)
 
 
-@pytest.mark.parametrize(
-    ("rows", "value", "reason"),
-    [
-        ([(0, 0, 0, 1), (1, 1, 0, 2)], None, "share no query"),
-        ([(0, 0, 0, 1), (0, 1, 0, 2)], 1, "at least two"),
-        ([(0, 0, 0, 1), (0, 1, 0, 2), (1, 0, 0, 2), (1, 1, 0, 3)], 1, "no variance"),
-    ],
-)
-def test_a_difference_that_cannot_be_tested_says_why(rows, value, reason) -> None:
+@quick
+@given(row_lists)
+def test_above_every_other_against_all_signs(rows) -> None:
     values = make_values(rows)
-    found = paired_difference(values, values.system, first=0, second=1)
-    assert found.difference.value == value
-    assert reason in found.difference.undefined
-    assert (found.statistic, found.p_value, found.test_undefined) == (None, None, found.difference.undefined)
+    systems = sorted(set(values.system.tolist()))
+    if len(systems) < 2:
+        return
+    for one, found in zip(systems, above_every_other(values, values.system, systems, TESTS), strict=True):
+        expected = [slow_above(rows, one, other) for other in systems if other != one]
+        assert found.n == min(n for _, n in expected)
+        # Of a test that goes the other way it is known that its p is one half or more.
+        largest = max(p for p, _ in expected)
+        assert found.p_value == pytest.approx(largest) if largest < 0.5 else found.p_value >= 0.5 - 1e-9
+
+
+def test_a_system_that_is_always_above_the_others() -> None:
+    rows = [(item, part, rater, 3.0 - part) for item in range(12) for part in range(3) for rater in range(2)]
+    values = make_values(rows)
+    first, second, third = above_every_other(values, values.system, [0, 1, 2], TESTS)
+    assert (first.p_value, first.n) == (1 / 2**12, 12)
+    assert second.p_value == third.p_value == pytest.approx(1 - 1 / 2**12)
 
 
 def test_nothing_rated_is_undefined() -> None:
@@ -139,8 +142,8 @@ def test_nothing_rated_is_undefined() -> None:
 
 def test_parameters_are_checked() -> None:
     values = make_values(ROWS)
-    with pytest.raises(ParameterError, match="different groups"):
-        paired_difference(values, values.system, first=1, second=1)
+    with pytest.raises(ParameterError, match="where there are several"):
+        above_every_other(values, values.system, [1], TESTS)
     with pytest.raises(TidyDataError, match="each row"):
         means_by_group(values, np.array([0]), 1, resample=spec())
     with pytest.raises(ParameterError, match="at least one value"):

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.analytics.estimates import LeftOut, ParameterError, TidyDataError, UnknownNameError
+from evaluation.analytics.randomization import Randomization, sign_flip
 from evaluation.analytics.win_rates import (
     NO_MAJORITY,
     NO_USABLE_JUDGMENT,
@@ -176,3 +177,17 @@ def test_parameters_are_checked() -> None:
         win_rates_against(items, judgments, "gpt", resample=spec())
     with pytest.raises(TidyDataError, match="not there"):
         majority_win_rates(items, make_judgments([[0], [1]]), resample=spec())
+
+
+def test_overall_rates_are_tested_against_one_half() -> None:
+    """Query by query a scores 1, 1, 1/2 and 0 more than one half, twice over."""
+    items = make_items([f"q{at}" for at in range(4)])
+    judgments = make_judgments([[0, 0], [0, 0], [0, 2], [0, 1]])
+    tests = Randomization(1)
+    one, two = win_rates_overall(items, judgments, resample=spec(0), tests=tests)
+    expected = sign_flip(np.array([0.5, 0.5, 0.25, 0]), np.arange(4), tests).two_sided
+    assert one.test == two.test == expected
+    assert expected.p_value == 2 / 2**3
+    assert win_rates_overall(items, judgments, resample=spec(0))[0].test is None
+    with pytest.raises(ParameterError, match="both systems may win"):
+        win_rates_overall(items, judgments, resample=spec(0), ties="win", tests=tests)

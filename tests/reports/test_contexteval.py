@@ -72,17 +72,18 @@ def test_the_pairs_that_flip_are_the_papers(people):
     )
 
 
-def test_the_findings_name_exactly_these(report):
-    found = [finding for finding in report["findings"] if finding["kind"] == "pair_flip"]
-    assert {(finding["system_1"], finding["system_2"]) for finding in found} == {PAIRS[0], PAIRS[2]}
-    assert all(finding["supported"] for finding in found)
-    assert [finding["about"] for finding in found] == [
-        "GPT-4o vs Gemini-1.5-Flash",
-        "Gemma-2-27B vs Jamba-1.5-Large",
-    ]
-    assert found[0]["text"].startswith(
-        "In “No context” and “Context at judging” people prefer Gemini-1.5-Flash; in “Context throughout”, GPT-4o."
-    )
+def test_no_finding_claims_what_a_hundred_queries_cannot_bear(report):
+    """Of two pairs the preferred system differs, but in neither setting is it preferred beyond chance."""
+    kinds = {finding["kind"] for finding in report["findings"]}
+    assert not kinds & {"pair_flip", "margin_change"}
+    people = report["groups"][0]
+    tests = [flip["flip_test"] for flip in people["flips"]["pairs"] if flip["flipped"]]
+    assert len(tests) == 4
+    assert {test["tests"] for test in tests} == {9}
+    assert min(test["p_value"] for test in tests) > 0.05
+    # By itself the margin of one pair changes; one of nine tests may well come out so.
+    margins = [flip["margin_test"] for flip in people["flips"]["pairs"]]
+    assert min(test["p_value"] for test in margins) < 0.05 < min(test["p_corrected"] for test in margins)
 
 
 def test_agreement_is_higher_where_the_responses_differ(people):
@@ -104,7 +105,7 @@ def test_page_and_markdown_say_it(report):
     ]  # fmt: skip
     text = report_markdown(report)
     assert "| No context | 40.2 (30.0 to 51.4) | 48.8" in text
-    assert "**GPT-4o vs Gemini-1.5-Flash: The preferred system turns.**" in text
+    assert "**within chance**" in text
     plots = [block.plot for section in page.sections for block in section.blocks if block.plot]
     assert len(plots) == 5
     assert all("People" in plot.label for plot in plots)

@@ -23,6 +23,7 @@ from evaluation.reports.common import (
     study_record,
     why_nothing,
 )
+from evaluation.reports.families import correct_answers
 
 SCHEMA = "assay-answers-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
@@ -91,9 +92,19 @@ def build_answers_report(
             replicates=replicates,
         ),
     }
+    _settle(report)
     report["findings"] = findings(report)
     report["methods"] = methods(study, report)
     return report
+
+
+def _settle(report: Record) -> None:
+    """Corrects the tests of each group of raters, over all questions, and says what they support."""
+    figures = [each for question in report["questions"] for each in question["groups"]]
+    for group in report["groups"]:
+        correct_answers([each for each in figures if each["group"] == group["key"]])
+    for each in figures:
+        each["best_system"] = rated.best_system(each)
 
 
 def _answered_by(question: Question) -> str:
@@ -132,6 +143,7 @@ def _group(group: AnswerGroup) -> Record:
         "key": group.key,
         "label": group.label,
         "kind": group.kind,
+        "heuristic": group.heuristic,
         "judgments": group.n_judgments,
         "raters": len(group.raters),
         "items": group.n_items,
@@ -181,6 +193,7 @@ NOTHING: Record = {
     "distribution": [],
     "by_system": [],
     "best_system": None,
+    "above_others": [],
     "by_kind": [],
     "by_arm": [],
     "by_category": [],
@@ -210,7 +223,7 @@ def _figures(scope: AnswerScope) -> Record:
         "alpha": rated.alpha(scope),
         **rated.overall(scope),
         "by_system": rated.by_system(scope),
-        "best_system": rated.best_system(scope),
+        "above_others": rated.above_others(scope),
         **rated.by_factors(scope),
         "by_part": rated.by_part(scope),
         "by_tag_group": rated.by_tag_group(scope),
@@ -236,7 +249,7 @@ def _pairs_record(
     replicates: int,
     ties: Ties,
 ) -> Record:
-    found = pairs.pairs(study, preferences, replicates=replicates, ties=ties)
+    found = pairs.pairs(study, preferences, replicates=replicates, ties=ties, asked=len(frame.questions))
     counted = {group.key: group.answers[question.key] for group in frame.groups}
     return {
         **_question(question, "pairs"),

@@ -4,6 +4,7 @@ from typing import Any
 
 from evaluation.models import Study
 from evaluation.reports.common import INTERVALS, TIES_COUNT, facts_of
+from evaluation.reports.judges import who_judged
 
 Record = dict[str, Any]
 REPEATED = {
@@ -90,11 +91,9 @@ def _judges(report: Record, forms: set[str]) -> list[str]:
     records = report["judges"]
     if not records:
         return []
-    *others, last = [record["label"] for record in records]
-    named = f"Judges: {', '.join(others)} and {last}." if others else f"Judge: {last}."
     rules = [meaning for form, meaning in REPEATED.items() if form in forms]
     return [
-        named,
+        *who_judged(records),
         f"Several readings of an item by one judge count as one: {'; '.join(rules)}.",
         *(caveat for record in records for caveat in record["caveats"]),
     ]

@@ -1,5 +1,6 @@
 """Best picks, rankings and the spread over an attribute's values."""
 
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,13 @@ Record = dict[str, Any]
 def picks(scope: AnswerScope) -> Record:
     """Which system's response is the best: shares by system and by kind of system, and how often raters concur."""
     found, items = scope.answers.as_picks(), scope.items
-    shares = pick_shares(found, len(items.systems), resample=scope.resample("picks"), offered=items.offered)
+    shares = pick_shares(
+        found,
+        len(items.systems),
+        resample=scope.resample("picks"),
+        offered=items.offered,
+        tests=scope.tests("picks", len(items.systems)),
+    )
     same = same_pick(found, resample=scope.resample("same pick"))
     return {
         "by_system": [
@@ -72,12 +79,13 @@ def picks_alpha(scope: AnswerScope) -> Record:
 def ranking(scope: AnswerScope) -> Record:
     """Kendall's W, each system's mean rank and share of first places, Friedman's test, and places on the screen."""
     ranks, names = scope.answers.as_ranks(), scope.items.systems
+    tests = scope.tests("ranks", comb(len(names), 2))
     agreed = concordance(ranks, resample=scope.resample("concordance"))
     systems = system_ranks(ranks, len(names), resample=scope.resample("ranks"))
     return {
         **plain(agreed),
         "by_system": [{**plain(each), "system": names[each.system]} for each in systems if each.mean_rank.n],
-        "friedman": _friedman(friedman(ranks, unit="queries"), names),
+        "friedman": _friedman(friedman(ranks, unit="queries", tests=tests), names),
         "places": plain(place_bias(ranks, resample=scope.resample("places"))),
         "distribution": _rank_distribution(scope),
     }

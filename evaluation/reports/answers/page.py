@@ -39,7 +39,7 @@ SECTIONS: tuple[Callable[[AnswersSubject], Section | None], ...] = (
 # More of them are opened by who wants them.
 MOST_RATERS = 12
 # Where the figures of a finding stand.
-ANCHORS = {"picked": "best-picks", "ranked": "rankings", "winner": "win-rates"}
+ANCHORS = {"picked": "best-picks", "ranked": "rankings", "winner": "win-rates", "too_few": "methods"}
 
 
 def answers_page(report: Record) -> Page:
@@ -63,7 +63,7 @@ def answers_page(report: Record) -> Page:
 
 
 def _anchored(finding: dict[str, Any]) -> dict[str, Any]:
-    return {**finding, "anchor": ANCHORS.get(finding["kind"], f"question-{finding['question']}")}
+    return {**finding, "anchor": ANCHORS.get(finding["kind"]) or f"question-{finding['question']}"}
 
 
 def _facts(subject: AnswersSubject) -> list[Fact | None]:

@@ -93,7 +93,7 @@ def _rankings(subject: AnswersSubject) -> Iterator[Block]:
 
 def judges(subject: AnswersSubject) -> Section | None:
     """Judges, one by one and together, and simulated raters, held against people where there are some."""
-    compared = [question for question in subject.questions if any(_beside(question))]
+    compared = [question for question in subject.judged if any(_beside(question))]
     records = subject.report["judges"]
     if not compared and not records:
         return None
@@ -195,7 +195,7 @@ def _orders(subject: AnswersSubject) -> Iterator[Block]:
         "Share of samples that the judge answers otherwise when the responses are shown the other way, in percent.",
         columns(["Question", "Judge", "Inconsistent", "n"], names=2),
     )
-    for question in subject.questions:
+    for question in subject.judged:
         for figures in question["groups"]:
             found, group = figures.get("inconsistent"), subject.who(figures)
             if found is not None:

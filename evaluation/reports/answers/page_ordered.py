@@ -6,7 +6,7 @@ from evaluation.reports.answers.subject import KINDS, AnswersSubject, heading_fo
 from evaluation.reports.numbers import decimal, percent
 from evaluation.reports.plots import DotPlot
 from evaluation.reports.subject import Record, mean_plot, share_plot, tag_of
-from evaluation.reports.tables import DASH, Builder, Cell, Table, columns, count, head, words
+from evaluation.reports.tables import DASH, P_COLUMNS, Builder, Cell, Table, columns, count, head, words
 from evaluation.reports.view import Block, Section
 
 UNKNOWN_ORDER = "Undefined. It is not known in which order the responses were shown."
@@ -57,15 +57,23 @@ def picks(subject: AnswersSubject) -> Section | None:
 def _pick_shares(subject: AnswersSubject, figures: Record) -> Table:
     found = figures["picks"]
     build = Builder(
-        "Share of picks, and what picking at random would give, in percent.",
-        columns(["System", "Picked", "By chance", "n"]),
+        "Share of picks, and what picking at random would give, in percent. p: sign-flip test of that over queries.",
+        columns(["System", "Picked", "By chance", "n", *P_COLUMNS]),
     )
+    blank = words("")
     rows = [(subject.systems[each["system"]], each) for each in found["by_system"]]
     rows += [(KINDS.get(each["kind"], each["kind"]), each) for each in found["by_kind"]]
     for name, each in rows:
-        build.add(head(name), build.share(each["share"]), _bare_share(each["chance"]), build.n(each["share"]))
+        build.add(
+            head(name),
+            build.share(each["share"]),
+            _bare_share(each["chance"]),
+            build.n(each["share"]),
+            *(build.tested(each["test"]) if each["test"] else (blank, blank)),
+        )
     if found["tie"]["value"]:
-        build.add(head("Tie"), build.share(found["tie"]), Cell(DASH), build.n(found["tie"]))
+        tie = found["tie"]
+        build.add(head("Tie"), build.share(tie), Cell(DASH), build.n(tie), blank, blank)
     return build.build()
 
 
@@ -189,8 +197,8 @@ def _friedman_text(test: Record) -> tuple[str, ...]:
     dropped = "".join(f" Left out: {part['n']:,} {part['reason']}." for part in test["left_out"])
     return (
         f"Friedman's \N{GREEK SMALL LETTER CHI}\u00b2 = {decimal(test['statistic'])} with {test['degrees_of_freedom']} "
-        f"degrees of freedom, p {p}, over {test['n']:,} {test['unit']}. Two systems differ beyond chance where their "
-        f"mean ranks are {decimal(test['critical_difference'])} apart (Nemenyi).{dropped}",
+        f"degrees of freedom, p {p}, over {test['n']:,} {test['unit']}. Nemenyi's critical difference of two mean "
+        f"ranks is {decimal(test['critical_difference'])}.{dropped}",
     )
 
 
@@ -199,8 +207,9 @@ def _friedman(subject: AnswersSubject, found: Record) -> tuple[Table, ...]:
     if not pairs:
         return ()
     build = Builder(
-        "Difference of the mean ranks of two systems (the second's less the first's), with Nemenyi's p-value.",
-        columns(["System", "and", "Difference", "p"], names=2),
+        "Difference of the mean ranks of two systems (the second's less the first's), with Nemenyi's p-value. p: "
+        "sign-flip test over queries.",
+        columns(["System", "and", "Difference", "Nemenyi's p", *P_COLUMNS], names=2),
     )
     for pair in pairs:
         build.add(
@@ -208,6 +217,7 @@ def _friedman(subject: AnswersSubject, found: Record) -> tuple[Table, ...]:
             words(subject.systems[pair["system_2"]]),
             Cell(decimal(pair["difference"])),
             build.p(pair["p_value"]),
+            *build.tested(pair["test"]),
         )
     return (build.build(),)
 

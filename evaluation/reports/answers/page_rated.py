@@ -12,7 +12,7 @@ from evaluation.reports.answers.subject import (
 )
 from evaluation.reports.plots import DotPlot
 from evaluation.reports.subject import Record, mean_plot, tag_of
-from evaluation.reports.tables import DASH, Builder, Cell, Table, columns, count, head
+from evaluation.reports.tables import DASH, P_COLUMNS, Builder, Cell, Table, columns, count, head
 from evaluation.reports.view import Block, Section
 
 
@@ -67,11 +67,26 @@ def _question(subject: AnswersSubject, question: Record) -> Block:
     figures = subject.lead(question)
     return Block(
         question["prompt"],
-        tables=(distribution_table(subject, question, figures),),
+        tables=(distribution_table(subject, question, figures), *_above_others(subject, figures)),
         plot=_mean_plot(subject, question),
         tag=tag_of(subject.who(figures)),
         anchor=f"question-{question['key']}",
     )
+
+
+def _above_others(subject: AnswersSubject, figures: Record) -> Iterator[Table]:
+    if not figures["above_others"]:
+        return
+    build = Builder(
+        "Whether a system is rated above every other: the largest p of one-sided sign-flip tests against each, over "
+        "the queries that both have; n is the least number of those.",
+        columns(["System", *P_COLUMNS, "n"]),
+    )
+    for each in figures["above_others"]:
+        build.add(
+            head(subject.systems[each["system"]]), *build.tested(each["test"]), count(each["test"]["n"])
+        )
+    yield build.build()
 
 
 def distribution_table(subject: AnswersSubject, question: Record, figures: Record) -> Table:

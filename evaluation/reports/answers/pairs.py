@@ -9,7 +9,9 @@ from evaluation.reports.scope import scopes_of
 from evaluation.reports.sections import group_record
 
 
-def pairs(study: Study, frame: StudyFrame, *, replicates: int, ties: Ties) -> list[dict[str, Any]]:
-    """A record per group of raters, as in the report of a pairwise study."""
-    scopes, people = scopes_of(study, frame, replicates=replicates, ties=ties)
+def pairs(
+    study: Study, frame: StudyFrame, *, replicates: int, ties: Ties, asked: int
+) -> list[dict[str, Any]]:
+    """A record per group of raters, as in the report of a pairwise study; so many preferences are `asked` for."""
+    scopes, people = scopes_of(study, frame, replicates=replicates, ties=ties, asked=asked)
     return [group_record(scope, people) for scope in scopes]

@@ -10,11 +10,11 @@ from evaluation.analytics.estimates import plain
 from evaluation.analytics.scales import (
     Distribution,
     MeanValue,
+    above_every_other,
     distribution,
     distributions_by_group,
     mean_value,
     means_by_group,
-    paired_difference,
 )
 from evaluation.analytics.tidy import Ints
 from evaluation.analytics.value_alpha import alpha_of_values
@@ -28,10 +28,10 @@ from evaluation.reports.answers.scope import (
     points_of,
     several,
 )
+from evaluation.reports.families import is_supported
 
 # Of attributes that hardly two queries share there are too many values for a table.
 MAX_VALUES = 200
-SIGNIFICANT = 0.05
 
 Record = dict[str, Any]
 
@@ -85,31 +85,34 @@ def by_system(scope: AnswerScope) -> list[Record]:
     ]
 
 
-def best_system(scope: AnswerScope) -> Record | None:
-    """The system rated above each of the others beyond chance; None without one, or where more is not better.
-
-    Every other system is compared with the one of the highest mean by a paired t-test over the queries that have both;
-    the p-values are multiplied by the number of tests (Bonferroni), and all of them must hold.
-    """
+def above_others(scope: AnswerScope) -> list[Record]:
+    """Of each system, whether it is rated above every other; nothing where there is one, or more is not better."""
     question, values = scope.question, scope.values
-    systems = [code for code, _ in several(values.system, scope.items.systems)]
+    systems = several(values.system, scope.items.systems)
     if not systems or not question.more_is_better:
+        return []
+    codes = [code for code, _ in systems]
+    found = above_every_other(values, values.system, codes, scope.tests("ratings", len(codes)))
+    return [{"system": name, "test": plain(test)} for (_, name), test in zip(systems, found, strict=True)]
+
+
+def best_system(figures: Record) -> Record | None:
+    """The system rated above every other beyond chance, from a question's figures whose tests have been corrected."""
+    if not figures["above_others"]:
         return None
-    means = {code: float(values.value[values.system == code].mean()) for code in systems}
-    best, *others = sorted(systems, key=lambda code: -means[code])
-    tests = [paired_difference(values, values.system, first=other, second=best) for other in others]
-    p_values = [len(tests) * test.p_value for test in tests if test.p_value is not None]
-    differs = [test.difference.value is not None and test.difference.value > 0 for test in tests]
-    if len(p_values) < len(tests) or max(p_values) >= SIGNIFICANT or not all(differs):
+    means = {each["system"]: each["mean"]["value"] for each in figures["by_system"]}
+    best, following = sorted(means, key=lambda system: -means[system])[:2]
+    (test,) = (each["test"] for each in figures["above_others"] if each["system"] == best)
+    if not is_supported(test) or means[best] <= means[following]:
         return None
     return {
-        "system": scope.items.systems[best],
+        "system": best,
         "mean": means[best],
-        "next": scope.items.systems[others[0]],
-        "next_mean": means[others[0]],
-        "n": min(test.difference.n for test in tests),
-        "tests": len(tests),
-        "p_value": min(1.0, max(p_values)),
+        "next": following,
+        "next_mean": means[following],
+        "n": test["n"],
+        "tests": test["tests"],
+        "p_value": test["p_corrected"],
     }
 
 

@@ -10,12 +10,14 @@ import numpy as np
 from evaluation import design
 from evaluation.analytics.alpha import Level
 from evaluation.analytics.estimates import plain
+from evaluation.analytics.randomization import Randomization
 from evaluation.analytics.resampling import ResampleSpec
 from evaluation.analytics.scales import Distribution
 from evaluation.analytics.tidy import Ints
 from evaluation.analytics.values import Values
 from evaluation.answers_frame import AnswerGroup, AnswerItems, Answers, AnswersFrame
 from evaluation.protocols import Kind, Over, Question
+from evaluation.reports.families import ALPHA
 
 # A scale of more points is taken as one with equal distances.
 MOST_ORDINAL_POINTS = 7
@@ -66,6 +68,11 @@ class AnswerScope:
     def resample(self, purpose: str) -> ResampleSpec:
         rng = design.generator(self.seed, "report", self.group.key, self.question.key, purpose)
         return ResampleSpec(rng, replicates=self.replicates)
+
+    def tests(self, purpose: str, family: int) -> Randomization:
+        """How the tests of a family of so many a question are drawn."""
+        seed = design.derived_seed(self.seed, "test", self.group.key, self.question.key, purpose)
+        return Randomization(seed, level=ALPHA / max(family * len(self.frame.questions), 1))
 
 
 def how_many(answers: Answers) -> dict[str, int]:

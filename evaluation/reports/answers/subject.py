@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from evaluation.reports.answers.findings import leading
+from evaluation.reports.findings import leading_group
 from evaluation.reports.numbers import percent
 from evaluation.reports.subject import PLACES, Record
 from evaluation.reports.tables import Cell
@@ -15,12 +15,21 @@ class AnswersSubject:
 
     def __init__(self, report: Record) -> None:
         self.report = report
-        self.groups: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
-        self.leading = leading(report)
+        self.everybody: list[Record] = sorted(report["groups"], key=lambda group: PLACES.index(group["kind"]))
+        # Heuristics stand in the judges' section only, unless nobody else has judged.
+        self.groups = [group for group in self.everybody if not group["heuristic"]] or self.everybody
+        self.leading = leading_group(report)
         self.systems = {system["key"]: system["label"] for system in report["study"]["systems"]}
         self.arms = {arm["key"]: arm["label"] for arm in report["study"]["arms"]}
         # What nobody has answered has nothing to show.
-        self.questions: list[Record] = [question for question in report["questions"] if question["groups"]]
+        self.judged: list[Record] = [question for question in report["questions"] if question["groups"]]
+        self.questions = [
+            question for question in map(self._without_heuristics, self.judged) if question["groups"]
+        ]
+
+    def _without_heuristics(self, question: Record) -> Record:
+        shown = {group["key"] for group in self.groups}
+        return {**question, "groups": [each for each in question["groups"] if each["group"] in shown]}
 
     def of_form(self, *forms: str) -> list[Record]:
         return [question for question in self.questions if question["form"] in forms]
@@ -52,7 +61,7 @@ class AnswersSubject:
 
     def who(self, figures: Record) -> Record:
         """The group whose figures these are."""
-        return next(group for group in self.groups if group["key"] == figures["group"])
+        return next(group for group in self.everybody if group["key"] == figures["group"])
 
     def answered(self, questions: Iterable[Record], group: Record) -> Iterator[tuple[Record, Record]]:
         """The questions that the group has answers to, each with its figures."""
