@@ -24,9 +24,9 @@ pytestmark = pytest.mark.django_db
 USEFUL = Question("useful", Kind.PREFERENCE, "Which is more useful?", options={"tie": "Equal"})
 
 
-def asking(*extra, slug="several", **options):
+def asking(*extra, slug="several", queries=8, **options):
     """A live study with questions besides the protocol's own."""
-    study = factories.make_study(slug, queries=8, training=False, checks=0, **options)
+    study = factories.make_study(slug, queries=queries, training=False, checks=0, **options)
     for position, question in enumerate(extra, 100):
         study.questions.create(position=position, **question.as_json())
     return factories.launch(study)
@@ -146,11 +146,9 @@ def test_headline_figures_and_sections_name_their_question(study):
 
 
 def test_findings_say_of_which_preference_they_are():
-    study = asking(USEFUL, arms=({"key": "all", "label": "All items"},))
+    study = asking(USEFUL, queries=12, arms=({"key": "all", "label": "All items"},))
     for rater in people(study):
-        answer_both(
-            study, rater, ["r1", "r1", "r1", "r1", "r1", "r1", "r1", "tie"], ["r2", "r2", "r2", "tie"]
-        )
+        answer_both(study, rater, ["r1", "r1", "r1", "r1", "r1", "tie"], ["r2", "r2", "r2", "tie"])
     winners = [each for each in build_report(study, replicates=200)["findings"] if each["kind"] == "winner"]
     assert [(each["question"], each["system"]) for each in winners] == [
         ("preference", "aspen"),
