@@ -133,7 +133,7 @@ def test_revisions_in_one_direction_are_pooled(tmp_path):
 
 def test_the_lowest_complexity_is_no_best_system():
     """All queries rate birch highest, which is the best of clarity and not of complexity."""
-    study = answered_study("question_quality", queries=9)
+    study = answered_study("question_quality", queries=12)
     for number in range(3):
         rater = new_rater(study, f"person {number}")
         given = [

@@ -11,6 +11,6 @@ def mark(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("judging", "0004_endpoint_trust"), ("evaluation", "0001_initial")]
+    dependencies = [("judging", "0005_recent_replies"), ("evaluation", "0001_initial")]
 
     operations = [migrations.RunPython(mark, migrations.RunPython.noop)]
