@@ -5,11 +5,12 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotator.models import (
+    ArmFront,
     Assignment,
     AssignmentState,
     DraftRound,
@@ -36,6 +37,8 @@ HANDED_IN = (
 )
 # Stands for a row's id in a query that is compiled ahead; no sequence gets there.
 SAMPLE_ID = 2**62 + 1
+# Of slots. A partial index is used where its condition is seen to hold, so each state is asked for by itself.
+OPEN = Q(state=SlotState.OPEN)
 
 
 def submitted(participant: str, role: str) -> Coalesce:
@@ -238,14 +241,21 @@ def last_skipped(participant: Participant) -> Assignment | None:
 
 def available(study: Study | int, now: datetime) -> QuerySet[Slot]:
     """Places that can be claimed: open, or reserved with a lease that ran out."""
-    # The first condition repeats the partial index's, which the planner needs to see.
-    return Slot.objects.filter(study=study, state__in=[SlotState.OPEN, SlotState.RESERVED]).filter(
-        Q(state=SlotState.OPEN) | Q(leased_until__lt=now)
-    )
+    return Slot.objects.filter(OPEN | lapsed(now), study=study)
+
+
+def lapsed(now: datetime) -> Q:
+    return Q(state=SlotState.RESERVED, leased_until__lt=now)
 
 
 def has_places(study: Study) -> bool:
-    return available(study, timezone.now()).exists()
+    """Whether anything is available; looks where claiming looks."""
+    now = timezone.now()
+    slots = Slot.objects.filter(study=study, arm=OuterRef("arm"))
+    is_open = slots.filter(OPEN, rank__gte=OuterRef("first_open"))
+    has_lapsed = slots.filter(lapsed(now), leased_until__gte=OuterRef("leases_from"))
+    fronts = ArmFront.objects.filter(Exists(is_open) | Exists(has_lapsed), arm__study=study)
+    return fronts.exists() or available(study, now).exists()
 
 
 @dataclass(frozen=True)
@@ -318,14 +328,11 @@ def next_release(participant: Participant, now: datetime) -> datetime | None:
     held = Slot.objects.filter(study=participant.study_id, arm=participant.arm_id).exclude(
         **{f"{once_field(participant.revision.spec)}__in": seen}
     )
-    if held.filter(Q(state=SlotState.OPEN) | Q(state=SlotState.RESERVED, leased_until__lt=now)).exists():
+    if held.filter(OPEN).exists():
         return now
-    return (
-        held.filter(state=SlotState.RESERVED)
-        .order_by("leased_until")
-        .values_list("leased_until", flat=True)
-        .first()
-    )
+    leases = held.filter(state=SlotState.RESERVED).order_by("leased_until")
+    first = leases.values_list("leased_until", flat=True).first()
+    return None if first is None else max(first, now)
 
 
 def once_field(spec: dict[str, Any]) -> str:

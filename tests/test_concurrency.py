@@ -1,15 +1,18 @@
 """Forty at once, on PostgreSQL, in threads: whatever they do, every item ends with its judgments and nobody waits."""
 
 import os
+import threading
 from collections import Counter
 
 import pytest
 from django.db import connection
+from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
-from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState, Submission
+from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState, Submission
 from annotator.platforms import Visit
 from annotator.selectors import arm_places
+from annotator.services import fronts
 from annotator.services.drafts import save_draft
 from annotator.services.entry import enter
 from annotator.services.skipping import skip
@@ -71,6 +74,36 @@ def test_forty_at_once(owner, arms, queries, crowd):
     assert found["order_difference_per_item"] == 1
     assert found["order_difference_per_stratum"] <= 1
     assert list(verify_study(study)) == []
+
+
+def test_no_open_place_is_ever_before_the_front_of_its_arm(owner, monkeypatch):
+    """At no moment while forty claim, give back and take over, each claim moving the front on."""
+    monkeypatch.setattr(fronts, "STRIDE", 1)
+    study = make_crowd_study("fronts", owner=owner, queries=20, arms=PAPER_ARMS, items_per_participant=5)
+    habits = {"submit": 10, "skip": 10, "late": 5, "late_at_once": 5, "withdraw": 3, "abandon": 2}
+    people = [Person(study, 3_000 + number, habits) for number in range(40)]
+    passed_over = Slot.objects.filter(
+        state=SlotState.OPEN,
+        rank__lt=Subquery(ArmFront.objects.filter(arm=OuterRef("arm")).values("first_open")),
+    )
+    over, found = threading.Event(), []
+
+    def watch():
+        while not over.is_set():
+            found.extend(passed_over.values_list("pk", flat=True))
+        connection.close()
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        at_once(*(person.live for person in people))
+    finally:
+        over.set()
+        watcher.join()
+    assert found == []
+    until_nothing_is_left(study, first=3_100)
+    assert figures(study)["per_item"] == [3]
+    assert max(ArmFront.objects.values_list("first_open", flat=True)) > 1
 
 
 def until_nothing_is_left(study, first):

@@ -1,5 +1,6 @@
 """The crowd's tables."""
 
+from annotator.models.arms import ArmFront
 from annotator.models.crowd import (
     Assignment,
     AssignmentState,
@@ -25,6 +26,7 @@ from annotator.models.panel import (
 )
 
 __all__ = [
+    "ArmFront",
     "Assignment",
     "AssignmentState",
     "DraftRound",

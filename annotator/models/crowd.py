@@ -175,12 +175,15 @@ class Slot(models.Model):
             ),
         ]
         indexes = [
-            # Claiming walks this by rank; reserved ones are few and may have expired.
+            # Claiming walks the first by rank, and asks the second for leases that ran out.
             models.Index(
-                fields=["study", "arm", "rank"],
-                condition=Q(state__in=["open", "reserved"]),
-                name="slot_available_by_rank",
-            )
+                fields=["study", "arm", "rank"], condition=Q(state="open"), name="slot_open_by_rank"
+            ),
+            models.Index(
+                fields=["study", "arm", "leased_until"],
+                condition=Q(state="reserved"),
+                name="slot_reserved_by_lease",
+            ),
         ]
 
     def __str__(self) -> str:

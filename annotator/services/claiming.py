@@ -2,42 +2,82 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from django.db.models import F, QuerySet, Value
-from django.db.models.functions import Greatest
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce, Greatest
 
-from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
-from annotator.selectors import SAMPLE_ID, available, once_field, seen_keys
+from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState
+from annotator.selectors import OPEN, SAMPLE_ID, lapsed, once_field, seen_keys
+from annotator.services import fronts
 from evaluation.models import Arm, Study
 from evaluation.prepared import Prepared, PreparedInsert, PreparedUpdate, Sample
 
 
-def _first_free(once: str) -> Callable[..., QuerySet[Slot]]:
-    def build(study: int, arm: int, participant: int, now: datetime) -> QuerySet[Slot]:
-        return (
-            available(study, now)
-            .filter(arm=arm)
-            .exclude(**{f"{once}__in": seen_keys(participant)})
-            .select_for_update(skip_locked=True, no_key=True)
-            .order_by("rank")
-            .only("item", "query", "order", "holder")
-        )
+def _with_lease_over(once: str, study: int, arm: int, participant: int, now: datetime) -> QuerySet[Slot]:
+    begin = ArmFront.objects.filter(arm=arm).values("leases_from")
+    return _untouched(once, study, arm, participant).filter(lapsed(now), leased_until__gte=begin)
+
+
+def _untouched(once: str, study: int, arm: int | None, participant: int) -> QuerySet[Slot]:
+    """The arm's slots of queries (or items) that the participant has not met."""
+    slots = Slot.objects.filter(study=study, arm=arm)
+    return slots.exclude(**{f"{once}__in": seen_keys(participant)})
+
+
+def _locked(slots: QuerySet[Slot]) -> Any:
+    locked = slots.select_for_update(skip_locked=True, no_key=True)
+    return locked.only("arm", "item", "query", "order", "holder", "rank")
+
+
+# How many of the item's slots are not closed; none if the item is withdrawn.
+STANDING = Coalesce(
+    Subquery(
+        Slot.objects.filter(item=OuterRef("item"), item__withdrawn_at=None, replaced_by=None)
+        .exclude(state=SlotState.RETIRED)
+        .order_by()
+        .values("item")
+        .annotate(n=Count("pk"))
+        .values("n")
+    ),
+    0,
+)
+
+
+def _first_open(once: str) -> Callable[..., Any]:
+    def build(study: int, arm: int, participant: int, now: datetime) -> Any:
+        begin = ArmFront.objects.filter(arm=arm).values("first_open")
+        slots = _untouched(once, study, arm, participant).filter(OPEN, rank__gte=begin)
+        overdue = Exists(_with_lease_over(once, study, arm, participant, now))
+        return _locked(slots).annotate(overdue=overdue).order_by("rank")
 
     return build
 
 
-# By the column that the study's once-per rule counts.
-FIRST_FREE = {
-    once: Prepared(
-        _first_free(once),
-        study=Sample.of(Study, "id", SAMPLE_ID),
-        arm=Sample.of(Arm, "id", SAMPLE_ID + 1),
-        participant=Sample.of(Participant, "id", SAMPLE_ID + 2),
-        now=Sample.of(Slot, "leased_until", datetime(1, 1, 2, tzinfo=UTC)),
-    )
-    for once in ("query_id", "item_id")
-}
+def _first_lapsed(once: str) -> Callable[..., Any]:
+    def build(study: int, arm: int, participant: int, now: datetime) -> Any:
+        slots = _with_lease_over(once, study, arm, participant, now)
+        return _locked(slots).annotate(standing=STANDING).order_by("leased_until")
+
+    return build
+
+
+def _prepared(build: Callable[[str], Callable[..., Any]]) -> dict[str, Prepared[Any]]:
+    """By the column that the study's once-per rule counts."""
+    return {
+        once: Prepared(
+            build(once),
+            study=Sample.of(Study, "id", SAMPLE_ID),
+            arm=Sample.of(Arm, "id", SAMPLE_ID + 1),
+            participant=Sample.of(Participant, "id", SAMPLE_ID + 2),
+            now=Sample.of(Slot, "leased_until", datetime(1, 1, 2, tzinfo=UTC)),
+        )
+        for once in ("query_id", "item_id")
+    }
+
+
+FIRST_OPEN, FIRST_LAPSED = _prepared(_first_open), _prepared(_first_lapsed)
 INSERT = PreparedInsert(Assignment)
 RESERVE = PreparedUpdate(
     lambda slot, holder, until: (
@@ -57,14 +97,12 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     transaction itself is exclusive and the same code is exact.
     """
     once = once_field(participant.revision.spec)
-    slot = FIRST_FREE[once].first(
-        study=participant.study_id, arm=participant.arm_id, participant=participant.pk, now=now
-    )
+    slot = _find(once, participant, now) or _find_anywhere(once, participant, now)
     if slot is None:
         return None
     if slot.holder_id is not None:
         expire(slot.holder_id, now)
-        if not is_wanted(slot.item_id, participant.study):
+        if not 0 < slot.standing <= participant.study.redundancy:
             Slot.objects.filter(pk=slot.pk).update(state=SlotState.RETIRED, holder=None, leased_until=None)
             return claim_slot(participant, now)
     assignment = Assignment(
@@ -77,7 +115,33 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     )
     INSERT.run(assignment)
     RESERVE.run(slot=slot.pk, holder=assignment.pk, until=lease_end(participant, now))
+    if fronts.is_due(slot.rank):
+        fronts.move_on(participant.study_id, slot.arm_id, now)
     return assignment
+
+
+def _find(once: str, participant: Participant, now: datetime) -> Any:
+    """The first place whose lease ran out, or else the first open one, behind the arm's front."""
+    values = {
+        "study": participant.study_id,
+        "arm": participant.arm_id,
+        "participant": participant.pk,
+        "now": now,
+    }
+    slot = FIRST_OPEN[once].first(**values)
+    if slot is None or slot.overdue:
+        return FIRST_LAPSED[once].first(**values) or slot
+    return slot
+
+
+def _find_anywhere(once: str, participant: Participant, now: datetime) -> Any:
+    """The same without the front, before anybody is told that nothing is left: it is a shortcut and no truth."""
+    slots = _locked(_untouched(once, participant.study_id, participant.arm_id, participant.pk))
+    slot = slots.filter(OPEN).order_by("rank").first()
+    if slot is not None:
+        fronts.move_back(Slot.objects.filter(pk=slot.pk))
+        return slot
+    return slots.filter(lapsed(now)).annotate(standing=STANDING).order_by("leased_until").first()
 
 
 def lease_end(participant: Participant, now: datetime) -> datetime:
@@ -102,7 +166,9 @@ def release_slot(assignment: Assignment) -> None:
         return
     wanted = is_wanted(assignment.item_id, assignment.participant.study)
     state = SlotState.OPEN if wanted else SlotState.RETIRED
-    _held(assignment).update(state=state, holder=None, leased_until=None)
+    released = _held(assignment).update(state=state, holder=None, leased_until=None)
+    if wanted and released:
+        fronts.move_back(Slot.objects.filter(pk=assignment.slot_id))
 
 
 def extend_lease(assignment: Assignment, now: datetime) -> datetime | None:

@@ -10,7 +10,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotator.models import Slot, SlotState
+from annotator.models import ArmFront, Slot, SlotState
+from annotator.services import fronts
 from annotator.services.claiming import expire
 from evaluation import design
 from evaluation.models import Arm, Exclusion, Item, OncePer, Role, Study
@@ -51,13 +52,14 @@ class DealtSlot:
 def deal_slots(study: Study) -> None:
     """Launch hook: gives every main item that has none its places. A launch that was cut short starts anew."""
     if study.launching_since is not None:
-        Slot.objects.filter(study=study).delete()
+        take_back_slots(study)
     deal_missing_slots(study)
 
 
 def take_back_slots(study: Study) -> None:
     """Unlaunch hook: a refused launch leaves no places behind."""
     Slot.objects.filter(study=study).delete()
+    ArmFront.objects.filter(arm__study=study).delete()
 
 
 def deal_missing_slots(study: Study) -> None:
@@ -83,6 +85,7 @@ def _append(study: Study, items: QuerySet[Item], ks: Iterable[int]) -> None:
         group = query_key if study.once_per == OncePer.QUERY else key
         by_arm[arm].append((pk, query, start, count_responses(lengths), strata[(arm, systems)], group))
     places = list(ks)
+    fronts.begin(by_arm)
     for dealt in study.arms.filter(pk__in=by_arm):
         _append_in_arm(study, dealt, by_arm[dealt.pk], places)
 
@@ -174,6 +177,7 @@ def _raise(study: Study) -> None:
     for at in range(0, len(reopen), settings.ASSAY_BATCH_SIZE):
         chosen = Slot.objects.filter(pk__in=reopen[at : at + settings.ASSAY_BATCH_SIZE])
         chosen.update(state=SlotState.OPEN)
+        fronts.move_back(chosen)
     for k, items in sorted(missing.items()):
         for at in range(0, len(items), BATCH):
             _append(study, Item.objects.filter(pk__in=items[at : at + BATCH], withdrawn_at=None), [k])
