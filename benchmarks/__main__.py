@@ -1,4 +1,4 @@
-"""Runs every benchmark, or those named: python -m benchmarks [serving] [slow] [claiming] [figures] [dumps] [judging]."""
+"""Runs every benchmark, or those named, as in: python -m benchmarks serving claiming."""
 
 import importlib
 import sys
