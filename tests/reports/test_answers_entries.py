@@ -62,6 +62,27 @@ def test_sets_are_measured_those_that_began_from_nothing_too(study):
     assert sets["size"]["mean"]["low"] < sets["size"]["mean"]["high"]
 
 
+def test_sizes_are_shown_one_by_one_and_calibrator_by_calibrator(study):
+    report = report_of(study)
+    sets = figures_of(report, "entries")["entries"]
+    # Ann's sets have 2, 1 and 1 entries, Ben's 3 and 2.
+    assert [(each["size"], each["n"]) for each in sets["sizes"]] == [(1, 2), (2, 2), (3, 1)]
+    assert [each["share"]["value"] for each in sets["sizes"]] == [0.4, 0.4, 0.2]
+    found = {each["rater"]: each for each in sets["by_rater"]}
+    assert found["ann"]["size"]["mean"]["value"] == pytest.approx(4 / 3)
+    assert found["ben"]["size"]["mean"]["value"] == 2.5
+    assert found["ann"]["added"]["mean"]["value"] == pytest.approx(1 / 3)
+    assert found["ben"]["revised"]["mean"]["value"] == 0.25
+    text = report_markdown(report)
+    assert "Sizes of sets" in text
+    assert next(line for line in text.splitlines() if line.startswith("| ann |")).startswith("| ann | 1.33")
+    assert next(line for line in text.splitlines() if line.startswith("| ben |")).startswith("| ben | 2.50")
+
+
+def test_one_judge_alone_has_no_calibrators_to_tell_apart(study):
+    assert figures_of(report_of(study), "entries", "llm")["entries"]["by_rater"] == []
+
+
 def test_judges_stand_beside_people(study):
     found = figures_of(report_of(study), "entries", "judge")
     assert [each["n"] for each in found["distribution"]] == [3, 0, 0, 1]
@@ -107,7 +128,8 @@ def test_without_any_draft_there_are_only_sets():
     assert found["entries"]["decisions"] == 0
     assert (found["entries"]["size"]["mean"]["value"], found["entries"]["added"]["mean"]["value"]) == (1.5, 1)
     assert found["alpha"]["undefined"]
-    assert [block.heading for block in sections_of(report)["entries"].blocks] == ["The settled sets"]
+    headings = [block.heading for block in sections_of(report)["entries"].blocks]
+    assert headings == ["The settled sets", "Sizes of sets"]
 
 
 def test_the_three_checks_come_as_tags_and_all_is_in_the_files(study):

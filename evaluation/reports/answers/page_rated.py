@@ -103,13 +103,13 @@ def distribution_table(subject: AnswersSubject, question: Record, figures: Recor
             head(name),
             *(plain_share(each["share"]) for each in shares["distribution"]),
             build.coefficient(means["mean"]),
-            _deviation(means["standard_deviation"]),
+            deviation(means["standard_deviation"]),
             build.n(means["mean"]),
         )
     return build.build()
 
 
-def _deviation(value: float | None) -> Cell:
+def deviation(value: float | None) -> Cell:
     return Cell(DASH if value is None else f"{value:.2f}")
 
 
