@@ -1,11 +1,14 @@
 """What the report says of ratings, checklists, picks, rankings, values, tags, choices and answer pairs."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
 from evaluation.models import Context, Item, ItemResponse, Outcome, Query, Response, Study
 from evaluation.protocols import Kind, Question
 from evaluation.reports.build import NothingToReport, build_report, fingerprint
+from evaluation.reports.files import report_html
 from evaluation.reports.markdown import report_markdown
 from evaluation.reports.page import report_page
 from evaluation.services import exclude, launch_study, restore
@@ -375,6 +378,44 @@ def test_choices_have_shares():
     assert found["mean"] is None
     assert found["alpha"]["value"] == 0
     assert "choices" in sections_of(report)
+
+
+def test_shares_of_a_choice_by_system_are_on_the_page_and_in_markdown():
+    """Items 0 and 2 are about aspen's response, item 1 about birch's."""
+    study = answered_study(
+        "justification_coding", queries=3, kinds={"aspen": "model", "birch": "model"}, questions=[MOOD]
+    )
+    for name, moods in (("ann", ("calm", "tense", "calm")), ("ben", ("tense", "tense", "calm"))):
+        give(study, new_rater(study, name), [{"mood": mood} for mood in moods])
+    judge = new_rater(study, "llm", "judge", judge="j", model="j-7b", orders="random", samples=1)
+    give(study, judge, [{"mood": "calm"}] * 3)
+    report = report_of(study)
+    blocks = {block.heading: block for block in sections_of(report)["choices"].blocks}
+    table = blocks["By system: Which mood?"].tables[0]
+    shown = [[cell.text for cell in row] for row in table.rows]
+    assert shown == [["aspen", "75.0", "25.0", "4"], ["birch", "0.0", "100.0", "2"]]
+    assert blocks["llm: by system: Which mood?"].folded
+    assert re.search(r"\| aspen \| 75\.0[^|]*\| 25\.0[^|]*\| 4 \|", report_markdown(report))
+    assert "By system: Which mood?" in report_html(report)
+
+
+def test_a_judge_of_answer_pairs_is_checked_in_both_orders():
+    study = answered_study("answer_pairs", queries=4, kinds={"aspen": "model", "birch": "model"})
+    judge = new_rater(
+        study, "llm", "judge", judge="j", model="j", orders="both", samples=1, reduction="both_ways"
+    )
+    for replicate, label in enumerate(("r1", "r2")):
+        given = [{"overall": "r1", "relevance": label}] * 4
+        give(study, judge, given, replicate=replicate, shown=("r1,r2", "r2,r1")[replicate])
+    report = report_of(study)
+    assert figures_of(report, "overall", "llm")["inconsistent"]["value"] == 0
+    assert figures_of(report, "relevance", "llm")["inconsistent"]["value"] == 1
+    (block,) = [
+        each for each in sections_of(report)["judges"].blocks if each.heading == "Consistency between orders"
+    ]
+    found = [(row[0].text, row[2].text, row[3].text) for row in block.tables[0].rows]
+    assert found == [("Which is more relevant?", "100.0", "4"), ("Which is better overall?", "0.0", "4")]
+    assert "Consistency between orders" in report_markdown(report)
 
 
 def test_simulated_raters_are_never_pooled_with_people(aspects):

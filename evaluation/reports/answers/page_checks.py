@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from evaluation.reports.answers.page_rated import rows_of
-from evaluation.reports.answers.subject import AnswersSubject
+from evaluation.reports.answers.subject import AnswersSubject, heading_for
 from evaluation.reports.subject import Record, share_plot, tag_of
 from evaluation.reports.tables import DASH, Builder, Cell, Table, columns, count, head, words
 from evaluation.reports.view import Block, Section
@@ -168,24 +168,40 @@ def _tags_by_system(subject: AnswersSubject, tags: Sequence[Record], systems: Se
 
 
 def choices(subject: AnswersSubject) -> Section | None:
-    """Questions with one choice out of several: how often each was made, by group."""
+    """Questions with one choice out of several: how often each was made, by group of raters and by system."""
     questions = subject.of_form("choice")
     if not questions:
         return None
-    blocks = []
-    for question in questions:
-        build = Builder(
-            "How often each was chosen, in percent.",
-            columns(["Raters", *(point["label"] for point in question["points"]), "n"]),
-        )
-        for figures in question["groups"]:
-            group = subject.who(figures)
-            build.add(
-                head(group["label"], tag=tag_of(group)),
-                *(build.share(each["share"]) for each in figures["distribution"]),
-                count(sum(each["n"] for each in figures["distribution"])),
-            )
-        blocks.append(
-            Block(question["prompt"], tables=(build.build(),), anchor=f"question-{question['key']}")
-        )
+    blocks = [block for question in questions for block in _choice(subject, question)]
     return Section("choices", "Choices", "Choices", tuple(blocks))
+
+
+def _choice(subject: AnswersSubject, question: Record) -> Iterator[Block]:
+    labels = [point["label"] for point in question["points"]]
+    build = Builder("How often each was chosen, in percent.", columns(["Raters", *labels, "n"]))
+    for figures in question["groups"]:
+        group = subject.who(figures)
+        build.add(head(group["label"], tag=tag_of(group)), *_shares_and_n(build, figures))
+    yield Block(question["prompt"], tables=(build.build(),), anchor=f"question-{question['key']}")
+    lead = subject.lead(question)
+    for figures in [lead, *(each for each in question["groups"] if each is not lead)]:
+        group = subject.who(figures)
+        if figures["by_system"]:
+            heading = heading_for(subject, group, f"By system: {question['prompt']}")
+            table = _choice_by_system(subject, labels, figures)
+            yield Block(heading, tables=(table,), folded=figures is not lead, tag=tag_of(group))
+
+
+def _choice_by_system(subject: AnswersSubject, labels: list[str], figures: Record) -> Table:
+    build = Builder(
+        "How often each was chosen for the responses of each system, in percent.",
+        columns(["System", *labels, "n"]),
+    )
+    for each in figures["by_system"]:
+        build.add(head(subject.systems[each["system"]]), *_shares_and_n(build, each))
+    return build.build()
+
+
+def _shares_and_n(build: Builder, found: Record) -> list[Cell]:
+    shares = found["distribution"]
+    return [*(build.share(each["share"]) for each in shares), count(sum(each["n"] for each in shares))]
