@@ -7,6 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from django.utils.translation import gettext_lazy
+
+from annotator.platforms.endings import LINK, Endings, Words
+
 MAX_ID = 120
 Settings = Mapping[str, Any]
 
@@ -81,6 +85,19 @@ class Platform:
     # Whether there is a client of its API here (`annotator.platforms.prolific`).
     has_api: ClassVar[bool] = False
     settings: ClassVar[tuple[Setting, ...]] = ()
+    # What it says to participants of their pay, and what they shall do there, by outcome.
+    endings: ClassVar[Endings] = LINK
+    reward: ClassVar[Words] = gettext_lazy("Your pay")
+
+    def ending(self, outcome: str, leave: Leave) -> tuple[Words, Words]:
+        """What happens with the pay, and what to do now, for somebody who gets back like this."""
+        ending = self.endings[outcome]
+        has_way = bool(leave.code or leave.link or leave.post_to)
+        return ending.pay, ending.go_back if has_way else ending.stay
+
+    def needs_code(self, outcome: str, settings: Settings) -> bool:
+        """Whether who ends like this gets back by a code, so that the study must have one."""
+        return False
 
     def needs_id(self, settings: Settings) -> bool:
         """Whether nobody is taken in without the platform's id."""

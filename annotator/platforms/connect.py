@@ -5,6 +5,7 @@ from urllib.parse import quote, urlsplit
 
 from annotator.platforms.addresses import fill, find_template_problems
 from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, id_params, read_ids
+from annotator.platforms.endings import CONNECT
 
 SITE = "https://connect.cloudresearch.com"
 PARAMS = (
@@ -33,6 +34,11 @@ class Connect(Platform):
             "and {code} may stand in it.",
         ),
     )
+
+    endings = CONNECT
+
+    def needs_code(self, outcome: str, settings: Settings) -> bool:
+        return outcome in PARTIAL and not settings.get("partial_url")
 
     def needs_id(self, settings: Settings) -> bool:
         return True

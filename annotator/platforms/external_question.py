@@ -13,6 +13,7 @@ from annotator.platforms.addresses import (
     split_origins,
 )
 from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, id_params, read_ids
+from annotator.platforms.endings import EXTERNAL_QUESTION
 
 NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
@@ -44,6 +45,8 @@ class ExternalQuestion(Platform):
             required=True,
         ),
     )
+
+    endings = EXTERNAL_QUESTION
 
     def needs_id(self, settings: Settings) -> bool:
         return True

@@ -12,6 +12,7 @@ from annotator.platforms.addresses import (
     split_origins,
 )
 from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, clean_id, id_params, read_ids
+from annotator.platforms.endings import PERSONAL
 
 PLACES = ("code", "participant", "study", "session")
 # Names that the entry form uses itself.
@@ -67,6 +68,10 @@ class Link(Platform):
             "Such as https://panel.example.org; several with spaces between.",
         ),
     )
+
+    def needs_code(self, outcome: str, settings: Settings) -> bool:
+        """A panel must be able to tell who completed; without one, nobody asks for a code."""
+        return outcome == "completed" and self.needs_id(settings) and not settings.get("return_completed")
 
     def needs_id(self, settings: Settings) -> bool:
         return bool(settings.get("participant_param"))
@@ -148,6 +153,7 @@ class Personal(Platform):
 
     key = "personal"
     label = "Personal link"
+    endings = PERSONAL
 
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         return Visit(self.key, session_id=clean_id(params.get("personal", "")))

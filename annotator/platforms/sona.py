@@ -4,8 +4,11 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
+from django.utils.translation import gettext_lazy
+
 from annotator.platforms.addresses import is_origin
 from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, clean_id
+from annotator.platforms.endings import SONA
 
 DEFAULT_PARAM = "survey_code"
 
@@ -23,6 +26,9 @@ class Sona(Platform):
         Setting("credit_token", "Credit token", "From the same completion URL.", required=True),
         Setting("param", "Parameter with the survey code", default=DEFAULT_PARAM),
     )
+
+    endings = SONA
+    reward = gettext_lazy("Your credit")
 
     def needs_id(self, settings: Settings) -> bool:
         return True

@@ -1,5 +1,6 @@
 """The door of a study: what it is about and the consent; who is known goes straight on. A GET stores nothing."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -147,7 +148,33 @@ def _about(study: Study) -> dict[str, Any]:
         facts.append((gettext("Pay"), f"{study.pay} {study.currency}"))
     return {
         "html": rendered(texts.get("about", "")),
+        "checks": list(_checks(spec["steps"])),
         "facts": [{"label": label, "value": value} for label, value in facts],
         "consent": rendered(texts.get("consent", "")) if spec["steps"].get("consent") else "",
         "version": consent_version(spec),
     }
+
+
+def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
+    """What is tested on the way, so that nobody is surprised by an early end."""
+    if qualification := steps.get("qualification"):
+        mark: int = qualification["pass_mark"]
+        yield (
+            gettext("The study begins with a qualification.")
+            + " "
+            + ngettext(
+                "Who gets %(n)s answer right in it goes on; for everybody else the study ends there.",
+                "Who gets %(n)s answers right in it goes on; for everybody else the study ends there.",
+                mark,
+            )
+            % {"n": mark}
+        )
+    if attention := steps.get("attention"):
+        yield gettext("Some items check that they are read carefully.")
+        allowed = attention.get("allowed_failures")
+        if allowed is not None:
+            yield ngettext(
+                "The study ends early for who fails more than %(n)s of them.",
+                "The study ends early for who fails more than %(n)s of them.",
+                allowed,
+            ) % {"n": allowed}

@@ -230,12 +230,17 @@ def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
 def done_context(outcome: str, leave: Leave, platform: Platform, thanks: str = "") -> dict[str, Any]:
     """The end of a way, with how to get back to the platform."""
     title, text = OUTCOMES[outcome]
+    pay, todo = platform.ending(outcome, leave)
     if platform.key == "personal" and outcome == ParticipantOutcome.RETURNED:
         title, text = LINK_STOPPED
+        todo = ""
     return {
         "title": str(title),
         "text": str(text),
         "html": thanks,
+        "reward": str(platform.reward),
+        "pay": str(pay),
+        "todo": str(todo),
         "code": leave.code,
         "link": leave.link,
         "post_to": leave.post_to,

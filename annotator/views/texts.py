@@ -60,21 +60,21 @@ STEP_LABELS: dict[str, Words] = {
 OUTCOMES: dict[str, tuple[Words, Words]] = {
     ParticipantOutcome.COMPLETED: (gettext_lazy("You are done"), ""),
     ParticipantOutcome.NO_CONSENT: (
-        gettext_lazy("That is all right"),
-        gettext_lazy("You have not agreed to take part, so nothing about you was stored."),
+        gettext_lazy("You chose not to take part"),
+        gettext_lazy("Nothing about you was stored."),
     ),
     ParticipantOutcome.FAILED_QUALIFICATION: (
-        gettext_lazy("This is where it ends"),
+        gettext_lazy("You can't continue"),
         gettext_lazy(
-            "Thank you for the time you took. This task is judged in a particular way, and your answers went another "
-            "way too often for us to go on together."
+            "Thank you for your time. To go on, more of your answers in the qualification would have had to match the "
+            "ones that were expected."
         ),
     ),
     ParticipantOutcome.FAILED_ATTENTION: (
-        gettext_lazy("This is where it ends"),
+        gettext_lazy("You can't continue"),
         gettext_lazy(
-            "Thank you for the time you took. Some items were there to see that they are read carefully, and your "
-            "answers to them were not what they asked for."
+            "Thank you for your time. Some items check that they are read carefully, and you did not follow the "
+            "instructions in them."
         ),
     ),
     ParticipantOutcome.FULL: (
@@ -84,15 +84,15 @@ OUTCOMES: dict[str, tuple[Words, Words]] = {
         ),
     ),
     ParticipantOutcome.WITHDRAWN: (
-        gettext_lazy("You have withdrawn"),
-        gettext_lazy("Your part in this study is over. Thank you for the time you gave."),
+        gettext_lazy("You have left the study"),
+        gettext_lazy("Thank you for your time."),
     ),
     ParticipantOutcome.RETURNED: (
         gettext_lazy("You have returned this study"),
-        gettext_lazy("Your part in it is over. Thank you for the time you gave."),
+        gettext_lazy("Your part in it is over. Thank you for your time."),
     ),
     ParticipantOutcome.TIMED_OUT: (
-        gettext_lazy("The time is over"),
+        gettext_lazy("Your time is up"),
         gettext_lazy("Your place in this study was given up after a long pause. What you did is kept."),
     ),
 }

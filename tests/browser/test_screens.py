@@ -174,22 +174,42 @@ def comments() -> str:
     return _home(participant)
 
 
-def done_completed() -> str:
-    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
-    finish(participant, ParticipantOutcome.COMPLETED)
+def _ended(outcome: str, visit: Visit = PANEL, **fields: Any) -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY, **fields), visit)
+    finish(participant, outcome)
     return _home(participant)
+
+
+def done_completed() -> str:
+    return _ended(ParticipantOutcome.COMPLETED)
 
 
 def done_completed_link() -> str:
-    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), Visit("link"))
-    finish(participant, ParticipantOutcome.COMPLETED)
-    return _home(participant)
+    return _ended(ParticipantOutcome.COMPLETED, Visit("link"))
+
+
+def done_without_code() -> str:
+    return _ended(ParticipantOutcome.COMPLETED, completion_codes={})
+
+
+def done_failed_qualification() -> str:
+    return _ended(ParticipantOutcome.FAILED_QUALIFICATION)
 
 
 def done_failed_attention() -> str:
-    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
-    finish(participant, ParticipantOutcome.FAILED_ATTENTION)
-    return _home(participant)
+    return _ended(ParticipantOutcome.FAILED_ATTENTION)
+
+
+def done_full() -> str:
+    return _ended(ParticipantOutcome.FULL, completion_codes={})
+
+
+def done_returned() -> str:
+    return _ended(ParticipantOutcome.RETURNED)
+
+
+def done_timed_out() -> str:
+    return _ended(ParticipantOutcome.TIMED_OUT)
 
 
 def done_withdrawn() -> str:
@@ -210,8 +230,8 @@ SCREENS: list[Callable[[], str]] = [
     entry, entry_again, entry_paused, entry_closed, entry_full, instructions, training, feedback_right, feedback_wrong,
     qualification, item_without_context, item_with_context, item_with_ten_follow_ups, item_lease_ending,
     item_after_a_skip, skipping, waiting,
-    paused, comments, done_completed, done_completed_link, done_failed_attention, done_withdrawn, withdrawing,
-    nothing_here,
+    paused, comments, done_completed, done_completed_link, done_without_code, done_failed_qualification,
+    done_failed_attention, done_full, done_returned, done_timed_out, done_withdrawn, withdrawing, nothing_here,
 ]  # fmt: skip
 
 

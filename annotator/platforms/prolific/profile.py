@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from annotator.platforms.base import Leave, Platform, Setting, Settings, Visit, id_params, read_ids
+from annotator.platforms.endings import PROLIFIC
 
 SITE = "https://app.prolific.com"
 PARAMS = (
@@ -29,6 +30,12 @@ class Prolific(Platform):
         ),
         Setting("project", "Project", help="The id of a Prolific project. Empty: the account's own choice."),
     )
+
+    endings = PROLIFIC
+
+    def needs_code(self, outcome: str, settings: Settings) -> bool:
+        # These two end on Prolific before they end here.
+        return outcome not in ("returned", "timed_out")
 
     def needs_id(self, settings: Settings) -> bool:
         return True
