@@ -1,5 +1,7 @@
 """Reads of the crowd: who comes, what they have before them, and how far they are."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -25,7 +27,8 @@ from annotator.models import (
 )
 from annotator.platforms import Visit
 from annotator.platforms.prolific import statuses
-from evaluation.models import Exclusion, OncePer, Role, Study
+from evaluation import design
+from evaluation.models import Exclusion, Item, OncePer, Role, Study
 from evaluation.prepared import Prepared, Sample
 from evaluation.selectors import excluded, main_judgments
 
@@ -298,6 +301,31 @@ def promised_places(study: Study, now: datetime) -> dict[int, int]:
     for arm, quota, done in live.values_list("arm", "quota", "done"):
         promised[arm] = promised.get(arm, 0) + max(0, quota - done)
     return promised
+
+
+# Of an arm with at least so many items per item that one participant does, there are enough for everybody.
+PLENTY = 20
+
+
+def items_to_do(study: Study, arm: int | None = None) -> int:
+    """How many items one participant is asked to judge: the study's number, or as many as there are where there are
+    fewer, since nobody meets a query (or an item) twice. In that arm, or in the one with most."""
+    wanted = study.items_per_participant
+    items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
+    items = items if arm is None else items.filter(arm=arm)
+    key = "query" if study.once_per == OncePer.QUERY else "pk"
+    enough = wanted * PLENTY
+    rows = list(items.order_by("pk").values_list("arm", key)[:enough])
+    if len(rows) == enough:
+        return wanted
+    there = Counter(each for each, _ in set(rows))
+    return min(wanted, max(there.values(), default=wanted))
+
+
+def with_checks(items: int, spec: Mapping[str, Any]) -> int:
+    """What a participant who judges so many items counts: the attention checks among them are not told apart."""
+    rule = spec["steps"].get("attention")
+    return items + (design.n_checks(items, rule.get("checks", 1)) if rule else 0)
 
 
 def people_needed(study: Study, now: datetime) -> int:

@@ -125,11 +125,17 @@ def slot_ranks(query: IntArray, item: IntArray, k: IntArray, seed: int, *purpose
     return ranks
 
 
-def check_positions(seed: int, participant: int, n_items: int, n_checks: int) -> list[int]:
+def n_checks(n_items: int, wanted: int) -> int:
+    """How many attention checks a visit of so many items has: as many as have an item before and after them."""
+    return max(0, min(wanted, n_items - 1))
+
+
+def check_positions(seed: int, participant: int, n_items: int, wanted: int) -> list[int]:
     """After how many judged items each attention check comes: spread over the visit, never first, never last."""
-    if n_checks <= 0 or n_items < 2:
+    checks = n_checks(n_items, wanted)
+    if not checks:
         return []
     rng = generator(seed, "attention", participant)
-    edges = np.linspace(1, n_items, min(n_checks, n_items - 1) + 1)
+    edges = np.linspace(1, n_items, checks + 1)
     positions = [int(rng.integers(int(low), max(int(low) + 1, int(high)))) for low, high in pairwise(edges)]
     return sorted(positions)

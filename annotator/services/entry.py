@@ -9,7 +9,14 @@ from django.utils import timezone
 
 from annotator.models import EntryRule, Participant, PersonalLink, Submission
 from annotator.platforms import Visit
-from annotator.selectors import arm_places, ends_likewise, find_participant, has_places, may_resume
+from annotator.selectors import (
+    arm_places,
+    ends_likewise,
+    find_participant,
+    has_places,
+    items_to_do,
+    may_resume,
+)
 from annotator.services.admission import is_admitted
 from annotator.services.panels import LinkRevoked
 from annotator.services.progress import advance, first_step
@@ -83,15 +90,16 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     revision = Revision.objects.filter(study=study).order_by("-number")[0]
     if agreed_to not in (None, consent_version(revision.spec)):
         raise ConsentChanged(study.title)
+    arm = _draw_arm(study, now)
     participant = Participant(
         study=study,
         platform=visit.platform,
         external_id=visit.external_id,
         rater=Rater.objects.create(study=study, kind=Rater.Kind.PERSON),
         revision=revision,
-        arm_id=_draw_arm(study, now),
+        arm_id=arm,
         step=first_step(revision.spec),
-        quota=study.items_per_participant,
+        quota=items_to_do(study, arm),
         consented_at=now,
         consent_version=consent_version(revision.spec),
     )

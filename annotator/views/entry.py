@@ -13,8 +13,10 @@ from annotator.selectors import (
     ends_likewise,
     find_participant,
     has_places,
+    items_to_do,
     knows_session,
     may_resume,
+    with_checks,
 )
 from annotator.services.admission import is_admitted
 from annotator.services.entry import (
@@ -139,7 +141,7 @@ def _about(study: Study) -> dict[str, Any]:
     """What the study's latest revision says at the door."""
     spec = study.revisions.order_by("-number")[0].spec
     texts = spec["texts"]
-    minutes, items = study.paid_minutes, study.items_per_participant
+    minutes, items = study.paid_minutes, with_checks(items_to_do(study), spec)
     facts = [
         (gettext("Time"), ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}),
         (gettext("Items"), ngettext("up to %(n)s", "up to %(n)s", items) % {"n": items}),
@@ -159,22 +161,20 @@ def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
     """What is tested on the way, so that nobody is surprised by an early end."""
     if qualification := steps.get("qualification"):
         mark: int = qualification["pass_mark"]
-        yield (
-            gettext("The study begins with a qualification.")
-            + " "
-            + ngettext(
-                "Who gets %(n)s answer right in it goes on; for everybody else the study ends there.",
-                "Who gets %(n)s answers right in it goes on; for everybody else the study ends there.",
-                mark,
-            )
-            % {"n": mark}
-        )
+        yield gettext("The study begins with a qualification.")
+        yield ngettext(
+            "You go on if at least %(n)s answer in it is right; otherwise the study ends there.",
+            "You go on if at least %(n)s answers in it are right; otherwise the study ends there.",
+            mark,
+        ) % {"n": mark}
     if attention := steps.get("attention"):
         yield gettext("Some items check that they are read carefully.")
         allowed = attention.get("allowed_failures")
-        if allowed is not None:
+        if allowed == 0:
+            yield gettext("If you fail one of them, the study ends early.")
+        elif allowed is not None:
             yield ngettext(
-                "The study ends early for who fails more than %(n)s of them.",
-                "The study ends early for who fails more than %(n)s of them.",
+                "If you fail more than %(n)s of them, the study ends early.",
+                "If you fail more than %(n)s of them, the study ends early.",
                 allowed,
             ) % {"n": allowed}

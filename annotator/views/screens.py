@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.platforms import Leave, Platform, get_platform
-from annotator.selectors import last_skipped, last_submitted, next_release
+from annotator.selectors import last_skipped, last_submitted, next_release, with_checks
 from annotator.services.claiming import lease_end
 from annotator.services.leaving import MAX_COMMENTS
 from annotator.services.panels import leave_of
@@ -338,10 +338,4 @@ def _bar(participant: Participant, role: str) -> dict[str, Any]:
 
 def _progress(participant: Participant) -> tuple[int, int]:
     """Items done and to do. Attention checks count in both, so that they can't be told by a meter that stands still."""
-    spec = participant.revision.spec
-    judged, checked = participant.judged, participant.checked
-    rule = spec["steps"].get("attention")
-    if not rule:
-        return judged, participant.quota
-    checks = design.check_positions(spec["seed"], participant.pk, participant.quota, rule.get("checks", 1))
-    return judged + checked, participant.quota + len(checks)
+    return participant.judged + participant.checked, with_checks(participant.quota, participant.revision.spec)

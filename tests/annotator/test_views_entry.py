@@ -23,7 +23,7 @@ def stored():
 
 
 def test_says_what_it_is_about(client, make):
-    make(title="Which answer is better?", paid_minutes=12, pay="2.50", items_per_participant=7)
+    make(title="Which answer is better?", paid_minutes=12, pay="2.50", queries=8, items_per_participant=7)
     page = text(client.get("/s/pairs/", VISIT))
     for words in (
         "Which answer is better?",
