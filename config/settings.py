@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "csp",
     "rest_framework",
     "knox",
+    "axes",
     "drf_spectacular",
     "evaluation",
     "annotator",
@@ -53,6 +54,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    # Says that a login is delayed, in place of the page that asked for it.
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
@@ -193,6 +196,35 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
+# --- logins: failed ones delay further ones (evaluation.logins) ---------------------------------------------------
+# Failures of one account from one address, and of any from one address, after which further ones wait.
+ASSAY_LOGIN_FAILURES = env.int("ASSAY_LOGIN_FAILURES", default=5)
+ASSAY_LOGIN_FAILURES_PER_ADDRESS = env.int("ASSAY_LOGIN_FAILURES_PER_ADDRESS", default=50)
+ASSAY_LOGIN_DELAY_SECONDS = env.int("ASSAY_LOGIN_DELAY_SECONDS", default=900)
+# How many proxies pass a request on, each adding to X-Forwarded-For; what came before them is not believed.
+ASSAY_TRUSTED_PROXIES = env.int("ASSAY_TRUSTED_PROXIES", default=0)
+# All processes count together: in Redis, or in the database without it.
+CACHES["logins"] = (
+    {**CACHES["default"], "KEY_PREFIX": f"{REDIS_KEY_PREFIX}logins"}
+    if REDIS_URL
+    else {
+        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "LOCATION": "login_failures",
+        # Above it the oldest go, which whoever invents names must not bring about.
+        "OPTIONS": {"MAX_ENTRIES": 1_000_000},
+    }
+)
+AUTHENTICATION_BACKENDS = ["evaluation.logins.Backend", "django.contrib.auth.backends.ModelBackend"]
+AXES_HANDLER = "evaluation.logins.Delays"
+AXES_CACHE = "logins"
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address"]
+AXES_CLIENT_IP_CALLABLE = "evaluation.logins.address_key"
+AXES_CLIENT_STR_CALLABLE = "evaluation.logins.in_the_log"
+AXES_LOCKOUT_CALLABLE = "evaluation.logins.delayed_page"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
 # --- the API -----------------------------------------------------------------------------------------------------
 # Requests of one user per minute.
 ASSAY_API_READS_PER_MINUTE = env.int("ASSAY_API_READS_PER_MINUTE", default=600)
@@ -211,7 +243,7 @@ REST_FRAMEWORK = {
 }
 KNOX_TOKEN_MODEL = "evaluation.ApiToken"  # noqa: S105 - the name of a model
 # Its own table would stand beside ours, unused, and keep users from being flushed.
-MIGRATION_MODULES = {"knox": None}
+MIGRATION_MODULES = {"knox": None, "axes": None}
 REST_KNOX = {
     "TOKEN_MODEL": KNOX_TOKEN_MODEL,
     # What a leak is recognised by, in files and by scanners.

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core import checks
 
+DAY_SECONDS = 86_400
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 Found = list[checks.CheckMessage]
 
@@ -104,6 +105,26 @@ def check_log_format(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
     ]
 
 
+@checks.register(checks.Tags.security)
+def check_logins(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Each limit lets somebody in, the address's is the looser one, and no address is kept for more than a day."""
+    known = (
+        1 <= settings.ASSAY_LOGIN_FAILURES <= settings.ASSAY_LOGIN_FAILURES_PER_ADDRESS
+        and 1 <= settings.ASSAY_LOGIN_DELAY_SECONDS <= DAY_SECONDS
+        and settings.ASSAY_TRUSTED_PROXIES >= 0
+    )
+    if known:
+        return []
+    return [
+        checks.Error(
+            "The limits of failed logins can't be kept.",
+            hint="1 <= ASSAY_LOGIN_FAILURES <= ASSAY_LOGIN_FAILURES_PER_ADDRESS, "
+            "1 <= ASSAY_LOGIN_DELAY_SECONDS <= 86400, and ASSAY_TRUSTED_PROXIES is not below 0.",
+            id="assay.E013",
+        )
+    ]
+
+
 # --- by `check --deploy` -----------------------------------------------------------------------------------------
 
 
@@ -164,6 +185,20 @@ def check_tls(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
             "ASSAY_TLS is off: passwords, API tokens and participants' addresses travel readable.",
             hint="Put a proxy that ends TLS before Assay, have it set X-Forwarded-Proto, and set ASSAY_TLS=1.",
             id="assay.W002",
+        )
+    ]
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def check_trusted_proxies(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Unless the proxy is looked past, everybody has its address, and one person's failed logins delay all."""
+    if not settings.ASSAY_TLS or settings.ASSAY_TRUSTED_PROXIES:
+        return []
+    return [
+        checks.Warning(
+            "ASSAY_TLS is on and ASSAY_TRUSTED_PROXIES is 0: everybody seems to come from the proxy's address.",
+            hint="ASSAY_TRUSTED_PROXIES=1 behind one proxy that adds to X-Forwarded-For, as docs/operating.md has it.",
+            id="assay.W009",
         )
     ]
 

@@ -1,12 +1,14 @@
 """The cast and the studies that tests share."""
 
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
 
 import hypothesis
 import pytest
+from axes.handlers.proxy import AxesProxyHandler
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import TransactionTestCase
@@ -97,6 +99,12 @@ def around_module(django_db_setup, django_db_blocker):
         with around:
             yield
             transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def own_count_of_logins():
+    """What one test failed at delays no other: in Redis the count would last."""
+    AxesProxyHandler.get_implementation().cache.key_prefix = secrets.token_hex(8)
 
 
 @pytest.fixture(scope="session")

@@ -3,15 +3,32 @@
 import re
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from knox.auth import TokenAuthentication as KnoxTokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, Throttled
+from rest_framework.request import Request
+
+from evaluation.logins import count_failure
 
 SHAPE = re.compile(rb"assay_[0-9a-f]{64}")
+# Enough to tell tokens apart, too little to be one; it stays out of logs and pages all the same.
+TOLD_APART = 21
 
 
 class TokenAuthentication(KnoxTokenAuthentication):
+    def authenticate(self, request: Request) -> tuple[Any, Any] | None:
+        """A token that is none counts as a failed login; one that is valid is never delayed."""
+        try:
+            found: tuple[Any, Any] | None = super().authenticate(request)
+        except AuthenticationFailed:
+            said = request.META.get("HTTP_AUTHORIZATION", "").rpartition(" ")[2]
+            if count_failure(request._request, f"token {said[:TOLD_APART]}"):
+                raise Throttled(wait=settings.ASSAY_LOGIN_DELAY_SECONDS) from None
+            raise
+        return found
+
     def authenticate_credentials(self, token: bytes) -> tuple[Any, Any]:
         """Anything that no token looks like is refused before the database is asked: knox decodes without care."""
         if not SHAPE.fullmatch(token):

@@ -13,6 +13,8 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from evaluation.logins import client_address
+
 logger = logging.getLogger(__name__)
 WINDOW = 60
 
@@ -48,4 +50,4 @@ def _who(request: Request) -> str:
     """A user; without one an address, of which only a digest is kept."""
     if request.user.is_authenticated:
         return str(request.user.pk)
-    return salted_hmac("evaluation.api", str(request.META.get("REMOTE_ADDR"))).hexdigest()[:20]
+    return salted_hmac("evaluation.api", client_address(request._request)).hexdigest()[:20]
