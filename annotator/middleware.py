@@ -4,7 +4,10 @@ Their views know a person by the token in the address, read no cookie, and set a
 """
 
 from collections.abc import Callable
+from typing import Any
 
+from django.core.exceptions import SuspiciousOperation
+from django.core.files.uploadhandler import FileUploadHandler
 from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
@@ -37,8 +40,22 @@ def participants_first(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
+class NoFiles(FileUploadHandler):
+    """Refuses a file as it begins: no participant sends any, and Django would write it to a disk for anybody."""
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        raise SuspiciousOperation("Participants' addresses take no files.")
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        raise AssertionError("no file has begun")
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
 def _answer(request: HttpRequest) -> HttpResponseBase:
     request.get_host()  # refuses a host that ALLOWED_HOSTS does not have
+    request.upload_handlers = [NoFiles(request)]
     match = request.resolver_match
     assert match is not None
     response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)

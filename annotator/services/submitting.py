@@ -24,7 +24,7 @@ from annotator.models import (
 from annotator.selectors import PERSON, SAMPLE_ID, columns_of, rounds_as_trace, submitted
 from annotator.services.giving_back import put_back
 from annotator.services.progress import advance, counts, enter_step, failed_checks, finish, following
-from evaluation.models import ItemFlag, Role
+from evaluation.models import Role
 from evaluation.prepared import Prepared, PreparedUpdate, Sample
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.entries import answers_traced_back, known_origins
@@ -296,12 +296,6 @@ def said_after(assignment: Assignment) -> str:
 def _fails(participant: Participant) -> bool:
     allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
     return allowed is not None and failed_checks(participant) > allowed
-
-
-def report_problem(token: str, assignment_id: uuid.UUID, note: str) -> None:
-    """A participant says that something is wrong with an item."""
-    assignment = get_assignment(token, assignment_id)
-    ItemFlag.objects.create(item_id=assignment.item_id, reason="reported", note=note.strip()[:2_000])
 
 
 def go_on(token: str) -> None:

@@ -34,6 +34,12 @@ NOTICES: dict[str, Words] = {
     REFUSED: gettext_lazy(
         "Your answers were not handed in. This is what you have filled in so far; please check it and submit it."
     ),
+    "report-enough": gettext_lazy(
+        "Your report was not sent: the researchers have five of yours to look at. Please write to them instead."
+    ),
+    "report-late": gettext_lazy(
+        "Your report was not sent: it can only be about the item before you or the one that you submitted last."
+    ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
     "unskipped": gettext_lazy("Here is the item that you had skipped."),
     "round-asked": gettext_lazy(

@@ -61,11 +61,11 @@ class ImportAdmin(Scoped):
 class ItemFlagAdmin(Scoped):
     study_path = "item__study"
     tab = "items"
-    fields = ("item", "reason", "note", "at")
-    list_display = ("item", "reason", "note_short", "at", "resolve")
+    fields = ("item", "reason", "rater", "note", "at")
+    list_display = ("item", "reason", "rater", "note_short", "at", "resolve")
     list_filter = (StudyFilter.at("item__study"), "reason")
-    list_select_related = ("item__study",)
-    search_fields = ("item__key", "note")
+    list_select_related = ("item__study", "rater")
+    search_fields = ("item__key", "note", "rater__pseudonym")
     ordering = ("-pk",)
 
     @admin.display(description="note")

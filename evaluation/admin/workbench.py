@@ -49,7 +49,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _flags(study: Study) -> Any:
-    return ItemFlag.objects.filter(item__study=study).select_related("item").order_by("-pk")[:SHOWN]
+    return ItemFlag.objects.filter(item__study=study).select_related("item", "rater").order_by("-pk")[:SHOWN]
 
 
 def _facts(study: Study, judged: int) -> list[Fact]:

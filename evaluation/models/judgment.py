@@ -188,6 +188,8 @@ class ItemFlag(models.Model):
     """Something a person should look at: an item reported as broken, or skipped too often."""
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="flags")
+    # Who reported it; of items that many skip, and of reports before raters were kept, nobody.
+    rater = models.ForeignKey(Rater, models.SET_NULL, null=True, blank=True, related_name="flags")
     reason = models.CharField(max_length=20)
     note = models.TextField(blank=True)
     at = models.DateTimeField(default=timezone.now)

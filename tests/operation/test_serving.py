@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from django.urls import reverse
 
 from tests.operation import site as sites
 from tests.operation.slow import slow_senders, still_open, trickle
@@ -160,3 +161,43 @@ def test_a_port_that_is_taken_is_said(tmp_path):
         )
     assert done.returncode == 1
     assert done.stderr == f"Cannot listen on {address}: Address already in use\n"
+
+
+def answer_to_head(site, path, kind, length):
+    """What is answered before a byte of the body was sent; None if it is waited for."""
+    with site.connect() as connection:
+        connection.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: {site.host}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
+            "Expect: 100-continue\r\n\r\n".encode()
+        )
+        status = int(connection.recv(12).split()[1])
+        return None if status == 100 else status
+
+
+def test_bodies_are_refused_by_their_heads(site):
+    form, files = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+    problem = f"{site.page}a/{'0' * 8}-0000-0000-0000-{'0' * 12}/problem/"
+    assert answer_to_head(site, problem, form, 100_000) is None
+    assert answer_to_head(site, problem, form, 3_000_000) == 413
+    assert answer_to_head(site, problem, files, 1_000) == 415
+    assert answer_to_head(site, f"//{problem}", files, 1_000) == 415
+    assert answer_to_head(site, f"/s/{sites.SLUG}/", files, 1_000) == 415
+    assert answer_to_head(site, "/admin/login/", form, 3_000_000) == 413
+
+
+def test_files_are_taken_where_they_are_uploaded(site):
+    files = "multipart/form-data; boundary=x"
+    for path in (
+        reverse("admin:evaluation_study_from_file"),
+        reverse("admin:evaluation_study_upload", args=[12]),
+    ):
+        assert answer_to_head(site, path, files, 500_000_000) is None
+        assert answer_to_head(site, path, files, 502_000_000) == 413
+
+
+def test_the_proxy_takes_files_where_they_are_uploaded_alone(proxied):
+    before, _ = proxied
+    files = "multipart/form-data; boundary=x"
+    assert answer_to_head(before, before.page, files, 3_000_000) == 413
+    assert answer_to_head(before, "/admin/evaluation/study/12/upload/", files, 500_000_000) is None
+    assert answer_to_head(before, "/admin/evaluation/study/12/upload/", files, 600_000_000) == 413

@@ -7,8 +7,9 @@ from django.urls import reverse
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.selectors import get_participant
+from annotator.services.reporting import report_problem
 from annotator.services.skipping import CannotSkip, skip, skips_left
-from annotator.services.submitting import report_problem, said_after
+from annotator.services.submitting import said_after
 from evaluation import design
 from evaluation.models import ItemFlag, Judgment
 from evaluation.selectors import counting_judgments

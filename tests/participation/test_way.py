@@ -10,8 +10,9 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState, Participant, Slot, SlotState
 from annotator.services.drafts import save_draft
 from annotator.services.leaving import leave_comments
+from annotator.services.reporting import report_problem
 from annotator.services.skipping import skip
-from annotator.services.submitting import NotYours, go_on, report_problem, submit
+from annotator.services.submitting import NotYours, go_on, submit
 from evaluation.models import ItemFlag, Judgment, Study
 from evaluation.protocols import AnswersInvalid
 from evaluation.services import PAPER_ARMS, verify_study

@@ -1,0 +1,47 @@
+"""Participants' reports that something is wrong with an item."""
+
+import uuid
+
+from django.db import transaction
+
+from annotator.models import Assignment, AssignmentState
+from annotator.services.submitting import UNFINISHED, lock_assignment
+from evaluation.models import ItemFlag
+
+# Of one participant that nobody has resolved yet; whoever finds more writes to the researchers.
+MAX_REPORTS = 5
+MAX_NOTE = 2_000
+REPORTED = "reported"
+
+
+class ReportRefused(Exception):
+    """The report was not taken; `reason` is the notice that says why."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+def report_problem(token: str, assignment_id: uuid.UUID, note: str) -> None:
+    """Flags the item in the participant's name. ReportRefused, or NotYours of somebody else's item."""
+    with transaction.atomic():
+        # The participant is locked, so that reports at once are counted one after the other.
+        assignment = lock_assignment(token, assignment_id)
+        if not _is_at_hand(assignment):
+            raise ReportRefused("report-late")
+        rater = assignment.participant.rater_id
+        if ItemFlag.objects.filter(rater=rater, reason=REPORTED).count() >= MAX_REPORTS:
+            raise ReportRefused("report-enough")
+        ItemFlag.objects.create(
+            item_id=assignment.item_id, rater_id=rater, reason=REPORTED, note=note.strip()[:MAX_NOTE]
+        )
+
+
+def _is_at_hand(assignment: Assignment) -> bool:
+    """Whether the item is before the participant, or what they submitted last."""
+    if assignment.state in UNFINISHED:
+        return True
+    submitted = Assignment.objects.filter(
+        participant=assignment.participant_id, state=AssignmentState.SUBMITTED
+    )
+    return submitted.order_by("-ended_at").values_list("pk", flat=True).first() == assignment.pk
