@@ -60,13 +60,14 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
         if visit.platform == "personal" and _is_revoked(locked, visit):
             raise LinkRevoked(visit.external_id)
         participant = find_participant(locked, visit)
+        is_new = participant is None
         resumes = participant is not None and may_resume(participant, visit)
         if participant is None:
             participant = _take_in(locked, visit, agreed_to)
         elif resumes:
             participant = reopen(participant)
-        if visit.session_id or not participant.submissions.exists():
-            _add_submission(participant, visit)
+        if is_new or visit.session_id or not participant.submissions.exists():
+            _add_submission(participant, visit, is_new=is_new)
         if resumes:
             # A personal link is one visit, however often it was given back.
             participant.submissions.filter(external_id=visit.session_id).update(outcome="", ended_at=None)
@@ -120,19 +121,18 @@ def _draw_arm(study: Study, now: datetime) -> int:
     return max(places, key=lambda each: each.free).arm
 
 
-def _add_submission(participant: Participant, visit: Visit) -> None:
-    # Somebody's way can end as they come, where nothing is left for them.
-    is_first = participant.outcome != "" and not participant.submissions.exists()
-    submission, _ = Submission.objects.get_or_create(
+def _add_submission(participant: Participant, visit: Visit, *, is_new: bool) -> None:
+    """The visit, unless it is known; the study's lock keeps another request from adding it meanwhile."""
+    known = None if is_new else participant.submissions.filter(external_id=visit.session_id).first()
+    submission = known or Submission.objects.create(
         participant=participant,
         external_id=visit.session_id,
-        defaults={
-            "external_study_id": visit.external_study_id,
-            "extra": dict(visit.extra),
-            "ended_at": timezone.now() if participant.outcome else None,
-        },
+        external_study_id=visit.external_study_id,
+        extra=dict(visit.extra),
+        ended_at=timezone.now() if participant.outcome else None,
     )
-    if submission.came_afterwards and (is_first or ends_likewise(participant)):
+    # Somebody's way can end as they come, where nothing is left for them.
+    if submission.came_afterwards and (is_new or ends_likewise(participant)):
         submission.outcome = participant.outcome
         submission.save(update_fields=["outcome"])
 
