@@ -12,6 +12,8 @@ from evaluation.models import Exclusion, Rater, Study
 from evaluation.reports import answers, judges
 from evaluation.reports.common import (
     INTERVALS,
+    LENGTH_RULE,
+    MAJORITY_RULE,
     REPLICATES,
     TIES,
     TIES_COUNT,
@@ -149,9 +151,9 @@ def _methods(study: Study, report: dict[str, Any], spec: dict[str, Any]) -> list
         "Agreement is the share of an item's judgments equal to its most common label, averaged over items; "
         "without ties, items whose only most common label is a tie are left out.",
         "Leave-one-out agreement takes the exact expectation where several labels are equally common.",
-        "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave "
-        "out items without one.",
+        MAJORITY_RULE,
         TIES_COUNT[parameters["ties"]],
+        LENGTH_RULE,
     ]
     if any(group["follow_ups"] for group in report["groups"]):
         sentences.append(

@@ -18,6 +18,17 @@ TIES_COUNT: dict[Ties, str] = {
 }
 
 
+# What is counted, of any preference between two responses.
+MAJORITY_RULE = (
+    "A majority is more than half of an item's judgments, and a tie can win it; where an item has one judgment, that "
+    "alone is its majority. Win rates by majority leave out items without one."
+)
+LENGTH_RULE = (
+    "Length bias is the share of judgments for the longer response less that for the shorter one, of all judgments of "
+    "two responses of unequal length, ties included."
+)
+
+
 def has_ties(study: Study) -> bool:
     """Whether the study's figures depend on how a tie counts: those of preferences between two responses do."""
     return "win_rates" in study.protocol_object.analyses

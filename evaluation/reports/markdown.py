@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from evaluation.reports.page import report_page
 from evaluation.reports.subject import Record
 from evaluation.reports.tables import Cell, Table
-from evaluation.reports.view import Block, Page, Section
+from evaluation.reports.view import Block, Fact, Page, Section
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Characters that would become markup. Names of systems, arms and categories come from researchers' files.
@@ -22,14 +22,23 @@ def _page(page: Page) -> Iterator[str]:
     yield f"# {escape(page.title)}"
     if page.notice:
         yield f"> {escape(page.notice)}"
-    yield "\n".join(
-        f"- **{escape(fact.name)}**: {fact.value} ({escape(fact.detail)}){f' [{fact.tag}]' if fact.tag else ''}"
-        for fact in page.facts
-    )
+    if page.others:
+        yield f"**{escape(page.leading)}**"
+    yield _facts(page.facts)
+    for summary in page.others:
+        yield f"**{escape(summary.label)}**"
+        yield _facts(summary.facts)
     for finding in page.findings:
         yield f"**{escape(finding['about'])}: {escape(finding['heading'])}.** {escape(finding['text'])}"
     for section in page.sections:
         yield from _section(section)
+
+
+def _facts(facts: tuple[Fact, ...]) -> str:
+    return "\n".join(
+        f"- **{escape(fact.name)}**: {fact.value} ({escape(fact.detail)}){f' [{fact.tag}]' if fact.tag else ''}"
+        for fact in facts
+    )
 
 
 def _section(section: Section) -> Iterator[str]:

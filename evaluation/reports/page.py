@@ -7,11 +7,11 @@ from evaluation.reports import page_agreement, page_grades, page_judges, page_ra
 from evaluation.reports.answers import SCHEMA as ANSWERS_SCHEMA
 from evaluation.reports.answers.page import answers_page
 from evaluation.reports.numbers import NBSP, decimal, in_percent, percent
-from evaluation.reports.page_facts import left_out, notice, raters_of
+from evaluation.reports.page_facts import judgments, left_out, notice
 from evaluation.reports.several import preferences_of
 from evaluation.reports.subject import Record, Subject, tag_of
 from evaluation.reports.tables import DASH, interval
-from evaluation.reports.view import Fact, Page, Section, merged
+from evaluation.reports.view import Fact, Page, Section, Summary, merged
 
 # Where the figures of a finding stand.
 ANCHORS = {"agreement": "agreement", "position_bias": "bias", "margin_change": "flips", "too_few": "methods"}
@@ -26,10 +26,16 @@ def report_page(report: Record) -> Page:
     return Page(
         title=report["study"]["title"],
         status=report["study"]["status"],
-        facts=(_judgments(subject), _agreement(subject), _alpha(subject), left_out(subject.report)),
+        facts=(*_facts(subject, subject.leading), left_out(subject.report)),
         findings=tuple(_anchored(finding, subjects) for finding in report["findings"]),
         sections=(*_sections(subjects), page_raters.methods(report)),
         notice=notice(subject.groups, subject.leading),
+        leading=subject.leading["label"],
+        others=tuple(
+            Summary(group["label"], _facts(subject, group))
+            for group in subject.voices
+            if group is not subject.leading
+        ),
     )
 
 
@@ -70,33 +76,37 @@ def _anchored(finding: dict[str, Any], subjects: Sequence[Subject]) -> dict[str,
     return {**finding, "anchor": anchor}
 
 
-def _judgments(subject: Subject) -> Fact:
-    """The leading group's; those of others stand beside them, because they are never added up."""
-    leading = subject.leading
-    parts = [f"{leading['items']:,} items", raters_of(leading)]
-    parts += [
-        f"{group['judgments']:,} by {raters_of(group)}" for group in subject.voices if group is not leading
-    ]
-    return Fact("Judgments", f"{leading['judgments']:,}", ", ".join(parts), tag=tag_of(leading))
+def _facts(subject: Subject, group: Record) -> tuple[Fact, ...]:
+    """A group's strip; a single rater can't agree with itself, so people are what it is held against."""
+    facts = [judgments(group)]
+    if group is subject.leading or group["raters"] > 1:
+        facts += [_agreement(subject, group), _alpha(subject, group)]
+    beside = group["against_people"]
+    if beside is not None:
+        facts.append(_share(subject, group, "Agreement with people", beside["outer"]))
+    return tuple(facts)
 
 
-def _agreement(subject: Subject) -> Fact:
-    found = subject.leading["agreement"]["overall"]["with_ties"]
+def _agreement(subject: Subject, group: Record) -> Fact:
+    return _share(subject, group, "Agreement", group["agreement"]["overall"]["with_ties"])
+
+
+def _share(subject: Subject, group: Record, name: str, found: Record) -> Fact:
     if found["value"] is None:
-        return Fact("Agreement", DASH, _of(subject, found["undefined"]), undefined=True)
+        return Fact(name, DASH, _of(subject, found["undefined"]), undefined=True)
     limits = interval(found, percent)
     detail = f"95{NBSP}% interval {limits}" if limits else found["undefined"]
-    return Fact("Agreement", in_percent(found["value"]), _of(subject, detail), tag=tag_of(subject.leading))
+    return Fact(name, in_percent(found["value"]), _of(subject, detail), tag=tag_of(group))
 
 
-def _alpha(subject: Subject) -> Fact:
+def _alpha(subject: Subject, group: Record) -> Fact:
     name = page_agreement.ALPHA
-    found = next(each["alpha"] for each in subject.leading["alpha"] if each["level"] == "nominal")
+    found = next(each["alpha"] for each in group["alpha"] if each["level"] == "nominal")
     if found["value"] is None:
         return Fact(name, DASH, _of(subject, found["undefined"]), undefined=True)
     limits = interval(found, decimal)
     detail = f"{limits}, nominal" if limits else found["undefined"]
-    return Fact(name, decimal(found["value"]), _of(subject, detail), tag=tag_of(subject.leading))
+    return Fact(name, decimal(found["value"]), _of(subject, detail), tag=tag_of(group))
 
 
 def _of(subject: Subject, detail: str) -> str:

@@ -1,6 +1,6 @@
 """What the top of every report says: who judged, what was left out, and whom not to take for people."""
 
-from evaluation.reports.subject import SIMULATED, Record
+from evaluation.reports.subject import SIMULATED, Record, tag_of
 from evaluation.reports.view import Fact
 
 PLURALS = {
@@ -16,6 +16,13 @@ LEFT_OUT = {"run not in figures": "of runs not in figures", "withdrawn item": "o
 def raters_of(group: Record) -> str:
     one, many = PLURALS[group["kind"]]
     return f"{group['raters']:,} {one if group['raters'] == 1 else many}"
+
+
+def judgments(group: Record) -> Fact:
+    """A group's own: groups stand beside each other and are never added up."""
+    n = group["items"]
+    detail = f"{n:,} item{'s' if n != 1 else ''}, {raters_of(group)}"
+    return Fact("Judgments", f"{group['judgments']:,}", detail, tag=tag_of(group))
 
 
 def left_out(report: Record) -> Fact:

@@ -17,8 +17,9 @@ def grades(subject: Subject) -> Section | None:
     blocks = [_by_pair(subject, first), Block(plot=_means(subject, first)), Block(tables=(_raters(graded),))]
     blocks += [_by_pair(subject, group, folded=True) for group in graded if group is not first]
     farthest = number(first["grades"]["distribution"][-1]["grade"])
+    one, two = subject.sides if len(subject.pairs) == 1 else ("the system named first", "the second")
     intro = (
-        f"A grade is negative where the system named first is better, positive where the second is, 0 for a tie; "
+        f"A grade is negative where {one} is better, positive where {two} is, 0 for a tie; "
         f"{farthest} is the farthest. Win rates and agreement are of its sign."
     )
     return Section("grades", "By how much", "Grades", tuple(blocks), intro)

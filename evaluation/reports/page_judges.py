@@ -61,7 +61,9 @@ def _beside_people(subject: Subject, compared: list[Record]) -> Iterator[Block]:
     )
     if compared[0]["against_people"]["outer_by_category"]:
         yield Block("Agreement with people by category", tables=(_outer_by_category(people, compared),))
-    tables = tuple(_confusion(group) for group in compared if group["against_people"]["confusion"]["n"])
+    tables = tuple(
+        _confusion(subject, group) for group in compared if group["against_people"]["confusion"]["n"]
+    )
     if tables:
         yield Block("Label by label", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
 
@@ -139,10 +141,10 @@ def _and_n(cell: Cell, estimate: Record) -> Cell:
     return Cell(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)
 
 
-def _confusion(group: Record) -> Table:
-    """Canonical responses have no names of their own here: a study may have many pairs."""
+def _confusion(subject: Subject, group: Record) -> Table:
+    """Items by both labels; where a study has many pairs, canonical responses have no names of their own."""
     found = group["against_people"]["confusion"]
-    names = ("First", "Second", "Tie")
+    names = (*subject.sides, "Tie")
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
         f"{group['label']}: items by its label (rows) and by people's majority, if any (columns).",
@@ -203,7 +205,7 @@ def _rates_block(
         what=f"Expected win rate of {one}{f' against {two}' if two else ''}, by rater",
         caption=f"Expected win rate of {one}{f' against {two}' if two else ''}{at}",
         reference=reference,
-        hints=(two, one) if pair else ("second preferred", "first preferred"),
+        hints=(two, one) if pair else subject.hints,
         named=True,
     )
     whose = "people and judges" if groups[0]["kind"] == "person" else "judges"

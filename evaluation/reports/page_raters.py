@@ -30,7 +30,8 @@ def bias(subject: Subject) -> Section:
         columns(["Raters", "First preferred", "n", *P_COLUMNS]),
     )
     length = Builder(
-        "Length: judgments that prefer the longer and the shorter response, and the difference, in percent.",
+        "Length: how many judgments of two responses of unequal length, ties included, prefer the longer and the "
+        "shorter one, and the difference, in percent.",
         columns(["Raters", "Longer", "Shorter", "Bias", "n"]),
     )
     for group in subject.groups:

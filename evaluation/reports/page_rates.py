@@ -19,7 +19,6 @@ from evaluation.reports.tables import P_COLUMNS, Builder, Cell, Table, columns, 
 from evaluation.reports.view import Block, Section
 
 PAIR = ("system_1", "system_2")
-MAJORITY = "Items won by majority, and expected win rate of the system named first, in percent."
 
 
 def win_rates(subject: Subject) -> Section:
@@ -28,11 +27,16 @@ def win_rates(subject: Subject) -> Section:
     return Section("win-rates", "Win rates", "Win rates", tuple(blocks), _reading(subject))
 
 
+def _caption(subject: Subject) -> str:
+    return f"Items won by majority, and expected win rate of {subject.first_side}, in percent."
+
+
 def _reading(subject: Subject) -> str:
     who = "" if subject.leading["kind"] == "person" else f" Judged by: {subject.leading['label'].lower()}."
     ties = "a tie counting as a win for either" if subject.ties_are_wins else "a tie counting half"
     return (
-        "A majority is more than half of an item's judgments. The expected win rate is the chance that one "
+        "A majority is more than half of an item's judgments; where an item has one judgment, that alone. The "
+        "expected win rate is the chance that one "
         f"judgment prefers the system, {ties}.{who}"
     )
 
@@ -139,18 +143,18 @@ def _one_arm(subject: Subject) -> Iterator[Block]:
     ]
     plot = share_plot(
         rows,
-        what="Expected win rate of the system named first",
-        caption=f"Expected win rate of the system named first{even(subject)[1]}",
+        what=f"Expected win rate of {subject.first_side}",
+        caption=f"Expected win rate of {subject.first_side}{even(subject)[1]}",
         reference=even(subject)[0],
-        hints=("second preferred", "first preferred"),
+        hints=subject.hints,
     )
     yield Block("", tables=(_all_pairs(subject, leading),), plot=plot, anchor="pair-1")
 
 
 def _all_pairs(subject: Subject, group: Record, whose: str = "") -> Table:
     names = ["Pair", "Setting"] if subject.several_arms else ["Pair"]
-    figures = ["First", "Second", "Tie", "n", "Expected", *_p_columns(subject)]
-    caption = f"{whose}{MAJORITY}{_p_caption(subject)}"
+    figures = [*subject.sides, "Tie", "n", "Expected", *_p_columns(subject)]
+    caption = f"{whose}{_caption(subject)}{_p_caption(subject)}"
     build = Builder(caption, columns([*names, *figures], names=len(names)))
     majority, expected = rates_of(group)
     tests = _tests(subject, group)
@@ -235,8 +239,8 @@ def _categories(subject: Subject) -> Iterator[Block]:
     found = subject.leading["win_rates"]
     if not found["majority_by_category"]:
         return
-    labels = ["Pair", "Category", "First", "Second", "Tie", "n", "Expected"]
-    build = Builder(MAJORITY, columns(labels, names=2))
+    labels = ["Pair", "Category", *subject.sides, "Tie", "n", "Expected"]
+    build = Builder(_caption(subject), columns(labels, names=2))
     expected = by_cell(found["expected_by_category"], "category", "system", "opponent")
     for rates in found["majority_by_category"]:
         cell = rates["cell"]
@@ -284,7 +288,7 @@ def _pair_flips(subject: Subject, group: Record) -> Table:
     labels = ["Pair", "Between", "Preferred", *P_COLUMNS, "Change of margin", "n", *P_COLUMNS]
     build = Builder(
         "Pair flips: the system that majorities prefer in either setting, with the test that both preferences hold; "
-        "and the change of the margin, which is the share of items won by the system named first less that of the "
+        f"and the change of the margin, which is the share of items won by {subject.first_side} less that of the "
         "other, in points, with its own test. Sign-flip tests over queries.",
         columns(labels, names=3),
     )

@@ -53,6 +53,25 @@ class Subject:
         return list(dict.fromkeys((cell["system_1"], cell["system_2"]) for cell in cells))
 
     @property
+    def sides(self) -> tuple[str, str]:
+        """What the two canonical responses are called: their systems, unless there are several pairs of them."""
+        if len(self.pairs) != 1:
+            return "First", "Second"
+        one, two = self.pairs[0]
+        return self.system(one), self.system(two)
+
+    @property
+    def first_side(self) -> str:
+        """Whose win rates are shown, in the middle of a sentence."""
+        return self.sides[0] if len(self.pairs) == 1 else "the system named first"
+
+    @property
+    def hints(self) -> tuple[str, str]:
+        """What it means to lie further left or right in a plot of win rates."""
+        one, two = self.sides
+        return (two, one) if len(self.pairs) == 1 else ("second preferred", "first preferred")
+
+    @property
     def several_opponents(self) -> bool:
         """Whether some system was compared with more than one other."""
         opponents: dict[str, set[str]] = {}

@@ -20,6 +20,14 @@ class Fact:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """The strip of one group of raters beside the leading one."""
+
+    label: str
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True)
 class Block:
     """A part of a section; whatever is there is shown in this order: heading, text, tables, plot.
 
@@ -76,7 +84,10 @@ def merged(sections: Sequence[tuple[str, str, Section]]) -> Section:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole report. `notice` is what must be read before any figure."""
+    """The whole report. `notice` is what must be read before any figure.
+
+    `facts` are the leading group's, which is called `leading` where `others` have figures too.
+    """
 
     title: str
     status: str
@@ -84,3 +95,5 @@ class Page:
     findings: tuple[dict[str, Any], ...]
     sections: tuple[Section, ...]
     notice: str = ""
+    leading: str = ""
+    others: tuple[Summary, ...] = ()

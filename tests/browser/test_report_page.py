@@ -131,7 +131,7 @@ def ties_are_counted_as_wins_by_a_link(visitor: Visitor) -> None:
 
 
 def symbols_keep_their_case(visitor: Visitor) -> None:
-    label = visitor.page.locator(".facts dt", has_text="Krippendorff")
+    label = visitor.page.locator(".facts dt", has_text="Krippendorff").first
     assert label.evaluate("(node) => getComputedStyle(node).textTransform") == "none"
     assert "Krippendorff's \N{GREEK SMALL LETTER ALPHA}" in label.inner_text()
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from evaluation.models import Study
-from evaluation.reports.common import INTERVALS, TIES_COUNT, facts_of
+from evaluation.reports.common import INTERVALS, LENGTH_RULE, MAJORITY_RULE, TIES_COUNT, facts_of
 from evaluation.reports.judges import who_judged
 
 Record = dict[str, Any]
@@ -57,11 +57,7 @@ def _sentences(report: Record) -> list[tuple[str, str]]:
             "Friedman's test is over queries, whose systems are ranked by their mean ranks; pairs of systems are "
             "Nemenyi's.",
         ),
-        (
-            "pairs",
-            "A majority is more than half of an item's judgments, and a tie can win it; win rates by majority leave "
-            "out items without one.",
-        ),
+        ("pairs", MAJORITY_RULE),
         (
             "entries",
             "Decisions about drafted entries are read from where settled entries came from: accepted is what is there "
@@ -69,6 +65,7 @@ def _sentences(report: Record) -> list[tuple[str, str]]:
             "that two raters or more decided about.",
         ),
         ("pairs", TIES_COUNT[report["parameters"]["ties"]]),
+        ("pairs", LENGTH_RULE),
     ]
     if spread:
         sentence = (

@@ -1,6 +1,6 @@
 """From an answers report to what is read: the same view model as the pairwise page's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from evaluation.reports import page_raters
@@ -16,10 +16,10 @@ from evaluation.reports.answers import (
 from evaluation.reports.answers.subject import AnswersSubject
 from evaluation.reports.numbers import decimal, in_percent, percent
 from evaluation.reports.page_agreement import ALPHA
-from evaluation.reports.page_facts import left_out, notice, raters_of
+from evaluation.reports.page_facts import judgments, left_out, notice
 from evaluation.reports.subject import Record, tag_of
 from evaluation.reports.tables import DASH, interval
-from evaluation.reports.view import Fact, Page, Section
+from evaluation.reports.view import Fact, Page, Section, Summary
 
 SECTIONS: tuple[Callable[[AnswersSubject], Section | None], ...] = (
     page_entries.entries,
@@ -51,7 +51,7 @@ def answers_page(report: Record) -> Page:
     return Page(
         title=report["study"]["title"],
         status=report["study"]["status"],
-        facts=tuple(fact for fact in _facts(subject) if fact is not None),
+        facts=(*_facts(subject, subject.leading), left_out(report)),
         findings=tuple(_anchored(finding) for finding in report["findings"]),
         sections=(
             *sections,
@@ -59,6 +59,12 @@ def answers_page(report: Record) -> Page:
             page_raters.methods(report),
         ),
         notice=notice(subject.groups, subject.leading),
+        leading=subject.leading["label"],
+        others=tuple(
+            Summary(group["label"], _facts(subject, group))
+            for group in subject.voices
+            if group is not subject.leading
+        ),
     )
 
 
@@ -66,26 +72,29 @@ def _anchored(finding: dict[str, Any]) -> dict[str, Any]:
     return {**finding, "anchor": ANCHORS.get(finding["kind"]) or f"question-{finding['question']}"}
 
 
-def _facts(subject: AnswersSubject) -> list[Fact | None]:
-    return [_judgments(subject), _agreement(subject), _summary(subject), left_out(subject.report)]
-
-
-def _judgments(subject: AnswersSubject) -> Fact:
-    """The leading group's; those of others stand beside them, because they are never added up."""
-    leading = subject.leading
-    parts = [f"{leading['items']:,} items", raters_of(leading)]
-    parts += [
-        f"{group['judgments']:,} by {raters_of(group)}" for group in subject.voices if group is not leading
+def _facts(subject: AnswersSubject, group: Record) -> tuple[Fact, ...]:
+    """A group's strip. A single rater has no agreement of its own."""
+    found = [
+        judgments(group),
+        _agreement(subject, group) if group is subject.leading or group["raters"] > 1 else None,
+        _summary(subject, group),
     ]
-    return Fact("Judgments", f"{leading['judgments']:,}", ", ".join(parts), tag=tag_of(leading))
+    return tuple(fact for fact in found if fact is not None)
 
 
-def _agreement(subject: AnswersSubject) -> Fact | None:
-    """That of the study's first question; of rankings it is Kendall's W."""
-    if not subject.questions:
+def _answered(subject: AnswersSubject, group: Record) -> Iterator[tuple[Record, Record]]:
+    """The questions with the group's figures; the leading group is stood in for where it was not asked."""
+    for question in subject.questions:
+        figures = subject.lead(question) if group is subject.leading else subject.figures(question, group)
+        if figures is not None:
+            yield question, figures
+
+
+def _agreement(subject: AnswersSubject, group: Record) -> Fact | None:
+    """That of the group's first question; of rankings it is Kendall's W."""
+    question, figures = next(_answered(subject, group), (None, None))
+    if question is None or figures is None:
         return None
-    question = subject.questions[0]
-    figures = subject.lead(question)
     is_ranking = question["form"] == "ranking"
     found = figures["ranking"]["w"] if is_ranking else figures["alpha"]
     name = page_agreement.W if is_ranking else ALPHA
@@ -93,10 +102,9 @@ def _agreement(subject: AnswersSubject) -> Fact | None:
     return _fact(subject, figures, name, found, decimal, about)
 
 
-def _summary(subject: AnswersSubject) -> Fact | None:
+def _summary(subject: AnswersSubject, group: Record) -> Fact | None:
     """What stands out in the first question: who leads, or how often the answer is yes."""
-    for question in subject.questions:
-        figures = subject.lead(question)
+    for question, figures in _answered(subject, group):
         if question["form"] == "ranking" and figures["ranking"]["by_system"]:
             best = min(figures["ranking"]["by_system"], key=lambda each: each["mean_rank"]["value"])
             about = subject.systems[best["system"]]
