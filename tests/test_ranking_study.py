@@ -197,8 +197,8 @@ def test_moves_stay_in_the_draft_and_in_a_form_that_is_sent_back(client):
 def test_the_page_holds_what_is_ranked_once(client):
     participant = someone(make_ranking_study(n=5, main=1))
     page = client.get(f"/p/{participant.token}/").content.decode()
-    assert page.count("<p>Do you mean the film?</p>") == 0
-    assert page.count("<p>Would you like to see skeletons in a museum near you?</p>") == 1
+    assert page.count('<p dir="auto">Do you mean the film?</p>') == 0
+    assert page.count('<p dir="auto">Would you like to see skeletons in a museum near you?</p>') == 1
     assert 'class="pair"' not in page
 
 

@@ -1,5 +1,6 @@
 """Responses as HTML: nothing in them runs, loads from outside or breaks the page, and none holds up a launch."""
 
+import re
 import sys
 from html.parser import HTMLParser
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.models import Item, Response
 from evaluation.rendering import RenderBox, box, markdown, render_markdown, render_plain
-from evaluation.rendering.markdown import ATTRIBUTES, LINK_RULES, TAGS
+from evaluation.rendering.markdown import ATTRIBUTES, CLASSES, LINK_RULES, TAGS, VALUES
 from evaluation.services import launch_study
 from tests.factories import make_study
 
@@ -28,7 +29,12 @@ class Reader(HTMLParser):
         allowed = LINK_ATTRIBUTES if tag == "a" else ATTRIBUTES.get(tag, set())
         if tag not in TAGS:
             self.harm.append(tag)
-        self.harm += [f"{tag} {name}" for name, _ in attrs if name not in allowed]
+        fixed = {**VALUES.get(tag, {}), "class": CLASSES.get(tag, set())}
+        self.harm += [
+            f"{tag} {name}={value}"
+            for name, value in attrs
+            if name not in allowed and value not in fixed.get(name, ())
+        ]
         self.harm += [f"{tag} -> {to}" for name, to in attrs if name == "href" and not harmless(to)]
         if tag not in VOID:
             self.open.append(tag)
@@ -129,6 +135,9 @@ def test_each_of_the_two_walls_holds_alone(text, monkeypatch):
     [
         "<script>alert(1)</script>",
         "<p onclick='alert(1)'>x</p>",
+        "<p dir='rtl'>x</p>",
+        "<pre tabindex='5'>x</pre>",
+        "<section class='page'>x</section>",
         "<p><img src='//evil.example/x.png'></p>",
         "<a href=' java\tscript:alert(1)'>x</a>",
         "<a href='data:text/html,x'>x</a>",
@@ -147,7 +156,11 @@ def test_these_tests_see_harm_where_there_is_some(html):
     ("text", "shown"),
     [
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-        ("![A cat](https://evil.example/cat.png)", "[A cat]"),
+        ("![A cat](https://evil.example/cat.png)", "[image: A cat]"),
+        (
+            "![A **black** cat,\n`purring` &amp; <b>](https://evil.example/x)",
+            "[image: A black cat, purring & <b>]",
+        ),
         ("![](https://evil.example/cat.png)", "[image]"),
         ("[click](javascript:alert(1))", "[click](javascript:alert(1))"),
         ("a < b && b > c", "a < b && b > c"),
@@ -172,16 +185,83 @@ def test_what_markdown_is_used_for():
     html = render_markdown(
         "# Top\n\n**bold** *em* ~~gone~~ `code`\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |"
     )
-    for part in ("<h3>Top</h3>", "<strong>bold</strong>", "<em>em</em>", "<s>gone</s>", "<code>code</code>"):
+    for part in ("Top</h3>", "<strong>bold</strong>", "<em>em</em>", "<s>gone</s>", "<code>code</code>"):
         assert part in html
-    assert html.count("<li>") == 2
-    assert html.count("<td>") == 2
+    assert html.count("</li>") == 2
+    assert html.count("</td>") == 2
     assert read(html).split() == ["Top", "bold", "em", "gone", "code", "one", "two", "a", "b", "1", "2"]
+
+
+def test_tasks_show_their_boxes():
+    html = render_markdown("- [ ] to do\n- [x] done\n- neither\n\n1. [X] loose\n\n2. [ ]not one")
+    assert read(html).split("\n") == [
+        "",
+        "☐ to do",
+        "☑ done",
+        "neither",
+        "",
+        "",
+        "",
+        "☑ loose",
+        "",
+        "",
+        "[ ]not one",
+        "",
+        "",
+    ]
+    assert html.count('class="task-list-item"') == 3
+
+
+def test_footnotes_stand_at_the_end_under_their_numbers():
+    html = render_markdown(
+        "One[^b], two[^a] and one again[^b].\n\n[^a]: The *second*.\n[^b]: The first.\n[^c]: Nobody's.\n\nLast words."
+    )
+    assert '<p dir="auto">One<sup>[1]</sup>, two<sup>[2]</sup> and one again<sup>[1]</sup>.</p>' in html
+    before, notes = html.split('<section class="footnotes">')
+    assert "Last words." in before
+    assert [each.strip() for each in read(f"<section>{notes}").split("\n") if each] == [
+        "The first.",
+        "The second.",
+        "Nobody's.",
+    ]
+
+
+def test_two_responses_on_a_page_share_no_address():
+    html = render_markdown("# Top\n\nA[^1].\n\n[^1]: Note.")
+    assert " id=" not in html
+    assert "href" not in html
+
+
+def test_a_footnote_that_is_not_there_stays_as_it_was_written():
+    assert read(render_markdown("As shown[^3].")) == "As shown[^3]."
+
+
+@pytest.mark.parametrize(
+    ("text", "directed"),
+    [
+        ("English.\n\n日本語.\n\n# 日本語", ["p", "p", "h3"]),
+        ("> quoted\n>\n> 日本語", ["blockquote"]),
+        ("- one\n- 日本語\n  - nested", ["li", "li"]),
+        ("- loose\n\n- 日本語", ["li", "li"]),
+        ("| a | 日本語 |\n|---|---|\n| c | 日本語 |", ["th", "th", "td", "td"]),
+        ("A[^1]\n\n[^1]: 日本語", ["p", "li"]),
+        ("    code", []),
+    ],
+)
+def test_each_block_runs_in_the_direction_of_its_own_text(text, directed):
+    """The outermost one: a block that has a direction is passed over when the ones around it look for theirs."""
+    assert re.findall(r'<(\w+)[^>]* dir="auto"', render_markdown(text)) == directed
+
+
+def test_code_can_be_scrolled_from_the_keyboard():
+    assert (
+        render_markdown("```py\nx = '<b>'\n```") == "<pre tabindex=\"0\"><code>x = '&lt;b&gt;'\n</code></pre>"
+    )
 
 
 def test_headings_stay_below_the_page_s_own():
     html = render_markdown("\n\n".join(f"{'#' * level} h" for level in range(1, 7)))
-    assert [html.count(f"<h{level}>") for level in range(1, 7)] == [0, 0, 1, 1, 1, 3]
+    assert [html.count(f"</h{level}>") for level in range(1, 7)] == [0, 0, 1, 1, 1, 3]
 
 
 @pytest.mark.parametrize("render", [render_markdown, render_plain])
@@ -194,7 +274,7 @@ def test_right_to_left_and_other_scripts_come_through(render, text):
 
 
 def test_plain_text_keeps_paragraphs_and_line_breaks():
-    assert render_plain("a\r\nb\n\n\n<c>\n") == "<p>a<br>b</p>\n<p>&lt;c&gt;</p>"
+    assert render_plain("a\r\nb\n\n\n<c>\n") == '<p dir="auto">a<br>b</p>\n<p dir="auto">&lt;c&gt;</p>'
     assert render_plain("") == render_markdown("") == ""
 
 
@@ -202,6 +282,7 @@ MARKUP = st.lists(
     st.sampled_from(
         [
             "<", ">", "</", "<script>", "</p>", "<img src=x onerror=y>", "[", "](", ")", "![", "javascript:", "data:",
+            "[^1]", "[^1]: ", "[ ] ", "[x] ",
             "&#x", "&lt;", "`", "```\n", "*", "**", "_", "~~", "#", "\n", "\n\n", "- ", "1. ", "> ", "|", "---", "\\",
             '"', "'", " ", "\t", "http://a.b", "<!--", "-->", "<![CDATA[", "]: ", "\x00", "\u202e", "a", "é",
         ]
@@ -233,14 +314,15 @@ def test_a_long_text_is_rendered_like_a_short_one():
         html = renderer.render(LONG)
         assert html.count("<em>ordinary</em>") == 6_200
         assert html == render_markdown(LONG)
-        assert renderer.render("short *text*") == "<p>short <em>text</em></p>"
+        assert renderer.render("short *text*") == '<p dir="auto">short <em>text</em></p>'
     assert renderer.fallbacks == 0
 
 
 @pytest.mark.parametrize(
     "text",
     ["[" * 100_000, "![" * 50_000, "![[]()" * 20_000, "[a](" * 25_000, "> " * 50_000, "*_" * 50_000, "a**b" * 25_000,
-     "`" * 100_000, "|" * 100_000, "<" * 100_000, "&#" * 50_000, "- " * 50_000, "\n" * 100_000, "[x]: <" * 16_000],
+     "`" * 100_000, "|" * 100_000, "<" * 100_000, "[^" * 50_000, "[^a]: " * 20_000, "[^a]" * 20_000 + "\n\n[^a]: b",
+     "- [ ] " * 20_000, "- [x] a\n" * 10_000, "&#" * 50_000, "- " * 50_000, "\n" * 100_000, "[x]: <" * 16_000],
     ids=lambda text: text[:6].strip() or "newlines",
 )  # fmt: skip
 def test_pathological_texts_end_within_the_box(text):
@@ -255,9 +337,9 @@ def test_pathological_texts_end_within_the_box(text):
 
 def test_a_hundred_thousand_brackets_fall_back_to_plain_text():
     with RenderBox(0.1) as renderer:
-        assert renderer.render("[" * 100_000) == f"<p>{'[' * 100_000}</p>"
+        assert renderer.render("[" * 100_000) == f'<p dir="auto">{"[" * 100_000}</p>'
         assert renderer.fallbacks == 1
-        assert renderer.render("[" * 100_000).startswith("<p>[[")
+        assert renderer.render("[" * 100_000).startswith('<p dir="auto">[[')
         assert renderer.fallbacks == 2
 
 
@@ -305,6 +387,6 @@ def test_a_launch_survives_whatever_a_response_holds(settings):
     launch_study(study)
     for item in Item.objects.all():
         first, second = item.stimulus["responses"]
-        assert first["html"] == f"<p>{'[' * 100_000}</p>"
+        assert first["html"] == f'<p dir="auto">{"[" * 100_000}</p>'
         assert first["text"] == "[" * 100_000
         assert read(second["html"]).startswith("<script>")

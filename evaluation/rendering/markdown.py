@@ -5,22 +5,28 @@ would do; both must fail before a response harms a participant.
 """
 
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
 
 # Part of every stimulus and so of its hash: a change of what comes out is a new version.
-RENDERER = "commonmark-1"
+RENDERER = "commonmark-2"
 
-TAGS = {
-    "p", "br", "hr", "ul", "ol", "li", "strong", "em", "s", "code", "pre", "blockquote", "a",
-    "h3", "h4", "h5", "h6", "table", "thead", "tbody", "tr", "th", "td",
+# Each runs in the direction of its own text: an Arabic paragraph in an English response from right to left.
+DIRECTED = {"p", "h3", "h4", "h5", "h6", "blockquote", "li", "th", "td"}
+TAGS = DIRECTED | {
+    "br", "hr", "ul", "ol", "strong", "em", "s", "code", "pre", "a", "table", "thead", "tbody", "tr", "sup", "section",
 }  # fmt: skip
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+# Attributes with the only value that they may have. Code wider than the page is scrolled, from the keyboard too.
+VALUES = {**{tag: {"dir": {"auto"}} for tag in DIRECTED}, "pre": {"tabindex": {"0"}}}
+CLASSES = {"li": {"task-list-item"}, "section": {"footnotes"}}
 LINK_RULES = {"http", "https", "mailto"}
 
 
@@ -39,16 +45,66 @@ class _Renderer(RendererHTML):
             if token.type == "heading_open":
                 before = min(int(token.tag[1]) - top + PAGE_LEVEL + 1, before + 1, 6)
             token.tag = f"h{before}"
+        _direct(tokens)
         return str(super().render(tokens, options, env))
 
     def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        text = self.renderInlineAsText(tokens[idx].children or [], options, env)
-        return html.escape(f"[{text or 'image'}]")
+        description = " ".join(self.renderInlineAsText(tokens[idx].children or [], options, env).split())
+        return html.escape(f"[image: {description}]" if description else "[image]")
+
+    def list_item_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        """A task's box is a character, since nobody is to fill it in."""
+        opened = self.renderToken(tokens, idx, options, env)
+        return opened + {None: "", True: "☑ ", False: "☐ "}[tokens[idx].meta.get("checked")]
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return f'<pre tabindex="0"><code>{html.escape(tokens[idx].content)}</code></pre>\n'
+
+    code_block = fence
 
 
-_markdown = MarkdownIt(
-    "commonmark", {"html": False, "linkify": False, "maxNesting": 30}, renderer_cls=_Renderer
-).enable(["table", "strikethrough"])
+# Numbers without addresses: one within the page would be the same in every response on it.
+FOOTNOTES: dict[str, Callable[[RendererHTML, Sequence[Token], int, Any, Any], str]] = {
+    "footnote_ref": lambda _, tokens, at, options, env: f"<sup>[{tokens[at].meta['id'] + 1}]</sup>",
+    "footnote_block_open": lambda *_: '<section class="footnotes"><ol>\n',
+    "footnote_open": lambda *_: '<li dir="auto">',
+    "footnote_anchor": lambda *_: "",
+    "footnote_close": lambda *_: "</li>\n",
+    "footnote_block_close": lambda *_: "</ol></section>\n",
+}
+
+
+def _direct(tokens: Sequence[Token]) -> None:
+    """The outermost of these blocks takes its direction from its text; what has one of its own tells those around it
+    nothing (`dir="auto"` passes over it), so the blocks inside have none."""
+    within = 0
+    for token in tokens:
+        if token.tag in DIRECTED or token.type in ("footnote_open", "footnote_close"):
+            if token.nesting == 1 and not within and token.tag:
+                token.attrSet("dir", "auto")
+            within += token.nesting
+        if token.type.endswith("_list_open"):
+            token.attrs.pop("class", None)
+
+
+def _keep_unreferenced(state: StateCore) -> None:
+    """A footnote to which nothing refers stands with the others; the plugin would leave it out."""
+    footnotes = state.env.get("footnotes", {})
+    for label, number in footnotes.get("refs", {}).items():
+        if number < 0:
+            footnotes["refs"][label] = len(footnotes["list"])
+            footnotes["list"][len(footnotes["list"])] = {"label": label[1:], "count": 0}
+
+
+_OPTIONS = {"html": False, "linkify": False, "tasklists": True, "maxNesting": 30}
+_markdown = (
+    MarkdownIt("commonmark", _OPTIONS, renderer_cls=_Renderer)
+    .enable(["table", "strikethrough"])
+    .use(footnote_plugin, inline=False)
+)
+_markdown.core.ruler.before("footnote_tail", "keep_unreferenced", _keep_unreferenced)
+for _name, _rule in FOOTNOTES.items():
+    _markdown.add_render_rule(_name, _rule)
 
 
 def render_markdown(text: str) -> str:
@@ -57,6 +113,8 @@ def render_markdown(text: str) -> str:
         _markdown.render(text),
         tags=TAGS,
         attributes=ATTRIBUTES,
+        tag_attribute_values=VALUES,
+        allowed_classes=CLASSES,
         url_schemes=LINK_RULES,
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
@@ -68,7 +126,7 @@ def render_plain(text: str) -> str:
     """Plain text as HTML: paragraphs at blank lines, line breaks kept."""
     paragraphs = [part.strip("\n") for part in text.replace("\r\n", "\n").split("\n\n")]
     return "\n".join(
-        f"<p>{'<br>'.join(html.escape(paragraph).split(chr(10)))}</p>"
+        f'<p dir="auto">{"<br>".join(html.escape(paragraph).split(chr(10)))}</p>'
         for paragraph in paragraphs
         if paragraph
     )

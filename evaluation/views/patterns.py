@@ -27,7 +27,10 @@ FOLLOW_UPS = (
 TEXTS = (
     LONG,
     "Its benefits include:\n\n- alertness,\n- antioxidants.\n\n### In short\n\nAvoid it in the **evening**.\n\n"
-    "| Cup | Caffeine |\n| --- | --- |\n| Espresso | 63 mg |\n\n> As `they` say.\n\n```\ncoffee = bean + water\n```",
+    "| Cup | Caffeine |\n| --- | --- |\n| Espresso | 63 mg |\n\n> As `they` say[^1].\n\n```\ncoffee = bean + water"
+    "  # and whatever else somebody may add to a line that is wider than its card\n```\n\n- [x] Grind\n- [ ] Drink\n\n"
+    "القهوة مفيدة لمعظم الناس باعتدال (3 cups).\n\n- Water\n- قهوة (beans)\n\n![A cup on a table](cup.png)\n\n"
+    "[^1]: In the *kitchen*.",
     "",
     "القهوة مفيدة لمعظم الناس باعتدال. " * 5,
 )
