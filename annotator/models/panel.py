@@ -145,6 +145,8 @@ class PanelEvent(models.Model):
 
     platform = models.CharField(max_length=30)
     event_id = models.CharField(max_length=120)
+    # The hash of what was signed: the body and the time of signing.
+    signed = models.CharField(max_length=64, blank=True, db_index=True)
     kind = models.CharField(max_length=60)
     # By the panel's clock; events are applied in this order, however they arrive.
     occurred_at = models.DateTimeField()

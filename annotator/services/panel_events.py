@@ -5,7 +5,6 @@ event is kept by its id, what is older than what is known changes nothing, and a
 """
 
 import hashlib
-import json
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from annotator.models import Panel, PanelEvent, PanelStatus, Submission
 from annotator.platforms.prolific import signature
 from annotator.platforms.prolific.statuses import study_status, submission_status
 from annotator.services.panel_records import Seen, note_status
+from evaluation.bodies import BadJSON, read_object
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,8 @@ PLATFORM = "prolific"
 STUDY_STATUS, SUBMISSION_STATUS = "study.status.change", "submission.status.change"
 # An event that was nobody's for so long is of a study that is not here.
 ORPHAN_DAYS = 30
+# Every attempt to deliver is signed anew; what was signed longer ago is sent again by somebody else.
+FRESH = timedelta(minutes=5)
 # The time of signing has whole seconds.
 SLACK = timedelta(minutes=1)
 # Above this a number of seconds would be in the year 5138; it counts milliseconds.
@@ -48,8 +50,9 @@ class Unapplied(Exception):
     """Why an event can't be applied, in words."""
 
 
-def receive(raw: bytes, headers: Mapping[str, str]) -> PanelEvent:
+def receive(raw: bytes, headers: Mapping[str, str]) -> PanelEvent | None:
     """Stores a delivery once, whatever it is about. Raises NoSecret, NotSigned or NotAnEvent; then nothing is stored.
+    Nor is anything where it is a copy of one that was made before: then the answer is None.
 
     `raw` is the body byte by byte as it came: that is what was signed.
     """
@@ -60,11 +63,20 @@ def receive(raw: bytes, headers: Mapping[str, str]) -> PanelEvent:
     if not signature.verify(raw, written, headers.get("X-Prolific-Request-Signature", ""), secret):
         raise NotSigned("The signature is not that of this body and the secret set here.")
     payload = _read(raw)
+    signed = hashlib.sha256(written.encode() + raw).hexdigest()
+    # The id is not signed: a copy may have another one.
+    event_id = headers.get("X-Event-ID", "").strip()
+    event_id = event_id if 0 < len(event_id) <= 120 else signed
+    known = PanelEvent.objects.filter(platform=PLATFORM, signed=signed).exclude(event_id=event_id)
+    if _moment(written) < timezone.now() - FRESH or known.exists():
+        logger.warning("A webhook signed at %s was sent again by somebody, and is ignored.", written)
+        return None
     panel = _find_panel(payload)
     event, _ = PanelEvent.objects.get_or_create(
         platform=PLATFORM,
-        event_id=_event_id(headers.get("X-Event-ID", ""), raw, written),
+        event_id=event_id,
         defaults={
+            "signed": signed,
             "kind": payload["event_type"][:60],
             "occurred_at": _occurred(headers.get("X-Timestamp", ""), written),
             "payload": payload,
@@ -171,21 +183,13 @@ def _adopt(panel: Panel) -> None:
 
 def _read(raw: bytes) -> dict[str, Any]:
     try:
-        payload = json.loads(raw)
-    except ValueError as error:
-        raise NotAnEvent(f"The body is no JSON: {error}") from None
-    if not isinstance(payload, dict):
-        raise NotAnEvent("The body is no JSON object.")
+        payload = read_object(raw)
+    except BadJSON as wrong:
+        raise NotAnEvent(str(wrong)) from None
     for name in ("event_type", "resource_id"):
         if not isinstance(payload.get(name), str) or not payload[name]:
             raise NotAnEvent(f"{name} is missing.")
     return payload
-
-
-def _event_id(given: str, raw: bytes, written: str) -> str:
-    """The panel's id of the event; without one, what was signed names it."""
-    given = given.strip()
-    return given if 0 < len(given) <= 120 else hashlib.sha256(written.encode() + raw).hexdigest()
 
 
 def _occurred(written: str, signed_at: str) -> datetime:

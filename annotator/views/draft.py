@@ -1,6 +1,5 @@
 """Keeping what was filled in so far, and with it the place: from the page's script, or as a plain form."""
 
-import json
 import uuid
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +9,7 @@ from django.utils import timezone
 
 from annotator.services.drafts import MAX_DRAFT, save_draft
 from annotator.views.access import clean_text, home, participant_view
+from evaluation.bodies import BadJSON, read_object
 from evaluation.forms import PROBLEM_NOTE
 
 
@@ -23,11 +23,9 @@ def draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRes
         until = save_draft(token, assignment_id, draft_fields(request.POST.dict()))
         return home(token, "more-time" if until else "lost")
     try:
-        fields = json.loads(request.body)
-    except ValueError:
-        return JsonResponse({"error": "not JSON"}, status=400)
-    if not isinstance(fields, dict):
-        return JsonResponse({"error": "not an object"}, status=400)
+        fields = read_object(request.body)
+    except BadJSON as wrong:
+        return JsonResponse({"error": str(wrong)}, status=400)
     until = save_draft(token, assignment_id, draft_fields(fields))
     if until is None:
         return JsonResponse({"error": "lost"}, status=409)

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 def prolific_hook(request: HttpRequest) -> HttpResponse:
     """Stores a delivery and answers at once; the worker does what it calls for. What is not 2xx is delivered again."""
     try:
-        receive(request.body, request.headers)
+        event = receive(request.body, request.headers)
     except NoSecret as why:
         logger.error("A webhook was refused: %s", why)
         return _plain(f"Not set up: {why}", 503)
@@ -27,7 +27,8 @@ def prolific_hook(request: HttpRequest) -> HttpResponse:
     except NotAnEvent as why:
         logger.warning("A webhook was refused: %s", why)
         return _plain(str(why), 400)
-    queue_events()
+    if event is not None:
+        queue_events()
     return HttpResponse(status=204)
 
 

@@ -1,6 +1,5 @@
 """Asking a model for a revised draft of the entries: from the page's script, or as a plain form."""
 
-import json
 import uuid
 
 from django.db import transaction
@@ -12,6 +11,7 @@ from annotator.tasks import ask_for_draft
 from annotator.views.access import home, participant_view
 from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.texts import NOTICES
+from evaluation.bodies import BadJSON, read_object
 from evaluation.forms import INSTRUCTION, read_fields
 
 
@@ -25,9 +25,10 @@ def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     wants_json = "application/json" in (request.content_type, request.headers.get("Accept"))
     if is_too_large(request):
         return _said("too-large", token, wants_json=wants_json, status=413)
-    fields = _fields(request)
-    if fields is None:
-        return JsonResponse({"error": "not a JSON object"}, status=400)
+    try:
+        fields = _fields(request)
+    except BadJSON as wrong:
+        return JsonResponse({"error": str(wrong)}, status=400)
     try:
         waiting = ask(token, assignment_id, fields.get(INSTRUCTION, ""), read_fields(fields))
     except RoundRefused as refused:
@@ -43,15 +44,10 @@ def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     return home(token, "round-asked")
 
 
-def _fields(request: HttpRequest) -> dict[str, str] | None:
-    """The texts that were sent, by name; None where the body is not what it says."""
-    if request.content_type != "application/json":
-        return draft_fields(request.POST.dict())
-    try:
-        sent = json.loads(request.body)
-    except ValueError:
-        return None
-    return draft_fields(sent) if isinstance(sent, dict) else None
+def _fields(request: HttpRequest) -> dict[str, str]:
+    """The texts that were sent, by name. Raises BadJSON."""
+    is_json = request.content_type == "application/json"
+    return draft_fields(read_object(request.body) if is_json else request.POST.dict())
 
 
 def _said(notice: str, token: str, *, wants_json: bool, status: int) -> HttpResponse:

@@ -1,12 +1,13 @@
 """Reading a request's body: JSON, small, and whatever it is, never more than a bad request."""
 
-import json
 from collections.abc import Mapping
 from typing import IO, Any
 
 from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
+
+from evaluation.bodies import BadJSON, read_json
 
 MAX_BYTES = 64 * 1024
 
@@ -25,20 +26,6 @@ class SmallJSONParser(JSONParser):
         if len(raw) > MAX_BYTES:
             raise TooLarge
         try:
-            # JSON is UTF-8, whatever charset the header claims.
-            value = json.loads(raw.decode("utf-8"), parse_constant=_refuse)
-            # Half a character, as \ud800 alone is one, can neither be stored nor answered with.
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except RecursionError:
-            raise ParseError("The JSON is nested too deeply.") from None
-        except ValueError as wrong:
-            raise ParseError(f"This is not JSON: {_reason(wrong)}") from None
-        return value
-
-
-def _reason(wrong: ValueError) -> str:
-    return "it holds half a character" if isinstance(wrong, UnicodeEncodeError) else str(wrong)
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+            return read_json(raw)
+        except BadJSON as wrong:
+            raise ParseError(str(wrong)) from None

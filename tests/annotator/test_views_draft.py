@@ -29,19 +29,42 @@ def test_keeps_fields_and_extends_the_lease(client, participant):
     assert Assignment.objects.get().draft == {"preference": "r2"}
 
 
-def test_text_that_no_database_takes_is_cleaned(client, participant):
-    assert (
-        send(client, participant, '{"justification": "a\\u0000b\\ud800c", "x\\u0000": "y"}').status_code
-        == 200
-    )
-    assert Assignment.objects.get().draft == {"justification": "ab?c", "x": "y"}
-    assert client.get(home(participant)).status_code == 200
+BAD_JSON = {
+    "cut off": "{",
+    "a list": "[]",
+    "null": "null",
+    "a text": '"x"',
+    "no UTF-8": b"\xff\xfe",
+    "deep": '{"justification": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "NUL": '{"justification": "a\\u0000b"}',
+    "NUL in a name": '{"a\\u0000b": "x"}',
+    "NUL as it is": '{"justification": "a\0b"}',
+    "half a character": '{"justification": "a\\ud800b"}',
+    "half a character in a name": '{"\\udc00": "x"}',
+    "no number": '{"n": NaN}',
+    "endless": '{"n": 1e999}',
+}
 
 
-@pytest.mark.parametrize("body", ["{", "[]", "null", '"x"', b"\xff\xfe"])
-def test_bad_json(client, participant, body):
-    assert send(client, participant, body).status_code == 400
+@pytest.mark.parametrize("view", ["draft", "revise"])
+@pytest.mark.parametrize("body", BAD_JSON.values(), ids=BAD_JSON)
+def test_bad_json_is_refused_with_the_reason(client, participant, view, body):
+    answer = client.post(address(client, participant, view), body, content_type="application/json")
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith(("This is not", "This holds", "The JSON is"))
     assert Assignment.objects.get().draft == {}
+
+
+def test_a_backslash_is_no_nul(client, participant):
+    assert send(client, participant, '{"justification": "C:\\\\u0000"}').status_code == 200
+    assert Assignment.objects.get().draft == {"justification": "C:\\u0000"}
+
+
+def test_a_form_s_text_that_no_database_takes_is_cleaned(client, participant):
+    form = {"justification": "a\x00b", "x\x00": "y"}
+    assert client.post(address(client, participant, "draft"), form).status_code == 303
+    assert Assignment.objects.get().draft == {"justification": "ab", "x": "y"}
+    assert client.get(home(participant)).status_code == 200
 
 
 def test_too_large(client, participant):

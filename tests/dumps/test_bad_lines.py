@@ -47,6 +47,11 @@ BAD = {
     ),
     "negative zero": (item(2, gold={"note": -0.0}), "line 3: contains the number -0.0"),
     "malformed gold": (item(2, gold={"satisfied": [1]}), "line 3: gold.satisfied: this must be an object"),
+    "key twice": (b'{"key": "i2", "arm": "plain", "key": "i3"}', "line 3: the key 'key' stands there twice"),
+    "key twice within": (
+        b'{"key": "i2", "query": {"key": "q2", "text": "One?", "text": "Two?"}}',
+        "line 3: the key 'text' stands there twice",
+    ),
     "nested too deeply": (b"[" * 3000 + b"]" * 3000, "line 3: not JSON"),
     "line over 10 MB": (item(2, clarifying_question="x" * MAX_LINE), "line 3: longer than 10 MB"),
     "missing response": (without(item(2), "responses"), "line 3: 'responses' is a required property"),

@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotator import tasks
 from annotator.models import Assignment, Panel, PanelEvent, PanelRecord, Participant, Slot, Submission
 from annotator.platforms import Visit
+from annotator.platforms.prolific.signature import sign
 from annotator.services.drafts import save_draft
 from annotator.services.entry import enter
 from annotator.services.mending import link
@@ -100,6 +101,63 @@ def test_an_event_is_stored_once_however_often_it_comes(prolific, owner, deliver
     assert deliver(*of(prolific, session) * 3) == [204] * 3
     event = PanelEvent.objects.get()
     assert (event.panel, event.applied_at is not None, event.problem) == (panel, True, "")
+
+
+def signed_at(prolific, raw, moment):
+    written = str(int(moment.timestamp()))
+    return {
+        "X-Prolific-Request-Timestamp": written,
+        "X-Prolific-Request-Signature": sign(raw, written, prolific.secret),
+    }
+
+
+def test_what_was_signed_long_ago_is_taken_and_ignored(prolific, owner, client, caplog):
+    """A copy of an old delivery; the panel itself signs every attempt anew."""
+    panel = bare_panel(owner=owner)
+    prolific.arrive(panel.external_id, "ann")
+    event = prolific.events[-1]
+    raw = json.dumps(event.body).encode()
+    for minutes, stored in ((6, 0), (2, 1)):
+        headers = prolific.headers(event, raw) | signed_at(
+            prolific, raw, timezone.now() - timedelta(minutes=minutes)
+        )
+        answer = client.post(HOOK, raw, content_type="application/json", headers=headers)
+        assert answer.status_code == 204
+        assert PanelEvent.objects.count() == stored
+    assert "ignored" in caplog.text
+
+
+def test_a_copy_under_another_id_is_taken_and_ignored(prolific, owner, client):
+    panel = bare_panel(owner=owner)
+    prolific.arrive(panel.external_id, "ann")
+    event = prolific.events[-1]
+    raw = json.dumps(event.body).encode()
+    headers = prolific.headers(event, raw)
+    for changed in (
+        {},
+        {"X-Event-ID": "another"},
+        {"X-Event-ID": ""},
+        {"X-Event-ID": "x", "X-Timestamp": "1"},
+    ):
+        answer = client.post(HOOK, raw, content_type="application/json", headers=headers | changed)
+        assert answer.status_code == 204
+    assert [each.event_id for each in PanelEvent.objects.all()] == [event.id]
+
+
+@pytest.mark.parametrize(
+    "status",
+    ["[" * 50_000 + "]" * 50_000, '"a\\u0000b"', '"a\\ud800b"', "1e999"],
+    ids=["deep", "NUL", "half", "endless"],
+)
+def test_a_body_that_no_database_takes_is_a_bad_request(prolific, owner, client, status):
+    panel = bare_panel(owner=owner)
+    prolific.arrive(panel.external_id, "ann")
+    event = prolific.events[-1]
+    body = json.dumps(event.body).replace(json.dumps(event.body["status"]), status)
+    raw = body.encode()
+    answer = client.post(HOOK, raw, content_type="application/json", headers=prolific.headers(event, raw))
+    assert answer.status_code == 400
+    assert not PanelEvent.objects.exists()
 
 
 def test_nothing_occurs_after_it_was_signed(prolific, owner, deliver):
