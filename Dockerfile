@@ -1,6 +1,6 @@
 # One image for web, worker, beat and the migrations: docker-compose.yml says what each runs.
 # Whoever passes this image on redistributes krippendorff, which is under the GPL-3: see the README's last section.
-FROM python:3.11-slim
+FROM python:3.11.14-slim-bookworm
 
 ENV PYTHONUNBUFFERED=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \

@@ -308,6 +308,8 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 LOGIN_URL = "admin:login"
+# Where a login leads that names no page of this site.
+LOGIN_REDIRECT_URL = "evaluation:study-list"
 
 # --- language and time ------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

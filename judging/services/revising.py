@@ -42,27 +42,32 @@ UNREAD = {"refused": REFUSED, "truncated": CUT}
 
 
 def reviser_name(study: Study) -> str:
-    """The model that would be asked, '' where no judge of the study has an endpoint that can be called."""
-    judge = find_judge(study)
-    return judge.model if judge else ""
+    """The model that would be asked, '' where no judge of the study has an endpoint that may be called.
+
+    Web asks this, which has no keys.
+    """
+    judges = _judges(study)
+    return judges[0].model if judges else ""
 
 
 def find_judge(study: Study) -> Judge | None:
     """The first of the study's chat judges, in its newest version, whose endpoint may be called and has its key."""
+    return next((judge for judge in _judges(study) if _has_key(judge)), None)
+
+
+def _judges(study: Study) -> list[Judge]:
     judges = Judge.objects.filter(study=study, backend=BackendKind.CHAT, endpoint__isnull=False)
     newest: dict[str, Judge] = {}
     for judge in judges.select_related("study", "endpoint__trusted_by").order_by("version"):
         newest[judge.name] = judge
     in_order = sorted(newest.values(), key=lambda judge: judge.pk)
-    return next((judge for judge in in_order if _is_usable(judge)), None)
+    return [each for each in in_order if each.endpoint and not endpoint_refusals(each.endpoint, study)]
 
 
-def _is_usable(judge: Judge) -> bool:
-    endpoint = judge.endpoint
-    if endpoint is None or endpoint_refusals(endpoint, judge.study):
-        return False
+def _has_key(judge: Judge) -> bool:
+    assert judge.endpoint is not None
     try:
-        key_for(endpoint)
+        key_for(judge.endpoint)
     except StopRun:
         return False
     return True

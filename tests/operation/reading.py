@@ -10,7 +10,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("config", "evaluation", "annotator", "judging")
 NO_LITERAL = object()
 # Read by Celery itself, or only by the compose file.
-COMPOSE_ONLY = {"POSTGRES_PASSWORD", "WEB_PORT", "WORKER_CONCURRENCY"}
+COMPOSE_ONLY = {
+    *("POSTGRES_PASSWORD", "WEB_PORT", "WORKER_CONCURRENCY"),
+    *("WEB_MEMORY", "WORKER_MEMORY", "POSTGRES_MEMORY"),
+}
 
 
 def _literal(node):

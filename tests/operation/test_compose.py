@@ -58,15 +58,42 @@ def test_the_services(services):
         assert name == "migrate" or service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL"), name
 
 
-def test_major_versions_are_new_enough_and_named(services):
-    image, _, version = services["postgres"]["image"].partition(":")
-    assert image == "postgres"
-    assert int(version) >= 15
-    assert re.fullmatch(r"redis:\d+.*", services["redis"]["image"])
+def test_images_are_named_by_exact_versions_that_are_new_enough(services):
+    """A name such as postgres:17 is another image after the next pull."""
+    postgres = re.fullmatch(r"postgres:(\d+)\.\d+", services["postgres"]["image"])
+    assert postgres
+    assert int(postgres[1]) >= 15
+    assert re.fullmatch(r"redis:7\.\d+\.\d+-alpine", services["redis"]["image"])
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
-    python = re.search(r"^FROM python:(\d+\.\d+)-slim$", DOCKERFILE, re.MULTILINE)
-    assert python
-    assert SpecifierSet(wanted).contains(python[1])
+    [python] = re.findall(r"^FROM python:(\d+\.\d+\.\d+)-slim-\w+$", DOCKERFILE, re.MULTILINE)
+    assert SpecifierSet(wanted).contains(python)
+
+
+def test_only_the_worker_is_given_the_endpoints_keys(services):
+    """From a file of its own, without which everything starts all the same."""
+    files = {
+        name: [each if isinstance(each, str) else each["path"] for each in services[name]["env_file"]]
+        for name in OURS
+    }
+    assert files == {name: [".env"] for name in OURS} | {"worker": [".env", ".env.worker"]}
+    assert services["worker"]["env_file"][1]["required"] is False
+    assert not any(
+        "ASSAY_KEY" in name for service in services.values() for name in service.get("environment", ())
+    )
+    assert not re.search(r"^#? ?ASSAY_KEY_\w+=", (ROOT / ".env.example").read_text(), re.MULTILINE)
+    assert "/.env.worker" in (ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_nobody_takes_all_of_the_machine_s_memory(services):
+    limits = {name: interpolated(service["mem_limit"], {}) for name, service in services.items()}
+    assert set(limits) == EVERYBODY
+    assert all(re.fullmatch(r"\d+[mg]", each) for each in limits.values())
+    # A broker that is full refuses a message; one that is ended loses those of the last second.
+    words = services["redis"]["command"]
+    assert (
+        int(words[words.index("--maxmemory") + 1].removesuffix("mb"))
+        < int(limits["redis"].removesuffix("m")) / 2
+    )
 
 
 def test_everybody_waits_for_the_migrations(services):
@@ -313,7 +340,15 @@ def test_the_image_has_what_runs(path):
 
 @pytest.mark.parametrize(
     "path",
-    [".env", ".git/config", "var/assay.sqlite3", "tests/conftest.py", ".venv/bin/python", "config/x.pyc"],
+    [
+        ".env",
+        ".env.worker",
+        ".git/config",
+        "var/assay.sqlite3",
+        "tests/conftest.py",
+        ".venv/bin/python",
+        "config/x.pyc",
+    ],
 )
 def test_the_image_has_nothing_else(path):
     assert ignored(path)

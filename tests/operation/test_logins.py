@@ -184,3 +184,14 @@ def test_failures_at_once_are_all_counted(owner, settings):
     for thread in threads:
         thread.join()
     assert fail(1) == [429]
+
+
+@pytest.mark.parametrize(
+    "target", ["", "https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)"]
+)
+def test_a_login_without_a_target_on_this_site_leads_to_the_studies(django_user_model, target):
+    django_user_model.objects.create_user("owner", password="right", is_staff=True)
+    browser = Client()
+    answer = browser.post("/admin/login/", {"username": "owner", "password": "right", "next": target})
+    assert answer["Location"] == "/studies/"
+    assert browser.get("/studies/").status_code == 200
