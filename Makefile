@@ -8,7 +8,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 LOCK := --universal --python-version $(lastword $(PYTHONS)) --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: setup demo test lint bench openapi lock wheels setup-dev clean
+.PHONY: setup demo test lint bench audit openapi lock wheels setup-dev clean
 
 setup: $(VENV)/.base
 
@@ -48,6 +48,10 @@ lint: setup-dev
 
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# The long simulations behind docs/statistics.md: run them when statistics change.
+audit: setup-dev
+	$(BIN)/python -m benchmarks.coverage
 
 openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

@@ -164,7 +164,7 @@ def _of_cell(
 
 def _comparisons(items: Items, wins: Floats, n: Ints, resample: ResampleSpec) -> _Comparisons:
     codes = np.stack([items.system_1, items.system_2], axis=1).astype(np.int64)
-    systems = np.unique(codes)
+    systems = np.flatnonzero(np.bincount(codes.ravel()))
     pair = items.pair
     pairs = np.zeros((len(items.pairs), 2), dtype=np.int64)
     pairs[pair] = np.searchsorted(systems, codes)

@@ -1,0 +1,271 @@
+"""Simulated studies whose items of a query depend, for the coverage of intervals: one design per kind of task.
+
+Every design has a parameter with three values, from which its figures have three true values each. What raters of a
+query share is drawn for the query, what they share of an item for the item, and the rest for each judgment.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.analytics.against_people import kappa_with_majority
+from evaluation.analytics.agreement import agreement, agreement_difference
+from evaluation.analytics.alpha import krippendorff_alpha
+from evaluation.analytics.bias import length_bias, position_bias
+from evaluation.analytics.bradley_terry import bradley_terry
+from evaluation.analytics.compared import compare_means
+from evaluation.analytics.concordance import concordance
+from evaluation.analytics.counts import count_matrix
+from evaluation.analytics.estimates import Estimate
+from evaluation.analytics.flips import pair_flips, query_flips
+from evaluation.analytics.kappa import cohen_kappa
+from evaluation.analytics.leave_one_out import inner_agreement, outer_agreement
+from evaluation.analytics.randomization import Randomization
+from evaluation.analytics.rankings import system_ranks
+from evaluation.analytics.ranks import Ranks
+from evaluation.analytics.resampling import ResampleSpec
+from evaluation.analytics.scales import distribution, mean_value
+from evaluation.analytics.tidy import FIRST, SECOND, TIE, Items, Judgments
+from evaluation.analytics.value_alpha import alpha_of_values
+from evaluation.analytics.values import Values
+from evaluation.analytics.win_rates import expected_win_rates, majority_win_rates
+
+RATERS = 3
+# Tests are no part of what is simulated here, but figures come with theirs.
+NO_TESTS = Randomization(0)
+POINTS = (1.0, 2.0, 3.0, 4.0, 5.0)
+Floats = npt.NDArray[np.float64]
+Figures = dict[str, Estimate]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A kind of study: its parameter's three values, and the figures of one study drawn with one of them."""
+
+    name: str
+    values: tuple[float, float, float]
+    figures: Callable[[np.random.Generator, int, int, float], Figures]
+
+
+def of_query_and_item(rng: np.random.Generator, queries: int, items: int, spread: float = 0.7) -> Floats:
+    """What all judgments of an item share (queries * items,): a part of the query, and as much of the item."""
+    of_query = np.repeat(spread * rng.standard_normal(queries), items)
+    return of_query + spread * rng.standard_normal(queries * items)
+
+
+def labels(rng: np.random.Generator, shared: Floats, noise: float, tie: float = 0.4) -> npt.NDArray[np.int8]:
+    """Preferences (n, RATERS) for the first response where it is clearly better, the second, or neither."""
+    seen = shared[:, None] + noise * rng.logistic(size=(len(shared), RATERS))
+    return np.where(seen > tie, FIRST, np.where(seen < -tie, SECOND, TIE)).astype(np.int8)
+
+
+def pairwise_items(
+    query: npt.NDArray[np.int64],
+    pair: npt.NDArray[np.int64] | None = None,
+    arm: npt.NDArray[np.int64] | None = None,
+    systems: tuple[str, ...] = ("a", "b"),
+    lengths: tuple[int, int] = (200, 100),
+) -> Items:
+    n = len(query)
+    sides = np.array(list(combinations(range(len(systems)), 2)))[
+        np.zeros(n, dtype=int) if pair is None else pair
+    ]
+    zeros = np.zeros(n, dtype=np.int64)
+    return Items(
+        key=np.full(n, ""),
+        query=query,
+        queries=tuple(map(str, range(int(query.max()) + 1))),
+        arm=zeros if arm is None else arm,
+        arms=("before", "after"),
+        category=zeros,
+        categories=("",),
+        system_1=sides[:, 0],
+        system_2=sides[:, 1],
+        systems=systems,
+        length_1=np.full(n, lengths[0]),
+        length_2=np.full(n, lengths[1]),
+    )
+
+
+def judgments_of(label: npt.NDArray[np.int8]) -> Judgments:
+    n, raters = label.shape
+    return Judgments(
+        item=np.repeat(np.arange(n), raters),
+        rater=np.tile(np.arange(raters), n),
+        raters=tuple(map(str, range(raters))),
+        label=label.ravel(),
+        number=np.full(n * raters, np.nan),
+        first=np.tile(np.array([0, 1, 0]), n),
+    )
+
+
+def counts_of(label: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
+    n, raters = label.shape
+    return count_matrix(np.repeat(np.arange(n), raters), label.ravel(), n, 3)
+
+
+def no_replicates() -> ResampleSpec:
+    return ResampleSpec(np.random.default_rng(0), replicates=0)
+
+
+def agreement_figures(rng: np.random.Generator, queries: int, items: int, noise: float) -> Figures:
+    """Preferences of three raters and a judge, with more or less noise."""
+    query, shared = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items) + 0.3
+    label, judge = labels(rng, shared, noise), labels(rng, shared, noise)[:, 0]
+    counts, spec = counts_of(label), no_replicates()
+    found = agreement(counts, query, resample=spec)
+    return {
+        "agreement, with ties": found.with_ties,
+        "agreement, without ties": found.without_ties,
+        "leave-one-out agreement": inner_agreement(counts, query, resample=spec),
+        "leave-one-out, judge": outer_agreement(counts, judge, query, resample=spec),
+        "alpha, nominal": krippendorff_alpha(counts, query, level="nominal", resample=spec),
+        "kappa of two raters": cohen_kappa(label[:, 0], label[:, 1], query, n_labels=3, resample=spec),
+        "kappa with the majority": kappa_with_majority(counts, judge, query, resample=spec),
+    }
+
+
+def preference_figures(rng: np.random.Generator, queries: int, items: int, better: float) -> Figures:
+    """Preferences of three raters where the first system, whose responses are longer, is more or less better."""
+    query, shared = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items) + better
+    of_items, judgments, spec = pairwise_items(query), judgments_of(labels(rng, shared, 0.7)), no_replicates()
+    (majority,) = majority_win_rates(of_items, judgments, resample=spec)
+    judged = query[judgments.item]
+    return {
+        "win rate by majority": majority.system_1,
+        "share of ties by majority": majority.tie,
+        "expected win rate": expected_win_rates(of_items, judgments, resample=spec)[0].rate,
+        "position bias": position_bias(
+            judgments.label, judgments.first, judged, resample=spec, tests=NO_TESTS
+        ).share,
+        "length bias": length_bias(of_items, judgments, resample=spec).bias,
+    }
+
+
+def rating_figures(rng: np.random.Generator, queries: int, items: int, like: float) -> Figures:
+    """Ratings on five points by three raters, and by a judge who is more or less like them."""
+    query, shared = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items)
+    spread, noise = np.sqrt(1 - like**2), 1.3 * (1 - like)
+    people = on_points(3.6 + shared[:, None] + noise * rng.standard_normal((len(query), RATERS)))
+    judge = on_points(3.8 + like * shared + spread * rng.standard_normal(len(query)))[:, None]
+    rated, spec = ratings(query, people), no_replicates()
+    compared = compare_means(rated, ratings(query, judge), resample=spec)
+    return {
+        "mean rating": mean_value(rated, resample=spec).mean,
+        "share of a point": distribution(rated, POINTS, resample=spec).shares[-1],
+        "alpha, ordinal": alpha_of_values(rated, level="ordinal", points=POINTS, resample=spec),
+        "alpha, interval": alpha_of_values(rated, level="interval", points=POINTS, resample=spec),
+        "Pearson's r": compared.pearson,
+        "Spearman's rho": compared.spearman,
+        "mean absolute error": compared.error,
+        "mean difference": compared.difference,
+    }
+
+
+def on_points(value: Floats) -> Floats:
+    return np.clip(np.round(value), POINTS[0], POINTS[-1])
+
+
+def ratings(query: npt.NDArray[np.int64], value: Floats) -> Values:
+    n, raters = value.shape
+    item, zeros = np.repeat(np.arange(n), raters), np.zeros(n * raters, dtype=np.int64)
+    return Values(
+        unit=item,
+        query=query[item],
+        system=zeros,
+        part=zeros,
+        item=item,
+        rater=np.tile(np.arange(raters), n),
+        value=value.ravel(),
+    )
+
+
+def ranking_figures(rng: np.random.Generator, queries: int, items: int, apart: float) -> Figures:
+    """Rankings of four responses by three raters, which are more or less far apart."""
+    n, k = queries * items, 4
+    query = np.repeat(np.arange(queries), items)
+    of_system = apart * np.arange(k, 0, -1) + 0.5 * np.repeat(
+        rng.standard_normal((queries, k)), items, axis=0
+    )
+    seen = (of_system + 0.5 * rng.standard_normal((n, k)))[:, None] + rng.standard_normal((n, RATERS, k))
+    rank = np.argsort(np.argsort(-seen, axis=2), axis=2) + 1.0
+    at = np.indices(rank.shape).reshape(3, -1)
+    ranks = Ranks(
+        judgment=at[0] * RATERS + at[1],
+        item=at[0],
+        query=query[at[0]],
+        rater=at[1],
+        response=at[2],
+        system=at[2],
+        rank=rank.ravel(),
+        place=np.full(rank.size, -1),
+    )
+    agreed, first = (
+        concordance(ranks, resample=no_replicates()),
+        system_ranks(ranks, k, resample=no_replicates())[0],
+    )
+    return {
+        "Kendall's W": agreed.w,
+        "Kendall's tau": agreed.tau,
+        "mean rank": first.mean_rank,
+        "share of first places": first.first,
+    }
+
+
+def strength_figures(rng: np.random.Generator, queries: int, items: int, apart: float) -> Figures:
+    """Comparisons of four systems that are more or less far apart; the pairs in turn."""
+    pairs = np.array(list(combinations(range(4), 2)))
+    query = np.repeat(np.arange(queries), items)
+    pair = np.arange(queries * items) % len(pairs)
+    strength = np.linspace(apart, -apart, 4) + 0.5 * rng.standard_normal((queries, 4))
+    gap = strength[query, pairs[pair, 0]] - strength[query, pairs[pair, 1]]
+    label = labels(rng, gap + 0.5 * rng.standard_normal(len(query)), 1.0, tie=0.3)
+    of_items = pairwise_items(query, pair, systems=("a", "b", "c", "d"))
+    (found,) = bradley_terry(of_items, judgments_of(label), resample=no_replicates())
+    by_name = {each.system: each for each in found.strengths}
+    return {
+        "Bradley-Terry, best system": by_name["a"].score,
+        "Bradley-Terry, second system": by_name["b"].score,
+        "chance to beat the average": by_name["a"].win_probability,
+    }
+
+
+def flip_figures(rng: np.random.Generator, queries: int, items: int, change: float) -> Figures:
+    """Two arms on the same queries; the second turns preferences more or less, and raters agree less in it."""
+    query = np.tile(np.repeat(np.arange(queries), items), 2)
+    half = queries * items
+    arm = np.repeat([0, 1], half)
+    before = of_query_and_item(rng, queries, items) + 0.6
+    after = 0.5 * (before - 0.6) + of_query_and_item(rng, queries, items, 0.5) + 0.6 - change
+    label = np.concatenate([labels(rng, before, 0.5), labels(rng, after, 0.8)])
+    of_items, judgments = pairwise_items(query, arm=arm), judgments_of(label)
+    arms: dict[str, Any] = {"first": "before", "second": "after", "resample": no_replicates()}
+    tested = pair_flips(of_items, judgments, tests=NO_TESTS, **arms)[0]
+    pair = np.zeros(len(query), dtype=np.int64)
+    return {
+        "change of margin": tested.difference,
+        "share of query flips": query_flips(of_items, judgments, **arms)[0].flipped,
+        "difference of agreement": agreement_difference(
+            counts_of(label), query, pair, arm, first=0, second=1, tests=NO_TESTS
+        ).difference,
+    }
+
+
+DESIGNS: tuple[Design, ...] = (
+    Design("agreement", (2.0, 0.5, 0.15), agreement_figures),
+    Design("preferences", (0.0, 1.0, 2.5), preference_figures),
+    Design("ratings", (0.2, 0.5, 0.9), rating_figures),
+    Design("rankings", (0.1, 0.6, 1.5), ranking_figures),
+    Design("strengths", (0.3, 1.0, 1.8), strength_figures),
+    Design("flips", (0.0, 0.7, 2.0), flip_figures),
+)
+
+
+def design_of(names: Iterable[str]) -> tuple[Design, ...]:
+    """The designs of these names, all of them without any."""
+    wanted = set(names)
+    return tuple(design for design in DESIGNS if not wanted or design.name in wanted)
