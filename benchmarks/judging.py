@@ -148,7 +148,7 @@ def prepare(url: str) -> None:
         path = Path(folder) / "bench.jsonl"
         write_items(path)
         call_command("import_study", str(path), slug=SLUG, stdout=sys.stderr)
-    call_command("launch", SLUG, stdout=sys.stderr)
+    call_command("launch", SLUG, "--confirm", stdout=sys.stderr)
     create_endpoint(user=None, name=SLUG, base_url=url, max_in_flight=1024)
 
 

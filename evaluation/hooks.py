@@ -62,6 +62,8 @@ class Advice:
 
 # Gets a draft and who reads it, None for whoever runs the server.
 launch_advice: Registry[Callable[[Any, Any], Iterable[Advice]]] = Registry()
+# Sentences about a draft that whoever launches it must confirm: participants would be left without something.
+launch_cautions: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Sentences that say which invariant does not hold.
 verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Gets a study; a sentence that says why its completion codes can't be changed any more, or nothing.

@@ -4,14 +4,16 @@ import json
 
 import pytest
 from django.contrib.admin.models import LogEntry
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotator.models import Panel
 from annotator.services.attempts import lacks_attempts
 from annotator.services.draft_checks import draft_warnings
 from annotator.services.panels import set_panel
 from evaluation import hooks
-from evaluation.models import StudyMember
-from evaluation.services import close_study, launch_advice, launch_study
+from evaluation.models import Study, StudyMember
+from evaluation.services import close_study, launch_advice, launch_cautions, launch_study
 from tests.admin.conftest import signed_in
 from tests.annotator.conftest import text
 from tests.factories import NO_STEPS, make_item, make_query, make_study
@@ -81,6 +83,108 @@ def test_another_app_may_give_advice(owner, monkeypatch):
     study = make_study("pairs", owner=owner, steps=NO_STEPS)
     assert launch_advice(study, owner) == [given]
     assert launch_advice(study) == []
+
+
+# --- texts and questions --------------------------------------------------------------------------------------------
+
+
+def write(study, **bodies):
+    for key, body in bodies.items():
+        study.texts.filter(key=key).update(body=body)
+
+
+def test_texts_that_speak_of_replaced_questions_are_named():
+    study = make_study("pairs", steps=NO_STEPS, training=False, checks=0)
+    assert said(study) == []
+    study.questions.filter(key="preference").update(prompt="Which one is funnier?")
+    [advice] = said(study)
+    assert "instructions" in advice
+    assert "guideline" in advice
+    write(study, instructions="Laugh.", guideline="Funny is what makes you laugh.", guideline_context="So.")
+    assert said(study) == []
+
+
+def test_empty_instructions_and_an_empty_guideline_are_named():
+    study = make_study("pairs", steps=NO_STEPS, training=False, checks=0)
+    write(study, instructions=" ", guideline="")
+    assert [each.split(" is ")[0] for each in said(study)] == ["The guideline"]
+    study.steps = {**study.steps, "instructions": True}
+    study.save()
+    assert any("instructions are a step" in each for each in said(study))
+
+
+# --- what has to be confirmed ----------------------------------------------------------------------------------------
+
+COMPLETE = {
+    "contact": "research@example.org",
+    "pay": "3.00",
+    "completion_codes": {each: f"C-{each}" for each in ("completed", "full", "withdrawn", "no_consent")},
+}
+
+
+def complete(owner, **fields):
+    steps = NO_STEPS | {"consent": True}
+    study = make_study("pairs", owner=owner, steps=steps, training=False, checks=0, **(COMPLETE | fields))
+    set_panel(study, "prolific", {}, "keep")
+    study.refresh_from_db()
+    return study
+
+
+def test_nothing_to_confirm_where_nothing_is_missing(owner):
+    study = complete(owner)
+    assert launch_cautions(study) == []
+    call_command("launch", "pairs")
+    study.refresh_from_db()
+    assert study.status == "live"
+
+
+@pytest.mark.parametrize(
+    ("fields", "caution"),
+    [
+        ({"contact": " "}, "No contact is set"),
+        ({"pay": None}, "No pay is set"),
+        ({"completion_codes": {"completed": "A", "full": "B", "no_consent": "C"}}, "of a visit: withdrawn."),
+    ],
+)
+def test_what_people_would_be_left_without_is_confirmed(owner, capsys, fields, caution):
+    study = complete(owner, **fields)
+    [found] = launch_cautions(study)
+    assert caution in found
+    with pytest.raises(CommandError, match="Not launched: 1 cautions"):
+        call_command("launch", "pairs")
+    assert caution in capsys.readouterr().err
+    with pytest.raises(CommandError, match="Not launched"):
+        call_command("launch", "pairs", "--background")
+    study.refresh_from_db()
+    assert study.status == "draft"
+    client = signed_in(owner)
+    address = reverse("admin:evaluation_study_launch", args=[study.pk])
+    assert caution in text(client.get(address))
+    refused = client.post(address)
+    assert (refused.status_code, "confirm first" in text(refused)) == (422, True)
+    study.refresh_from_db()
+    assert study.status == "draft"
+    assert client.post(address, {"confirmed": "1"}).status_code == 302
+    study.refresh_from_db()
+    assert study.status == "live"
+
+
+def test_an_empty_consent_text_is_confirmed(owner):
+    study = complete(owner)
+    write(study, consent="  ")
+    assert launch_cautions(study) == [
+        "Participants are asked for their consent, but the consent text is empty."
+    ]
+
+
+def test_where_no_panel_is_set_that_and_prolific_s_codes_are_said(owner):
+    study = complete(owner, completion_codes={"completed": "A"})
+    Panel.objects.all().delete()
+    unset, codes = launch_cautions(Study.objects.get(pk=study.pk))
+    assert "not set where people come from" in unset
+    assert "if they come from there" in codes
+    set_panel(study, "link", {}, "keep")
+    assert launch_cautions(Study.objects.get(pk=study.pk)) == []
 
 
 # --- checks enough that none comes again ------------------------------------------------------------------------

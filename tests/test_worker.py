@@ -41,7 +41,7 @@ def status(env):
 
 
 def launch_in_background(env):
-    manage(env, "launch", "large", "--background")
+    manage(env, "launch", "large", "--background", "--confirm")
     assert status(env) == "draft"
     worker = subprocess.Popen(
         [sys.executable, "-m", "celery", "-A", "config", "worker", "--pool", "solo", "--loglevel", "warning"],

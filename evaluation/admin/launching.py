@@ -17,6 +17,7 @@ from evaluation.services import (
     WrongStatus,
     close_study,
     launch_advice,
+    launch_cautions,
     launch_problems,
     launch_study,
     pause_study,
@@ -39,11 +40,14 @@ def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
 def launch(request: HttpRequest, study: Study) -> HttpResponse:
     """The checklist and the design; confirming launches, in the request or in the worker, by size."""
     problems: list[str] = []
+    cautions = launch_cautions(study) if study.status == Status.DRAFT else []
+    unconfirmed = request.method == "POST" and bool(cautions) and request.POST.get("confirmed") != "1"
     if request.method == "POST":
         if not may(request, "write", study.pk):
             return HttpResponse("Only owners and editors can launch.", status=403)
         try:
-            return _launch(request, study)
+            if not unconfirmed:
+                return _launch(request, study)
         except (LaunchRefused, WrongStatus, JobRefused) as refused:
             problems = getattr(refused, "problems", None) or [str(refused)]
     if study.status == Status.DRAFT and not problems:
@@ -55,6 +59,8 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
         "problems": problems[:200],
         "more_problems": len(problems) - 200,
         "advice": advice_on(study, request.user),
+        "cautions": cautions,
+        "unconfirmed": unconfirmed,
         "design": design,
         "pay": design.pay(study),
         "draft": study.status == Status.DRAFT,

@@ -16,6 +16,8 @@ from evaluation.services.freezing import assign_orders, compute_study_hash, free
 # A launch that has not shown a sign of life for this long is taken over by the next one.
 ABANDONED_AFTER = timedelta(minutes=2)
 MAX_PROBLEMS = 1_000
+# The texts that say how the questions are to be answered.
+GUIDING = ("instructions", "guideline", "guideline_context")
 
 
 class LaunchRefused(Exception):
@@ -61,7 +63,43 @@ def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
         return main.aggregate(fewest=Min("n"))["fewest"] or 0
 
     found = [hooks.Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
+    found += [hooks.Advice(text) for text in text_advice(study)]
     return found + [each for says in hooks.launch_advice for each in says(study, by)]
+
+
+def launch_cautions(study: Study) -> list[str]:
+    """What participants would be left without; it stops a launch until it is confirmed."""
+    found = []
+    if not study.contact.strip():
+        found.append("No contact is set: participants have nobody to write to.")
+    if study.pay is None:
+        found.append("No pay is set: the entry page does not say what people get.")
+    if study.steps.get("consent") and not _bodies(study).get("consent", "").strip():
+        found.append("Participants are asked for their consent, but the consent text is empty.")
+    return found + [each for says in hooks.launch_cautions for each in says(study)]
+
+
+def text_advice(study: Study) -> list[str]:
+    """Texts that are empty, or that still speak of the protocol's own questions where these were replaced."""
+    bodies, defaults = _bodies(study), study.protocol_object.default_texts()
+    found = []
+    if study.steps.get("instructions") and not bodies.get("instructions", "").strip():
+        found.append("The instructions are a step of the study, but their text is empty.")
+    if "guideline" in defaults and not bodies.get("guideline", "").strip():
+        found.append("The guideline is empty: neither people nor judges are told how to judge.")
+    own = {(each.key, each.prompt) for each in study.protocol_object.default_questions()}
+    if own != set(study.questions.values_list("key", "prompt")):
+        same = [key for key in GUIDING if defaults.get(key) and bodies.get(key) == defaults[key]]
+        if same:
+            found.append(
+                f"The questions were changed, but these texts are still the protocol's own and may speak of others: "
+                f"{', '.join(same)}."
+            )
+    return found
+
+
+def _bodies(study: Study) -> dict[str, str]:
+    return dict(study.texts.values_list("key", "body"))
 
 
 def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:

@@ -80,7 +80,7 @@ def test_the_launch_page_shows_the_design_and_launches(owner: Any, viewer: Any) 
     assert [(arm.items, arm.slots, arm.participants) for arm in design.arms] == [(5, 15, 4)] * 3
     assert design.arms[0].orders == (("r1 first", 8), ("r2 first", 7))
     assert "12 participants \u00d7 2.50 GBP = <b>30.00 GBP</b>" in text(page)
-    assert client.post(address).status_code == 302
+    assert client.post(address, {"confirmed": "1"}).status_code == 302
     study.refresh_from_db()
     assert study.status == "live"
     for arm, promised in zip(study.arms.all(), design.arms, strict=True):
@@ -102,7 +102,7 @@ def test_a_large_launch_is_a_job(
     )
     client = signed_in(owner)
     with django_capture_on_commit_callbacks(execute=True):
-        answer = client.post(reverse("admin:evaluation_study_launch", args=[study.pk]))
+        answer = client.post(reverse("admin:evaluation_study_launch", args=[study.pk]), {"confirmed": "1"})
     job = Job.objects.get()
     assert answer["Location"] == reverse("admin:evaluation_job_watch", args=[job.pk])
     tasks.work_on_job(sent[0])
@@ -113,7 +113,7 @@ def test_a_large_launch_is_a_job(
     assert (study.status, study.is_frozen) == ("draft", False)
     study.items.get(key="odd").delete()
     with django_capture_on_commit_callbacks(execute=True):
-        client.post(reverse("admin:evaluation_study_launch", args=[study.pk]))
+        client.post(reverse("admin:evaluation_study_launch", args=[study.pk]), {"confirmed": "1"})
     tasks.work_on_job(sent[1])
     study.refresh_from_db()
     assert study.status == "live"

@@ -181,6 +181,7 @@ def test_from_an_empty_database_to_an_export(
     assert "2 \u00d7 3.00 GBP = 6.00 GBP" in " ".join(
         (page.text_content("#content-main") or "").split()
     ).replace("Pay: 2 participants", "Pay: 2")
+    page.get_by_label("All of this is meant so").check()
     press(page, "Launch now")
     page.get_by_text("is live.").first.wait_for()
     page.get_by_role("region", name="Places").get_by_text("In all").wait_for()

@@ -26,7 +26,7 @@ COMMANDS = (
     ("report",),
     ("export", "--out=-"),
     ("verify",),
-    ("launch",),
+    ("launch", "--confirm"),
     ("status", "close"),
     ("exclude", "--rater=ada", "--reason=Spam."),
     ("places",),

@@ -22,7 +22,7 @@ from judging.tasks import enqueue_run  # noqa: E402
 
 def make(items, url):
     call_command("import_study", items, slug="survival", protocol="pairwise")
-    call_command("launch", "survival")
+    call_command("launch", "survival", "--confirm")
     study = Study.objects.get()
     endpoint = create_endpoint(user=None, name="here", base_url=url, max_in_flight=8)
     judge = create_judge(study, name="coin", endpoint=endpoint, model="coin")

@@ -8,7 +8,7 @@ from django.urls import reverse
 from tqdm import tqdm
 
 from evaluation.models import Status, Study
-from evaluation.services import LaunchRefused, WrongStatus, launch_advice, launch_study
+from evaluation.services import LaunchRefused, WrongStatus, launch_advice, launch_cautions, launch_study
 from evaluation.tasks import launch_study_task
 
 
@@ -17,12 +17,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
+        parser.add_argument("--confirm", action="store_true", help="launch in spite of the cautions")
         parser.add_argument("--background", action="store_true", help="leave the work to the worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.visible().filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']!r}.")
+        if study.status == Status.DRAFT:
+            self._caution(study, confirmed=options["confirm"])
         if options["background"]:
             launch_study_task.delay(study.pk)
             self.stdout.write(f"{study.title} will be launched by the worker.")
@@ -43,3 +46,12 @@ class Command(BaseCommand):
                 raise CommandError(str(wrong)) from None
         address = reverse("annotator:entry", args=[study.slug])
         self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
+
+    def _caution(self, study: Study, *, confirmed: bool) -> None:
+        cautions = launch_cautions(study)
+        for each in cautions:
+            self.stderr.write(f"Caution: {each}")
+        if cautions and not confirmed:
+            raise CommandError(
+                f"Not launched: {len(cautions)} cautions. If all of this is meant so, launch with --confirm."
+            )
