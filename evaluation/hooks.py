@@ -77,13 +77,14 @@ panels: Registry[Panel] = Registry()
 class Reviser:
     """What asks a model for a revised draft of condition-answer-citation entries.
 
-    `name` says who would be asked, empty where no endpoint is set: then there is no button. `revise` gets the study,
-    the stimulus, the entries as they are, and the instruction, asks (it takes seconds) and gives the revised entries,
-    each with the origins of those that the model says it came from; RevisionFailed says in words why there are none.
+    `name` gets an item and says who would be asked, empty where nobody can or may be: then there is no button. `revise`
+    gets the item, the entries as they are, and the instruction, asks (it takes seconds), notes what it cost, and gives
+    the revised entries, each with the origins of those that the model says it came from; RevisionFailed says in words
+    why there are none. How often participants may ask is for whoever calls it.
     """
 
     name: Callable[[Any], str]
-    revise: Callable[[Any, Any, list[Any], str], list[Any]]
+    revise: Callable[[Any, list[Any], str], list[Any]]
 
 
 class RevisionFailed(Exception):

@@ -39,7 +39,13 @@ def calibration_draft(
     drafts: Mapping[str, Sequence[Sequence[Mapping[str, Any]]]], *, slug: str = "bridges", **fields: Any
 ) -> Study:
     """A draft with an item per query, each with these drafted sets (none: calibrators begin from nothing)."""
-    options: dict[str, Any] = {"redundancy": 2, "steps": NO_STEPS, "items_per_participant": 2, **fields}
+    options: dict[str, Any] = {
+        "redundancy": 2,
+        "steps": NO_STEPS,
+        "items_per_participant": 2,
+        "revisions_anonymous": 100,
+        **fields,
+    }
     study = create_study(slug=slug, title=slug.title(), protocol="condition_calibration", **options)
     arm = Arm.objects.create(study=study, key="all", label="All items")
     for key, sets in drafts.items():

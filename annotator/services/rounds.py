@@ -16,10 +16,10 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_noop
 
-from annotator.models import Assignment, AssignmentState, DraftRound
+from annotator.models import Assignment, AssignmentState, DraftRound, Participant
 from annotator.services.submitting import get_assignment, lock_participant
 from evaluation import hooks
-from evaluation.models import Study
+from evaluation.models import Item, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Data
 from evaluation.protocols.entries import (
@@ -46,17 +46,17 @@ BROKE = gettext_noop("Something went wrong while the model was asked. You can as
 
 class RoundRefused(Exception):
     """The model can't be asked now. `code` says why: no_model, no_instruction, too_long, waiting, enough (of
-    this item), spent (of the whole study) or lost."""
+    this item), spent (by this participant), study_spent, day_spent (by all) or lost."""
 
     def __init__(self, code: str) -> None:
         self.code = code
         super().__init__(code)
 
 
-def find_reviser(study: Study) -> tuple[hooks.Reviser, str] | None:
-    """What would be asked in this study, and its name; None where nothing is set up, and so there is no button."""
+def find_reviser(item: Item) -> tuple[hooks.Reviser, str] | None:
+    """What would be asked about this item, and its name; None where nothing can or may be, so there is no button."""
     for reviser in hooks.revisers:
-        if name := reviser.name(study):
+        if name := reviser.name(item):
             return reviser, name
     return None
 
@@ -67,10 +67,12 @@ def ask(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> D
     Whoever calls queues it.
     """
     with transaction.atomic():
+        # Whoever asks at the same moment in this study waits, or two would pass its limits at once.
+        Study.objects.select_for_update(no_key=True, of=("self",)).filter(participants__token=token).first()
         lock_participant(token)
         assignment = get_assignment(token, assignment_id)
         question = _asked_for_entries(assignment)
-        found = find_reviser(assignment.participant.study)
+        found = find_reviser(assignment.item)
         if question is None or found is None:
             raise RoundRefused("no_model")
         if assignment.state != AssignmentState.RESERVED:
@@ -86,9 +88,8 @@ def ask(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> D
             raise RoundRefused("waiting")
         if not rounds_left(asked):
             raise RoundRefused("enough")
-        of_study = DraftRound.objects.filter(assignment__participant=assignment.participant_id)
-        if of_study.count() >= settings.ASSAY_ROUNDS_PER_PARTICIPANT:
-            raise RoundRefused("spent")
+        if code := limit_reached(assignment.participant):
+            raise RoundRefused(code)
         return DraftRound.objects.create(
             assignment=assignment,
             number=max((each.number for each in asked), default=0) + 1,
@@ -96,6 +97,25 @@ def ask(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> D
             before=_entries(question, assignment, data, origins_of(asked)),
             model=found[1][:200],
         )
+
+
+def limit_reached(participant: Participant) -> str:
+    """Which limit keeps this participant from asking again: spent, study_spent, day_spent, or ''.
+
+    Rounds that failed are counted: they may have been paid for. Withdrawing and coming back changes nothing of what the
+    study has spent, and who came without an id may be anybody again.
+    """
+    study = participant.study
+    own = settings.ASSAY_ROUNDS_PER_PARTICIPANT
+    if not participant.external_id:
+        own = min(own, study.revisions_anonymous)
+    if DraftRound.objects.filter(assignment__participant=participant).count() >= own:
+        return "spent"
+    asked = DraftRound.objects.filter(assignment__participant__study=study)
+    if asked.count() >= study.revisions_in_all:
+        return "study_spent"
+    lately = asked.filter(asked_at__gte=timezone.now() - timedelta(days=1))
+    return "day_spent" if lately.count() >= study.revisions_per_day else ""
 
 
 def rounds_left(asked: Sequence[DraftRound]) -> int:
@@ -145,15 +165,15 @@ def give_up(rounds: QuerySet[DraftRound]) -> None:
 def work_on_round(round_id: int) -> None:
     """Asks the model and ends the round. One that ended meanwhile (lost, handed in) stays as it is."""
     waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
-    each = waiting.select_related("assignment__participant__study", "assignment__item").first()
+    each = waiting.select_related("assignment__item__study").first()
     if each is None:
         return
-    study, stimulus = each.assignment.participant.study, each.assignment.item.stimulus
-    found = find_reviser(study)
+    item = each.assignment.item
+    found = find_reviser(item)
     try:
         if found is None:
             raise hooks.RevisionFailed(gettext_noop("No model can be asked in this study any more."))
-        after = found[0].revise(study, stimulus, each.before, each.instruction)
+        after = found[0].revise(item, each.before, each.instruction)
     except hooks.RevisionFailed as failed:
         _end(waiting, state=DraftRound.State.FAILED, problem=str(failed)[:300])
     except Exception:

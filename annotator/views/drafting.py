@@ -3,7 +3,7 @@
 from django.urls import reverse
 
 from annotator.models import Assignment, DraftRound, Participant
-from annotator.services.rounds import find_reviser, rounds_left
+from annotator.services.rounds import find_reviser, limit_reached, rounds_left
 from annotator.views.rounds import round_record
 from evaluation.forms import Drafting
 from evaluation.protocols import Kind
@@ -13,8 +13,12 @@ def drafting_of(participant: Participant, assignment: Assignment, instruction: s
     """None where there are no entries to revise, or nobody to ask and nothing that was asked before."""
     if all(question["kind"] != Kind.ENTRIES for question in participant.revision.spec["questions"]):
         return None
-    found = find_reviser(participant.study)
     asked = list(DraftRound.objects.filter(assignment=assignment))
+    # Known, and not read with the item's page.
+    assignment.item.study = participant.study
+    found = find_reviser(assignment.item)
+    if found is not None and limit_reached(participant):
+        found = None
     if found is None and not asked:
         return None
     addresses = {

@@ -45,10 +45,16 @@ NOTICES: dict[str, Words] = {
     "round-asked": gettext_lazy(
         "The model is at it. Go on with your own work, and look again in a little while."
     ),
+    "round-day_spent": gettext_lazy(
+        "The model has been asked as often as it may be today. Your work is kept; go on without it."
+    ),
     "round-enough": gettext_lazy("You have asked the model as often as you can for this item."),
     "round-no_instruction": gettext_lazy("Say what the model should do before you ask it."),
     "round-no_model": gettext_lazy("There is no model to ask at the moment."),
     "round-spent": gettext_lazy("You have asked the model as often as you can in this study."),
+    "round-study_spent": gettext_lazy(
+        "The model has been asked as often as it may be in this study. Your work is kept; go on without it."
+    ),
     "round-too_long": gettext_lazy(
         "That instruction is too long for the model. Please say it in fewer words."
     ),

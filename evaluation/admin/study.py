@@ -106,6 +106,7 @@ LIVE_FIELDS = (
     ("pay", "currency"),
     "contact",
     "exact_times",
+    ("revisions_in_all", "revisions_per_day", "revisions_anonymous"),
 )
 WHAT = (
     "What is shown",
@@ -136,7 +137,8 @@ LIVE_FIELDSETS = (
 )
 READ_FIELDSETS = (
     (None, {"fields": ("title", "slug", *RULES, "items_per_participant", "paid_minutes", "lease_minutes", "pay",
-                       "currency", "contact", "codes_text", "exact_times")}),
+                       "currency", "contact", "codes_text", "exact_times", "revisions_in_all", "revisions_per_day",
+                       "revisions_anonymous")}),
 )  # fmt: skip
 
 

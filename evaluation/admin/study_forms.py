@@ -99,6 +99,9 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
             "show_references": "Show references",
+            "revisions_in_all": "Revisions in all",
+            "revisions_per_day": "Revisions per day",
+            "revisions_anonymous": "Revisions per anonymous participant",
         }
         help_texts = {
             "title": "What participants read above every page.",
@@ -115,6 +118,10 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "pay": "Per participant who completes.",
             "contact": "An e-mail address on every participant's page.",
             "exact_times": "Exports carry exact times instead of the day.",
+            "revisions_in_all": "How often participants can ask a model for a revised draft, all of them together, "
+            "where entries are calibrated.",
+            "revisions_per_day": "The same within any 24 hours.",
+            "revisions_anonymous": "By one who came without a panel's id, and can come back as somebody else.",
         }
 
 

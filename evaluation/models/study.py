@@ -100,6 +100,10 @@ class Study(models.Model):
     lease_minutes = models.PositiveIntegerField(default=60, validators=[MinValueValidator(1)])
     pay = models.DecimalField(max_digits=8, decimal_places=2, null=True, blank=True)
     currency = models.CharField(max_length=3, default="GBP")
+    # How often participants can ask a model for a revised draft, which costs the researcher money.
+    revisions_in_all = models.PositiveIntegerField(default=1_000)
+    revisions_per_day = models.PositiveIntegerField(default=200)
+    revisions_anonymous = models.PositiveIntegerField(default=0)
     contact = models.CharField(
         max_length=200, blank=True, help_text="E-mail address on every participant's page."
     )

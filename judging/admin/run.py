@@ -30,6 +30,7 @@ from judging.services import (
     run_progress,
     start_run,
 )
+from judging.services.runs import revises
 from judging.services.trying import needs_try, start_try, tried_calls
 from judging.services.unread import unread_reply
 from judging.tasks import enqueue_run
@@ -39,6 +40,8 @@ PURPOSES = (
     (Purpose.TRIAL, "trial: to try it out, in no figure"),
     (Purpose.ANCHOR, "anchor: asked anew past the cache, in no figure"),
 )
+# Offered where entries are calibrated.
+REVISIONS = (Purpose.REVISION, "revisions: what participants ask of it, up to the budget")
 
 
 class StartForm(forms.Form):
@@ -80,9 +83,12 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     # Behind a try, the form has what was filled in before it.
     given = request.POST if request.method == "POST" else request.GET if "try" in request.GET else None
     form = StartForm(given)
+    if revises(study):
+        form.fields["purpose"].choices = [*PURPOSES, REVISIONS]  # type: ignore[attr-defined]
     if request.method == "POST" and form.is_valid() and START & request.POST.keys():
         try:
-            if needs_try(judge) and "anyway" not in request.POST:
+            judges = form.cleaned_data["purpose"] != Purpose.REVISION
+            if judges and needs_try(judge) and "anyway" not in request.POST:
                 return _try(request, study, judge, form)
             return _start(request, study, judge, form.cleaned_data)
         except RunRefused as refused:
@@ -201,7 +207,7 @@ def _acts(run: Run, not_ok: int) -> list[tuple[str, str]]:
         names.append("pause")
     if run.state in (RunState.PAUSED, RunState.STOPPED):
         names.append("resume")
-    if not_ok and run.state != RunState.CANCELLED:
+    if not_ok and run.state != RunState.CANCELLED and run.purpose != Purpose.REVISION:
         names.append("retry")
     if run.state not in (RunState.COMPLETE, RunState.CANCELLED):
         names.append("cancel")

@@ -14,6 +14,8 @@ class Purpose(models.TextChoices):
     MAIN = "main", "main"
     ANCHOR = "anchor", "anchor"
     TRIAL = "trial", "trial"
+    # Not over the items, but what participants ask for while they calibrate entries.
+    REVISION = "revision", "revisions"
 
 
 class RunState(models.TextChoices):
@@ -88,6 +90,8 @@ class Run(models.Model):
         """The state in words; a complete run says what it lacks."""
         if self.state == RunState.COMPLETE and self.unanswered:
             return f"complete, {self.unanswered:,} of {self.asked:,} not answered"
+        if self.purpose == Purpose.REVISION and self.state == RunState.RUNNING:
+            return "open"
         return RunState(self.state).label
 
 

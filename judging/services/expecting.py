@@ -7,7 +7,7 @@ from django.db.models import Avg, Count, F, FloatField, Q, QuerySet
 from django.db.models.functions import Cast, Length
 
 from evaluation.models import Outcome
-from judging.models import Call, CallState, Judge
+from judging.models import Call, CallState, Judge, Purpose
 from judging.prompting import CHARACTERS_PER_TOKEN, ExpectedReply
 
 # Where nothing is known yet of an endpoint and a model: until a reply begins, and how fast it is written.
@@ -40,7 +40,7 @@ class _Seen:
 
 def expect(judge: Judge, replies: Sequence[ExpectedReply]) -> Expectation:
     """What a call of this judge will bring; `replies` are what those of a sample of its calls could be."""
-    calls = Call.objects.filter(
+    calls = Call.objects.exclude(run__purpose=Purpose.REVISION).filter(
         run__judge__endpoint=judge.endpoint,
         run__judge__model=judge.model,
         state=CallState.FINAL,

@@ -5,26 +5,31 @@ What goes wrong is told to the participant in words without technical terms, and
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
 from django.utils.translation import gettext_noop
 
 from evaluation.hooks import RevisionFailed
-from evaluation.models import Study
+from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries import Entry
 from judging import prompting
 from judging.backends import open_backend
-from judging.backends.base import CallFailed, Reply, StopRun, TryAgain
+from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
 from judging.backends.keys import key_for
 from judging.backends.probing import probe
-from judging.models import BackendKind, Judge
+from judging.models import BackendKind, Call, Judge
 from judging.parsing import Unread, read_revision
 from judging.services.capabilities import Patient, keep_capabilities, known_capabilities
-from judging.services.endpoints import endpoint_refusals
+from judging.services.endpoints import endpoint_refusals, private_refusal
 from judging.services.judges import judge_settings
+from judging.services.revision_calls import SpentUp, end_call, open_call, set_aside, takes_revisions
+from judging.services.runs import RunRefused
 
+T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 # A participant waits for it, so an endpoint's own patience does not count beyond this.
@@ -41,27 +46,35 @@ UNREADABLE = gettext_noop("The model's answer could not be read as entries. You 
 UNREAD = {"refused": REFUSED, "truncated": CUT}
 
 
-def reviser_name(study: Study) -> str:
-    """The model that would be asked, '' where no judge of the study has an endpoint that may be called.
+def reviser_name(item: Item) -> str:
+    """The model that would be asked about this item, '' where no judge of its study can or may be.
 
     Web asks this, which has no keys.
     """
-    judges = _judges(study)
+    judges = _judges(item)
     return judges[0].model if judges else ""
 
 
-def find_judge(study: Study) -> Judge | None:
-    """The first of the study's chat judges, in its newest version, whose endpoint may be called and has its key."""
-    return next((judge for judge in _judges(study) if _has_key(judge)), None)
+def find_judge(item: Item) -> Judge | None:
+    """The first of the study's chat judges, in its newest version, whose endpoint may be sent this item and has its
+    key, and whose revisions are open."""
+    return next((judge for judge in _judges(item) if _has_key(judge)), None)
 
 
-def _judges(study: Study) -> list[Judge]:
-    judges = Judge.objects.filter(study=study, backend=BackendKind.CHAT, endpoint__isnull=False)
+def _judges(item: Item) -> list[Judge]:
+    judges = Judge.objects.filter(study=item.study_id, backend=BackendKind.CHAT, endpoint__isnull=False)
     newest: dict[str, Judge] = {}
     for judge in judges.select_related("study", "endpoint__trusted_by").order_by("version"):
         newest[judge.name] = judge
     in_order = sorted(newest.values(), key=lambda judge: judge.pk)
-    return [each for each in in_order if each.endpoint and not endpoint_refusals(each.endpoint, study)]
+    return [judge for judge in in_order if _may_be_asked(judge, item)]
+
+
+def _may_be_asked(judge: Judge, item: Item) -> bool:
+    endpoint = judge.endpoint
+    if endpoint is None or endpoint_refusals(endpoint, judge.study):
+        return False
+    return not private_refusal(endpoint, Item.objects.filter(pk=item.pk)) and takes_revisions(judge)
 
 
 def _has_key(judge: Judge) -> bool:
@@ -73,23 +86,19 @@ def _has_key(judge: Judge) -> bool:
     return True
 
 
-def revise_draft(study: Study, stimulus: Stimulus, entries: Sequence[Entry], instruction: str) -> list[Entry]:
+def revise_draft(item: Item, entries: Sequence[Entry], instruction: str) -> list[Entry]:
     """The entries as a model would have them (see `evaluation.hooks`); RevisionFailed with words for the participant.
 
     Not for use inside an event loop.
     """
-    judge = find_judge(study)
+    judge = find_judge(item)
     if judge is None:
         raise RevisionFailed(NO_MODEL)
     try:
-        reply = _ask(judge, stimulus, entries, instruction)
-        return read_revision(stimulus, entries, reply)
-    except (TryAgain, TimeoutError) as error:
-        raise _failed(judge, BUSY, error) from None
-    except (CallFailed, StopRun) as error:
-        raise _failed(judge, CANNOT, error) from None
-    except Unread as unread:
-        raise _failed(judge, UNREAD.get(unread.outcome, UNREADABLE), unread) from None
+        call = open_call(judge, item)
+    except (SpentUp, RunRefused) as refused:
+        raise _failed(judge, NO_MODEL, refused) from None
+    return _Revision(judge, call, item.stimulus or {}, entries, instruction).make()
 
 
 def _failed(judge: Judge, words: str, why: Exception) -> RevisionFailed:
@@ -98,23 +107,63 @@ def _failed(judge: Judge, words: str, why: Exception) -> RevisionFailed:
     return RevisionFailed(words)
 
 
-def _ask(judge: Judge, stimulus: Stimulus, entries: Sequence[Entry], instruction: str) -> Reply:
-    """One call, after the endpoint was asked what the model can do, where that is not known."""
-    endpoint = judge.endpoint
-    assert endpoint is not None
-    settings = judge_settings(judge)
-    known = known_capabilities(endpoint, judge.model)
+@dataclass(frozen=True)
+class _Revision:
+    """One call: asked, read, and written down however it ends."""
 
-    async def ask() -> tuple[Reply, dict[str, Any]]:
-        async with (
-            asyncio.timeout(MOST_SECONDS),
-            open_backend(judge.backend, endpoint, in_flight=1) as backend,
-        ):
-            able = await probe(Patient(backend), judge.model) if known is None else known
-            request = prompting.build_revision(stimulus, entries, instruction, settings, capabilities=able)
-            return await backend.ask(request), able
+    judge: Judge
+    call: Call
+    stimulus: Stimulus
+    entries: Sequence[Entry]
+    instruction: str
 
-    reply, able = asyncio.run(ask())
-    if known is None:
-        keep_capabilities(endpoint, judge.model, able)
-    return reply
+    def make(self) -> list[Entry]:
+        began, reply, revised = time.monotonic(), None, None
+        outcome, words, why = str(Outcome.FAILED), "", ""
+        try:
+            reply = self._ask()
+            revised = read_revision(self.stimulus, self.entries, reply)
+            outcome = Outcome.OK
+        except SpentUp as spent:  # of which nothing is left to write down
+            raise _failed(self.judge, NO_MODEL, spent) from None
+        except (TryAgain, TimeoutError) as error:
+            words, why = BUSY, str(error) or type(error).__name__
+        except (CallFailed, StopRun) as error:
+            words, why = CANNOT, str(error)
+        except Unread as unread:
+            outcome, words, why = unread.outcome, UNREAD.get(unread.outcome, UNREADABLE), str(unread)
+        except Exception as error:
+            end_call(self.call, outcome, error=f"The request broke with {type(error).__name__}.")
+            raise
+        end_call(self.call, outcome, reply=reply, error=why, seconds=time.monotonic() - began)
+        if revised is None:
+            raise _failed(self.judge, words, Exception(why))
+        return revised
+
+    def _ask(self) -> Reply:
+        """After the endpoint was asked what the model can do, where that is not known."""
+        endpoint, judge = self.judge.endpoint, self.judge
+        assert endpoint is not None
+        able = known_capabilities(endpoint, judge.model)
+        deadline = time.monotonic() + MOST_SECONDS
+        if able is None:
+            able = self._over_the_network(deadline, lambda backend: probe(Patient(backend), judge.model))
+            keep_capabilities(endpoint, judge.model, able)
+        request = prompting.build_revision(
+            self.stimulus, self.entries, self.instruction, judge_settings(judge), capabilities=able
+        )
+        set_aside(self.call, request)
+        return self._over_the_network(deadline, lambda backend: backend.ask(request))
+
+    def _over_the_network(self, deadline: float, ask: Callable[[Backend], Awaitable[T]]) -> T:
+        endpoint = self.judge.endpoint
+        assert endpoint is not None
+
+        async def go() -> T:
+            async with (
+                asyncio.timeout(max(0.0, deadline - time.monotonic())),
+                open_backend(self.judge.backend, endpoint, in_flight=1) as backend,
+            ):
+                return await ask(backend)
+
+        return asyncio.run(go())

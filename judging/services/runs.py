@@ -9,6 +9,7 @@ from django.db.models import Count, F, Q, QuerySet
 from django.utils import timezone
 
 from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
+from evaluation.protocols import Kind
 from evaluation.services import assign_orders
 from judging.models import (
     ACTIVE,
@@ -67,9 +68,13 @@ def start_run(
     in_flight: int | None = None,
 ) -> Run:
     """A new run with its rater; its calls are dealt by whoever works on it."""
-    problems = refusals(study, judge, max_items)
+    # Of revisions, each item is looked at when it is asked about.
+    to_send = judged_items(study).none() if purpose == Purpose.REVISION else _to_judge(study, max_items)
+    problems = _refusals(study, judge, to_send)
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
+    if purpose == Purpose.REVISION and (judge.backend != BackendKind.CHAT or not revises(study)):
+        problems.append("Revisions are asked of a model, in a study in which entries are calibrated.")
     problems += [
         f"The {what} must be more than zero."
         for what, value in (
@@ -86,6 +91,9 @@ def start_run(
     with transaction.atomic():
         # An edit of the judge waits, and finds that it has run.
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        before = latest_revisions(study, judge) if purpose == Purpose.REVISION else None
+        if before is not None and before.state not in (RunState.CANCELLED, RunState.COMPLETE):
+            raise RunRefused([f"Run {before.pk} holds the revisions of {judge.name} already."])
         revision = study.revisions.order_by("-number")[0]
         rater = Rater.objects.create(
             study=study, kind=Rater.Kind.JUDGE, label=str(judge), in_figures=False,
@@ -103,11 +111,39 @@ def start_run(
             price_prompt=judge.price_prompt,
             price_completion=judge.price_completion,
             created_by=user,
+            **(_opened() if purpose == Purpose.REVISION else {}),
         )
+
+
+def _opened() -> dict[str, Any]:
+    """Nothing to deal, and open at once."""
+    return {"state": RunState.RUNNING, "dealt_to": None, "started_at": timezone.now()}
+
+
+def latest_revisions(study: Study, judge: Judge) -> Run | None:
+    """The latest run that holds what participants asked of this judge, of whatever version."""
+    runs = Run.objects.filter(study=study, judge__name=judge.name, purpose=Purpose.REVISION)
+    return runs.select_related("judge").order_by("-pk").first()
+
+
+def close_revisions(run: Run) -> None:
+    """Ends what was asked of a version that is asked no more."""
+    with transaction.atomic():
+        _close(run)
+
+
+def revises(study: Study) -> bool:
+    """Whether participants have entries before them that a model could revise."""
+    spec = study.revisions.order_by("-number").values_list("spec", flat=True).first() or {"questions": []}
+    return any(question["kind"] == Kind.ENTRIES for question in spec["questions"])
 
 
 def refusals(study: Study, judge: Judge, max_items: int | None = None) -> list[str]:
     """Why the judge can't judge this study, or so many of its items, as sentences."""
+    return _refusals(study, judge, _to_judge(study, max_items))
+
+
+def _refusals(study: Study, judge: Judge, to_send: QuerySet[Item]) -> list[str]:
     if judge.study_id != study.pk:
         return ["The judge belongs to another study."]
     if study.status not in JUDGED_STATUSES:
@@ -115,9 +151,7 @@ def refusals(study: Study, judge: Judge, max_items: int | None = None) -> list[s
     problems = [sentence for each in judge_problems(judge).values() for sentence in each]
     if not judged_items(study).exists():
         problems.append("The study has no items to judge.")
-    if judge.endpoint is not None and (
-        private := private_refusal(judge.endpoint, _to_judge(study, max_items))
-    ):
+    if judge.endpoint is not None and (private := private_refusal(judge.endpoint, to_send)):
         problems.append(private)
     return problems
 
@@ -180,7 +214,8 @@ def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED)
     }
     if any(value is not None and value <= 0 for value in changes.values()):
         raise RunRefused(["Budget and number in flight must be more than zero."])
-    _move(run, (RunState.PAUSED, RunState.STOPPED), RunState.PENDING, reason="", **changes)
+    to = RunState.RUNNING if run.purpose == Purpose.REVISION else RunState.PENDING
+    _move(run, (RunState.PAUSED, RunState.STOPPED), to, reason="", **changes)
 
 
 def cancel_run(run: Run) -> None:
@@ -189,7 +224,7 @@ def cancel_run(run: Run) -> None:
     Where only a retry of a complete run was under way, what stood before stands again and the run is complete.
     """
     _move(run, (*ACTIVE, RunState.PAUSED, RunState.STOPPED), RunState.CANCELLED, finished_at=timezone.now())
-    if run.dealt_to is None:
+    if run.dealt_to is None and run.purpose != Purpose.REVISION:
         # Calls before the run, as those lock them who record.
         with transaction.atomic():
             if _put_back(run):
@@ -200,6 +235,8 @@ def retry_run(run: Run, outcomes: Collection[str] = RETRIED) -> int:
     """Opens calls that failed, were unparsed or truncated again; returns how many. Ok may replace them, never worse."""
     if not set(outcomes) <= set(RETRIED):
         raise WrongState(f"Only {', '.join(RETRIED)} can be tried again.")
+    if run.purpose == Purpose.REVISION:
+        raise WrongState("Participants ask for revisions anew themselves.")
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if locked.state == RunState.CANCELLED:
@@ -225,7 +262,7 @@ def _move(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None:
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if locked.state not in allowed:
             raise WrongState(f"A run that is {locked.state} can't become {to}.")
-        if to == RunState.PENDING:
+        if to in ACTIVE:
             fields = {**fields, "finished_at": None, "workers": {}, "recent": ""}
         for name, value in {**fields, "state": to}.items():
             setattr(run, name, value)

@@ -14,7 +14,8 @@ def needs_try(judge: Judge) -> bool:
     """Whether no reply of this version of the judge could be read yet."""
     if judge.backend != BackendKind.CHAT:
         return False
-    return not Call.objects.filter(run__judge=judge, outcome=Outcome.OK).exists()
+    judged = Call.objects.filter(run__judge=judge, outcome=Outcome.OK).exclude(run__purpose=Purpose.REVISION)
+    return not judged.exists()
 
 
 def start_try(study: Study, judge: Judge, *, user: Any = None, budget: Decimal | None = None) -> Run:

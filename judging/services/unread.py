@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from evaluation.models import Outcome
 from judging import prompting
-from judging.models import Call, CallState, Run
+from judging.models import Call, CallState, Purpose, Run
 from judging.services.attempts import Ended
 from judging.services.dealing import Plan
 
@@ -66,7 +66,7 @@ def unread_reply(run: Run) -> UnreadReply | None:
     bad = Q(state=CallState.FINAL, outcome__in=UNREADABLE) | (~Q(state=CallState.FINAL) & Q(unread__gt=0))
     calls = Call.objects.filter(bad, run=run).exclude(error="").select_related("item")
     call = calls.order_by("-pk").first()
-    if call is None:
+    if call is None or run.purpose == Purpose.REVISION:  # whose replies are no judgments
         return None
     return UnreadReply(call.item.key, call.step, call.raw[:SHOWN], call.error, expected_of(run, call))
 

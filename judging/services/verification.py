@@ -11,7 +11,8 @@ from judging.models import Call, CallState, Purpose, Run, RunState
 def check_runs(study: Study) -> Iterator[str]:
     """A sentence per thing that does not hold."""
     for run in Run.objects.filter(study=study).select_related("judge", "rater").order_by("pk"):
-        yield from _check_judgments(run)
+        if run.purpose != Purpose.REVISION:  # which makes no judgments
+            yield from _check_judgments(run)
         if run.state == RunState.COMPLETE:
             yield from _check_complete(run)
     yield from _check_figures(study)

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from evaluation.models import Study
 from evaluation.permissions import ReadOnly, get_study_for
-from judging.models import ACTIVE, RunState
+from judging.models import ACTIVE, Purpose, RunState
 from judging.selectors import runs_of
 from judging.services import runs_progress
 
@@ -37,7 +37,7 @@ def run_list_context(request: HttpRequest, study: Study) -> dict[str, Any]:
         "rows": [
             {"run": run, "progress": progress[run.pk], "resumable": run.state in RESUMABLE} for run in runs
         ],
-        "active": any(run.state in ACTIVE for run in runs),
+        "active": any(run.state in ACTIVE and run.purpose != Purpose.REVISION for run in runs),
         "may_steer": _may_steer(request.user, study),
     }
 

@@ -23,12 +23,12 @@ ASKING = {
 def model(monkeypatch):
     monkeypatch.setattr(hooks, "revisers", hooks.Registry())
 
-    def revise(study, stimulus, entries, instruction):
+    def revise(item, entries, instruction):
         if "swear" in instruction:
             raise hooks.RevisionFailed("The model refused.")
         return [*entries, FERRY]
 
-    hooks.revisers.register("test", hooks.Reviser(lambda study: "a-model", revise))
+    hooks.revisers.register("test", hooks.Reviser(lambda item: "a-model", revise))
 
 
 @pytest.fixture(autouse=True)

@@ -349,7 +349,7 @@ def test_a_whole_set_leaves_out_what_was_merged_from_it(visitor: Visitor) -> Non
 def queue(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A model that adds an entry, and the rounds that wait for a worker."""
     more = BOILING_OTHER[2] | {"origins": []}
-    reviser = hooks.Reviser(lambda study: "a-model", lambda study, stimulus, entries, asked: [*entries, more])
+    reviser = hooks.Reviser(lambda item: "a-model", lambda item, entries, asked: [*entries, more])
     waiting: list[int] = []
     monkeypatch.setattr(hooks, "revisers", hooks.Registry())
     hooks.revisers.register("test", reviser)

@@ -147,7 +147,7 @@ def study(db):
 
 
 def revise(study, entries=(OLD,)):
-    return revise_draft(study, study.items.get().stimulus, list(entries), INSTRUCTION)
+    return revise_draft(study.items.get(), list(entries), INSTRUCTION)
 
 
 def test_one_call_gives_a_set(study, server):
@@ -217,10 +217,10 @@ def test_a_key_is_read_from_the_environment_and_never_logged(study, server, monk
 
 
 def test_without_a_judge_nobody_is_asked(study, server):
-    assert reviser_name(study) == ""
+    assert reviser_name(study.items.get()) == ""
     make_judge(study, server, "longer", name="other")
-    assert reviser_name(study) == "longer"
-    assert [each.name(study) for each in hooks.revisers] == ["longer"]
+    assert reviser_name(study.items.get()) == "longer"
+    assert [each.name(study.items.get()) for each in hooks.revisers] == ["longer"]
 
 
 def test_the_newest_version_of_the_first_usable_judge(study, server, monkeypatch):
@@ -228,10 +228,10 @@ def test_the_newest_version_of_the_first_usable_judge(study, server, monkeypatch
     first = make_judge(study, server, "longer", name="first")
     make_judge(study, server, "shorter", name="second")
     edit_judge(first, model="second")
-    assert reviser_name(study) == "second"
+    assert reviser_name(study.items.get()) == "second"
     first.endpoint.key_name = "ASSAY_KEY_THAT_IS_NOT_SET"
     first.endpoint.save()
     # Web, which has no keys, offers it all the same.
-    assert reviser_name(study) == "second"
+    assert reviser_name(study.items.get()) == "second"
     with pytest.raises(RevisionFailed, match="No model can be asked"):
         revise(study)

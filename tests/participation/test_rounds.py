@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotator.models import DraftRound
 from annotator.platforms import Visit
 from annotator.services.entry import enter
+from annotator.services.leaving import withdraw
 from annotator.services.rounds import (
     LOST_SECONDS,
     MAX_INSTRUCTION,
@@ -21,7 +22,7 @@ from annotator.services.submitting import NotYours, submit
 from evaluation import hooks
 from evaluation.dumps import FileSource, export_to, import_dump
 from evaluation.forms import read_fields
-from evaluation.models import Judgment
+from evaluation.models import Judgment, Study
 from evaluation.protocols.entries import decisions, read_entry
 from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept
 from tests.crowd import before, make_crowd_study
@@ -39,8 +40,8 @@ def model(monkeypatch):
         fails = gives = None
         seen = []
 
-        def revise(self, study, stimulus, entries, instruction):
-            self.seen.append((stimulus["query"]["key"], entries, instruction))
+        def revise(self, item, entries, instruction):
+            self.seen.append((item.query.key, entries, instruction))
             if self.fails is not None:
                 raise self.fails
             return [*entries, FERRY] if self.gives is None else self.gives
@@ -48,7 +49,7 @@ def model(monkeypatch):
     made = Model()
     made.seen = []
     monkeypatch.setattr(hooks, "revisers", hooks.Registry())
-    hooks.revisers.register("test", hooks.Reviser(lambda study: "a-model", made.revise))
+    hooks.revisers.register("test", hooks.Reviser(lambda item: "a-model", made.revise))
     return made
 
 
@@ -164,6 +165,40 @@ def test_so_many_of_a_participant_over_the_whole_study(model, settings, db):
     assert refusal(token) == "spent"
     submit(token, before(token).pk, FILLED_IN)
     assert refusal(token) == "spent"
+
+
+def calibrators(study, *ids):
+    return [enter(study, Visit("link", external_id=each) if each else Visit("link")).token for each in ids]
+
+
+def test_so_many_of_a_study_whoever_asks(model, db):
+    """Who withdraws and comes back finds what was asked before counted."""
+    study = calibration_study({"q1": [[OLD, NEW]], "q2": [[OLD, NEW]]}, redundancy=3, revisions_in_all=2)
+    for token in calibrators(study, "a", ""):
+        work_on_round(request(token).pk)
+        withdraw(token)
+    [late] = calibrators(study, "c")
+    assert refusal(late) == "study_spent"
+
+
+def test_so_many_of_a_study_within_a_day(model, db):
+    study = calibration_study({"q1": [[OLD, NEW]]}, redundancy=3, revisions_per_day=1)
+    first, second = calibrators(study, "a", "b")
+    work_on_round(request(first).pk)
+    assert refusal(second) == "day_spent"
+    DraftRound.objects.update(asked_at=timezone.now() - timedelta(hours=25))
+    assert request(second).number == 1
+
+
+def test_who_came_without_an_id_asks_for_nothing_unless_the_study_says_so(model, db):
+    study = calibration_study({"q1": [[OLD, NEW]]}, redundancy=3, revisions_anonymous=0)
+    anonymous, named = calibrators(study, "", "a")
+    assert refusal(anonymous) == "spent"
+    assert request(named).number == 1
+    study.revisions_anonymous = 1
+    study.save()
+    assert request(anonymous).number == 1
+    assert Study._meta.get_field("revisions_anonymous").default == 0
 
 
 def test_what_is_no_instruction(model, token):
