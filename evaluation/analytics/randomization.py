@@ -2,8 +2,8 @@
 
 `sign_flip` tests one number per query against zero: under the hypothesis each could as well have had the other sign.
 `two_sample` tests whether two sets of queries have the same mean: each query could as well be in the other set.
-Queries with equal numbers are interchangeable, so all outcomes are counted wherever there are few enough of them, and
-always with up to 20 queries; otherwise outcomes are drawn. Neither depends on the order of the rows.
+Queries with equal numbers are interchangeable, so all outcomes are counted wherever there are few of them, and always
+with up to 20 queries; otherwise outcomes are drawn. Neither depends on the order of the rows.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from evaluation.analytics.jackknife import CHUNK_BYTES
 from evaluation.analytics.resampling import divide, sum_by
 from evaluation.analytics.tidy import Bools, Floats, Ints
 
-# Twenty queries have no more outcomes than this.
-MOST_OUTCOMES = 2**20
+# All outcomes are counted up to so many queries, and of more queries up to so many outcomes: counting them takes about
+# as long as drawing does.
+FEW_QUERIES, MOST_OUTCOMES = 20, 2**14
 # Drawing ends when so many draws are as extreme as what was observed: a p-value that large is known well enough.
 ENOUGH_HITS = 500
 # So many draws at least, and so many times as many as a p-value at the level needs to be reached at all.
@@ -159,7 +160,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def _few_outcomes(times: Ints) -> bool:
-    return bool(np.log2(times + 1.0).sum() <= np.log2(MOST_OUTCOMES))
+    return bool(times.sum() <= FEW_QUERIES or np.log2(times + 1.0).sum() <= np.log2(MOST_OUTCOMES))
 
 
 def _all_sums(size: Floats, times: Ints) -> tuple[Floats, Floats]:
