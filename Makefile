@@ -52,6 +52,7 @@ bench: setup-dev
 # The long simulations behind docs/statistics.md: run them when statistics change.
 audit: setup-dev
 	$(BIN)/python -m benchmarks.coverage
+	$(BIN)/python -m benchmarks.family_errors
 
 openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

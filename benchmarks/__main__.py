@@ -1,4 +1,4 @@
-"""Runs every benchmark, or those named, as in: python -m benchmarks serving claiming."""
+"""Runs every benchmark, or those named, as in: python -m benchmarks serving claiming. Simulations are `make audit`."""
 
 import importlib
 import sys

@@ -3,7 +3,7 @@
 Per kind of finding 2,000 studies: the share of those in which at least one such sentence is made, with its Clopper-
 Pearson limits, by today's rule and by the one before it (bootstrap intervals and t-tests without correction).
 
-Usage: python -m benchmarks family_errors
+Usage: python -m benchmarks.family_errors [studies] (`make audit` runs it)
 """
 
 import sys
@@ -33,7 +33,7 @@ from evaluation.analytics.flips import pair_flips
 from evaluation.analytics.friedman import friedman
 from evaluation.analytics.picks import pick_shares
 from evaluation.analytics.randomization import Randomization
-from evaluation.analytics.resampling import ResampleSpec
+from evaluation.analytics.resampling import ResampleSpec, divide
 from evaluation.analytics.scales import above_every_other
 from evaluation.analytics.tidy import Floats, Items, Judgments
 from evaluation.analytics.win_rates import item_scores, win_rates_overall
@@ -93,8 +93,8 @@ def flip_before(study: Any, rng: np.random.Generator) -> bool:
     """Majorities differ, and the bootstrap of the margin's change leaves zero out."""
     votes, decided = _votes(study)
     weights = _weights(votes.shape[2], rng)
-    margin = votes.sum(axis=2) / decided.sum(axis=2)
-    drawn = np.einsum("rq,apq->apr", weights, votes) / np.einsum("rq,apq->apr", weights, decided)
+    margin = divide(votes.sum(axis=2), decided.sum(axis=2))
+    drawn = divide(np.einsum("rq,apq->apr", weights, votes), np.einsum("rq,apq->apr", weights, decided))
     for one, other in combinations(range(len(votes)), 2):
         change = drawn[other] - drawn[one]
         tail = np.minimum((change <= 0).sum(axis=1), (change >= 0).sum(axis=1))
@@ -271,7 +271,7 @@ def _study(design: Pairwise, lean: Floats, *, skewed: bool = False) -> Callable[
 
 
 def _questions(queries: int, ahead: tuple[float, ...] = ()) -> Callable[[np.random.Generator], Any]:
-    return lambda rng: [random_ratings(queries, 4, rng, ahead) for _ in range(4)]
+    return lambda rng: [random_ratings(queries, 4, rng, ahead) for _ in range(2)]
 
 
 def null_cases(queries: int = QUERIES) -> Iterator[Case]:
@@ -312,10 +312,10 @@ def null_cases(queries: int = QUERIES) -> Iterator[Case]:
         ranked_before,
         ranked_after,
     )
-    yield Case("rated", "4 systems x 4 questions, alike", _questions(queries), rated_before, rated_after)
+    yield Case("rated", "4 systems x 2 questions, alike", _questions(queries), rated_before, rated_after)
     yield Case(
         "rated",
-        "4 x 4, two alike above the others",
+        "4 systems x 2 questions, two alike above the others",
         _questions(queries, (1.2, 1.2)),
         rated_before,
         rated_after,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil
 
 import numpy as np
@@ -169,8 +170,14 @@ def _all_sums(size: Floats, times: Ints) -> tuple[Floats, Floats]:
     for each, n in zip(size, times, strict=True):
         positive = np.arange(n + 1)
         sums = np.add.outer(sums, each * (2 * positive - n)).ravel()
-        chance = np.multiply.outer(chance, scipy.stats.binom.pmf(positive, n, 0.5)).ravel()
+        chance = np.multiply.outer(chance, _binomial(int(n))).ravel()
     return sums, chance
+
+
+@lru_cache(maxsize=256)
+def _binomial(n: int) -> Floats:
+    """Chances (n + 1,) of each number of positive signs."""
+    return np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, 0.5))
 
 
 def _drawn_sums(size: Floats, times: Ints, rng: np.random.Generator, count: int) -> Floats:

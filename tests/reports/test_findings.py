@@ -237,3 +237,51 @@ def test_findings_do_not_depend_on_the_order_of_the_judgments():
         [flip["flip_test"], flip["margin_test"]] for flip in reports[1][0]
     ]
     assert reports[0][1] == reports[1][1]
+
+
+def fact_of(report, name):
+    return next(fact for fact in report_page(report).facts if fact.name == name)
+
+
+def rated_by_two(*ratings, slug="rated", queries=12):
+    """Everybody gives every item the same ratings of the three systems, or the next of several sets."""
+    study = answered_study("aspects", slug=slug, queries=queries)
+    given = [
+        {"acceptability": {f"r{at}": value for at, value in enumerate(ratings[number % len(ratings)], 1)}}
+        for number in range(queries)
+    ]
+    for name in ("ann", "ben"):
+        give(study, new_rater(study, name), given)
+    return report_of(study)
+
+
+def test_equal_means_are_said_to_be_alike():
+    report = rated_by_two((1, 1, 1))
+    fact = fact_of(report, "Highest mean")
+    assert (fact.value, fact.detail.split(":")[0]) == ("1.00", "all 3 alike")
+    assert "aspen" not in fact.detail
+    assert report["findings"] == []
+    two = fact_of(rated_by_two((2, 2, 1), slug="two"), "Highest mean")
+    assert two.detail.startswith("aspen and birch alike: ")
+
+
+def test_a_leader_that_others_may_equal_is_no_lone_leader():
+    fact = fact_of(rated_by_two((2, 1, 0), (1, 3, 0), (3, 1, 1)), "Highest mean")
+    assert fact.detail.startswith("aspen: ")
+    assert fact.detail.endswith("others may be as good")
+    assert "others" not in fact_of(rated_by_two((3, 2, 1), slug="clear"), "Highest mean").detail
+
+
+def test_ranks_and_picks_say_ties_and_overlaps():
+    study = answered_study("ranking", queries=12)
+    orders = [{"r1": 1, "r2": 2, "r3": 3}, {"r1": 3, "r2": 2, "r3": 1}]
+    give(study, new_rater(study, "ann"), [{"ranking": orders[at % 2]} for at in range(12)])
+    assert fact_of(report_of(study), "Best mean rank").detail == "all 3 alike"
+    picked = answered_study("aspects", slug="picked", queries=12)
+    best = ["r1", "r2", "r1", "r3"] * 3
+    give(picked, new_rater(picked, "ann"), [{"best": each} for each in best])
+    question = next(each for each in report_of(picked)["questions"] if each["form"] == "picks")
+    assert question["groups"]
+    fact = fact_of(report_of(picked), "Most often picked")
+    assert fact.detail.startswith("aspen; ")
+    assert fact.detail.endswith("others may be as good")
