@@ -10,6 +10,7 @@ from django.db import transaction
 
 from evaluation import logcontext
 from judging.models import Run
+from judging.services.connection import run_test
 from judging.services.running import work_on
 from judging.services.workers import expect_workers, neglected_runs
 
@@ -47,6 +48,12 @@ def work_on_run(run_id: int, token: str) -> None:
         logger.info("Run %s: %s calls final, now %s", run_id, worked.final, worked.state)
         if worked.come_back is not None:
             send_workers(run_id, worked.come_back)
+
+
+@shared_task
+def test_endpoint(endpoint_id: int) -> None:
+    """Tests the connection that somebody waits for; a second message asks once more."""
+    run_test(endpoint_id)
 
 
 @shared_task

@@ -4,13 +4,29 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db import transaction
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import path, reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.html import format_html
 
+from evaluation.admin.pages import page
+from evaluation.admin.rights import FORM
 from evaluation.models import Study, StudyMember
 from evaluation.permissions import WRITERS
 from judging.models import Endpoint
-from judging.services.endpoints import PLACE, endpoint_problems, is_trusted, may_trust, set_trust
+from judging.services.connection import begin_test, is_testing
+from judging.services.endpoints import (
+    PLACE,
+    endpoint_problems,
+    is_trusted,
+    may_trust,
+    place_refusals,
+    set_trust,
+)
+from judging.tasks import test_endpoint
 
 PLAIN = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "local", "open_to_all")
 
@@ -73,6 +89,15 @@ class EndpointForm(forms.ModelForm):
         }
 
 
+# What a model may be able to do, as the page says it.
+ABLE = (
+    ("json_schema", "JSON by a schema"),
+    ("json_object", "JSON"),
+    ("logprobs", "Log-probabilities"),
+    ("seed", "A seed"),
+    ("temperature", "A temperature"),
+    ("system_role", "System messages"),
+)
 # What only those see and set whose word is enough.
 OF_TRUST = ("trusted", "local", "open_to_all")
 
@@ -86,6 +111,7 @@ class EndpointAdmin(admin.ModelAdmin):
     list_select_related = ("created_by",)
     search_fields = ("name", "base_url")
     ordering = ("name",)
+    readonly_fields = ("connection",)
     actions = None
     view_on_site = False
 
@@ -114,13 +140,55 @@ class EndpointAdmin(admin.ModelAdmin):
         return obj is not None and self._is_mine(request, obj) and not obj.judges.exists()
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return [*PLAIN[:5], *(OF_TRUST if may_trust(request.user) else ()), "studies"]
+        tested = () if obj is None else ("connection",)
+        return [*PLAIN[:5], *tested, *(OF_TRUST if may_trust(request.user) else ()), "studies"]
+
+    @admin.display(description="connection")
+    def connection(self, endpoint: Endpoint) -> str:
+        address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
+        return format_html('<a class="button plain" href="{}">Test the connection</a>', address)
+
+    def get_urls(self) -> list[Any]:
+        test = self.admin_site.admin_view(self.test)
+        return [path("<int:pk>/test/", test, name="judging_endpoint_test"), *super().get_urls()]
+
+    def test(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Asks for a test, which a worker makes, and shows the last one."""
+        if request.method not in FORM:
+            return HttpResponseNotAllowed(FORM)
+        endpoint = self.get_queryset(request).select_related("trusted_by").filter(pk=pk).first()
+        if endpoint is None:
+            raise Http404
+        refused = place_refusals(endpoint)
+        address = reverse("admin:judging_endpoint_test", args=[pk])
+        if request.method == "POST" and not refused:
+            begin_test(endpoint, request.POST.get("model", "").strip()[:200])
+            transaction.on_commit(lambda: test_endpoint.delay(pk), robust=True)
+            return HttpResponseRedirect(address)
+        context = {
+            "title": f"Test {endpoint}",
+            "endpoint": endpoint,
+            "refused": refused,
+            "tested": endpoint.tested,
+            "testing": is_testing(endpoint),
+            "lost": endpoint.tested.get("state") == "asking" and not is_testing(endpoint),
+            "able": [(label, endpoint.tested["able"].get(name)) for name, label in ABLE]
+            if endpoint.tested.get("able")
+            else [],
+            "address": address,
+        }
+        if request.headers.get("HX-Request"):
+            response = render(request, "admin/judging/_connection.html", context)
+        else:
+            response = page(request, "admin/judging/connection.html", context)
+        add_never_cache_headers(response)
+        return response
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         left_out = () if may_trust(request.user) else OF_TRUST
         fields = {name: None for name in left_out if name == "trusted"}
         base = type("EndpointFormOfUser", (EndpointForm,), {"user": request.user, **fields})
-        kwargs |= {"form": base, "exclude": left_out}
+        kwargs |= {"form": base, "exclude": [*left_out, *self.readonly_fields]}
         return super().get_form(request, obj, change=change, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -129,7 +197,7 @@ class EndpointAdmin(admin.ModelAdmin):
         moved = not change or bool(PLACE & set(form.changed_data))
         if moved:
             # What was found out about the old place says nothing of the new one.
-            obj.capabilities, obj.probed_at = {}, None
+            obj.capabilities, obj.probed_at, obj.tested = {}, None, {}
         if moved or "trusted" in form.changed_data:
             set_trust(obj, request.user, trusted=form.cleaned_data.get("trusted", False))
         super().save_model(request, obj, form, change)

@@ -45,7 +45,7 @@ class ChatBackend:
         self._timeout = timeout
         self._in_flight = in_flight
         self._http: httpx2.AsyncClient | None = None
-        self._url = httpx2.URL()
+        self._url = self._models_url = httpx2.URL()
         self._headers = httpx2.Headers()
 
     async def __aenter__(self) -> "ChatBackend":
@@ -57,6 +57,7 @@ class ChatBackend:
             base_url=self._base_url, api_key=self._key or "none", http_client=self._http
         )
         self._url = httpx2.URL(f"{client.base_url}chat/completions")
+        self._models_url = httpx2.URL(f"{client.base_url}models")
         told = {
             name: value
             for name, value in client.default_headers.items()
@@ -75,6 +76,21 @@ class ChatBackend:
         sent = httpx2.Request(
             "POST", self._url, headers=self._headers, content=orjson.dumps(body_of(request))
         )
+        response, content = await self._send(sent)
+        return read_completion(content, response.headers.get("x-request-id", ""))
+
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists; the exceptions are those of `ask`."""
+        assert self._http is not None, "enter the backend before asking it"
+        _, content = await self._send(httpx2.Request("GET", self._models_url, headers=self._headers))
+        try:
+            return sorted(str(each["id"]) for each in orjson.loads(content)["data"])
+        except (ValueError, KeyError, TypeError):
+            raise CallFailed("The endpoint's answer is not a list of models.") from None
+
+    async def _send(self, sent: httpx2.Request) -> tuple[httpx2.Response, bytes]:
+        """The server's answer and its body; CallFailed, TryAgain or StopRun where it is none that helps."""
+        assert self._http is not None
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._http.send(sent, stream=True)
@@ -85,7 +101,7 @@ class ChatBackend:
             raise TryAgain(self._broken(error)) from None
         if not response.is_success:
             raise self._said(response, content)
-        return read_completion(content, response.headers.get("x-request-id", ""))
+        return response, content
 
     def _said(self, response: httpx2.Response, content: bytes) -> Exception:
         """The exception for an answer that is an error or a redirect."""

@@ -54,6 +54,8 @@ class Endpoint(models.Model):
     )  # fmt: skip
     # What the server can do, asked once: see `judging.backends.probing`.
     capabilities = models.JSONField(default=dict, blank=True, editable=False)
+    # What came of the last test of the connection: see `judging.services.connection`.
+    tested = models.JSONField(default=dict, blank=True, editable=False)
     probed_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"

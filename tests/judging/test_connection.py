@@ -1,0 +1,103 @@
+"""Testing an endpoint from its page: a worker asks, the page says what came of it."""
+
+import pytest
+from django.urls import reverse
+
+from judging.models import Endpoint
+from judging.services import create_endpoint
+from judging.tasks import test_endpoint as ask_endpoint
+from tests.endpoint import serve
+
+
+@pytest.fixture(scope="module")
+def server():
+    with serve() as served:
+        yield served
+
+
+@pytest.fixture(autouse=True)
+def at_once(settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    settings.ASSAY_RUN_BACKOFF_SECONDS = 0.01
+    settings.ASSAY_RUN_ATTEMPTS = 2
+
+
+@pytest.fixture
+def endpoint(server, settings, owner):
+    settings.ASSAY_ENDPOINTS_ALLOWED = ["http://127.0.0.1:*"]
+    server.reset()
+    return create_endpoint(user=owner, name="here", base_url=server.url)
+
+
+@pytest.fixture
+def press(client, owner, endpoint, django_capture_on_commit_callbacks):
+    """Presses the button and gives the page that follows."""
+    client.force_login(owner)
+
+    def press(model=""):
+        with django_capture_on_commit_callbacks(execute=True):
+            client.post(reverse("admin:judging_endpoint_test", args=[endpoint.pk]), {"model": model})
+        return client.get(reverse("admin:judging_endpoint_test", args=[endpoint.pk])).content.decode()
+
+    return press
+
+
+def test_a_member_tests_what_the_list_allows(press, client, endpoint):
+    change = client.get(reverse("admin:judging_endpoint_change", args=[endpoint.pk])).content.decode()
+    assert "Test the connection" in change
+    page = press()
+    assert "longer answered in" in page, "the first model that it lists"
+    assert "<dt>JSON by a schema</dt><dd>yes</dd>" in page
+    assert "<dt>Log-probabilities</dt><dd>yes</dd>" in page
+    assert Endpoint.objects.get().capabilities["longer"]["json_schema"] is True
+
+
+def test_what_the_model_can_not_do_is_said(press):
+    page = press("longer:no_json_schema:deaf_logprobs")
+    assert "<dt>JSON by a schema</dt><dd>no</dd>" in page
+    assert "<dt>Log-probabilities</dt><dd>no</dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        ("401", "refused the key"),
+        ("404", "no such model"),
+        ("500", "500: told to answer 500"),
+        ("large=5", "too large"),
+    ],
+)
+def test_what_goes_wrong_is_said(press, behaviour, said):
+    page = press(f"longer:{behaviour}")
+    assert said in page
+    assert Endpoint.objects.get().capabilities == {}
+
+
+def test_it_waits_for_a_worker_and_says_where_none_comes(client, owner, endpoint, monkeypatch):
+    monkeypatch.setattr(ask_endpoint, "delay", lambda pk: None)
+    client.force_login(owner)
+    address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
+    waiting = client.post(address, {"model": "longer"}, follow=True).content.decode()
+    assert "A worker asks the endpoint" in waiting
+    assert "hx-get" in waiting
+    fragment = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "<html" not in fragment
+    endpoint.refresh_from_db()
+    endpoint.tested["at"] -= 1_000
+    endpoint.save()
+    assert "No worker answered" in client.get(address).content.decode()
+
+
+def test_a_place_that_is_not_allowed_is_not_asked(press, settings, server):
+    settings.ASSAY_ENDPOINTS_ALLOWED = []
+    page = press("longer")
+    assert f"add {server.url} to the setting ASSAY_ENDPOINTS_ALLOWED" in page
+    assert server.connections == 0
+
+
+def test_it_is_for_who_made_it_and_superusers(client, colleague, endpoint):
+    client.force_login(colleague)
+    address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
+    assert client.get(address).status_code == 404
+    assert client.post(address).status_code == 404
+    assert client.put(address).status_code == 405
