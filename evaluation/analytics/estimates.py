@@ -80,6 +80,14 @@ class Estimate:
 
         return replace(self, value=add(self.value), low=add(self.low), high=add(self.high))
 
+    def stretched(self, by: float) -> Estimate:
+        """The same estimate with the value and both limits times `by`, a positive number."""
+
+        def times(number: float | None) -> float | None:
+            return None if number is None else number * by
+
+        return replace(self, value=times(self.value), low=times(self.low), high=times(self.high))
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, strings and lists, ready for JSON."""
         return {**asdict(self), "left_out": [asdict(part) for part in self.left_out]}

@@ -16,7 +16,7 @@ from evaluation.analytics.resampling import (
     shares_of_last,
     sum_by,
 )
-from evaluation.analytics.tidy import Bools, Floats
+from evaluation.analytics.tidy import Bools, Floats, Ints
 
 NO_PLACE = "ranks of responses whose place on the screen is not known"
 
@@ -96,13 +96,7 @@ def place_bias(ranks: Ranks, *, resample: ResampleSpec) -> PlaceBias:
 
 def _of_system(ranks: Ranks, credit: Floats, system: int, resample: ResampleSpec) -> SystemRanks:
     used = ranks.system == system
-    mean_rank = mean_estimate(
-        ranks.rank[used],
-        ranks.query[used],
-        unit="ranks",
-        resample=resample,
-        empty="No ranking has this system.",
-    )
+    mean_rank = _mean_rank(ranks.rank[used], ranks.size[used], ranks.query[used], resample)
     # A system may have several responses in one ranking; they count as one judgment.
     judgment = ranks.judgment_code[used]
     judgments, first_row, code = np.unique(judgment, return_index=True, return_inverse=True)
@@ -120,6 +114,20 @@ def _of_system(ranks: Ranks, credit: Floats, system: int, resample: ResampleSpec
     size = ranks.size[used]
     chance = float(np.bincount(code, weights=1 / size, minlength=len(judgments)).mean())
     return SystemRanks(system, mean_rank, first, float((size + 1).mean() / 2), chance)
+
+
+def _mean_rank(rank: Floats, size: Ints, query: Ints, resample: ResampleSpec) -> Estimate:
+    """Mean of ranks (n,) of so many responses; its interval is that of a share between the first place and the last."""
+    span = float(max(int(size.max(initial=1)) - 1, 1))
+    mean = mean_estimate(
+        (rank - 1) / span,
+        query,
+        unit="ranks",
+        resample=resample,
+        empty="No ranking has this system.",
+        share=bool((size > 1).any()),
+    )
+    return mean.stretched(span).shifted(1)
 
 
 def _of_place(ranks: Ranks, credit: Floats, used: Bools, place: int, resample: ResampleSpec) -> PlaceRanks:

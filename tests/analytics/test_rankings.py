@@ -134,3 +134,15 @@ def test_no_rankings_are_undefined() -> None:
     assert "No ranking" in found.mean_rank.undefined
     assert (found.first.value, found.chance, found.chance_rank) == (None, None, None)
     assert not list(blocks(nothing)[0])
+
+
+def test_the_interval_of_a_mean_rank_stays_between_first_and_last() -> None:
+    # Nine rankings of ten put the response first, so that a plain t interval would go below the first place.
+    rankings = [[[1, 2, 3]]] * 9 + [[[3, 1, 2]]]
+    (first, *_) = system_ranks(make_ranks(rankings), 3, resample=spec())
+    assert first.mean_rank.value == pytest.approx(1.2)
+    assert 1 < first.mean_rank.low < 1.2 < first.mean_rank.high < 3
+    (always, *_) = system_ranks(make_ranks(rankings[:9]), 3, resample=spec())
+    assert (always.mean_rank.value, always.mean_rank.low) == (1, 1)
+    assert 1 < always.mean_rank.high < 2
+    assert always.mean_rank.method.startswith("Wilson")
