@@ -181,6 +181,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "sync-panels": {"task": "annotator.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
+    "send-waiting-jobs": {"task": "evaluation.tasks.send_waiting_jobs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},
 }
 CELERY_TASK_ALWAYS_EAGER = env.bool("CELERY_TASK_ALWAYS_EAGER", default=False)
@@ -342,6 +343,10 @@ MEDIA_ROOT = VAR_DIR / "media"
 # Sets of entries are many fields: some ten for each row, one more for every fragment that it cites, and all the rows of
 # a model's revisions where no script leaves out what is not taken over.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
+FILE_UPLOAD_HANDLERS = [
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "evaluation.full_disk.UploadHandler",
+]
 
 # --- security ----------------------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {

@@ -3,6 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
+handler500 = "config.errors.error_page"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("config.api")),

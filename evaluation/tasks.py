@@ -4,19 +4,32 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from celery import shared_task
+from celery import shared_task, signals
 from django.conf import settings
+from django.db import transaction
+from kombu.exceptions import OperationalError
 
 from evaluation.analytics.win_rates import Ties
 from evaluation.dumps import ExportRefused, FileSource, ImportRefused, export_to, import_dump
 from evaluation.dumps.draft import import_items
+from evaluation.full_disk import is_full_disk
 from evaluation.models import Job, Study
 from evaluation.reports.build import NothingToReport
 from evaluation.reports.cache import compute_report as compute_and_keep
 from evaluation.reports.cache import release_claim
 from evaluation.services import LaunchRefused, WrongStatus, launch_study
 from evaluation.services.acts import log_act
-from evaluation.services.jobs import JobTaken, Progress, claim_job, fail_job, finish_job, remove_old_files
+from evaluation.services.jobs import (
+    NO_ROOM,
+    JobTaken,
+    Progress,
+    claim_job,
+    fail_job,
+    finish_job,
+    note_sent,
+    remove_old_files,
+    waiting_jobs,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -60,9 +73,40 @@ def work_on_job(job_id: int) -> None:
         _failed(job, f"Nothing was changed: {total:,} {what} wrong.", refused.problems, total)
     except (ExportRefused, WrongStatus) as refused:
         _failed(job, str(refused))
-    except Exception:
+    except Exception as error:
         logger.exception("Job %s failed", job.pk)
+        if is_full_disk(error):
+            _failed(job, NO_ROOM)
+            return
         _failed(job, "Something went wrong on our side; the server's log has the details.")
+
+
+def enqueue_job(job: Job) -> None:
+    """Sends a queued job to a worker once it is stored."""
+    transaction.on_commit(lambda: send_job(job.pk))
+
+
+def send_job(job_id: int) -> None:
+    """A broker that is down must not turn a stored job into an error: it is sent later (`send_waiting_jobs`)."""
+    try:
+        work_on_job.delay(job_id)
+    except (OperationalError, OSError) as error:
+        logger.error("Job %s is stored, but the broker can't be reached: %s", job_id, error)
+        return
+    note_sent(job_id)
+
+
+@shared_task
+def send_waiting_jobs() -> None:
+    """Sends jobs that were begun while the broker could not be reached."""
+    for job_id in waiting_jobs():
+        send_job(job_id)
+
+
+@signals.worker_ready.connect
+def look_for_jobs(**kwargs: Any) -> None:
+    """A worker that starts looks, too: so a job is begun even where there is no beat."""
+    send_waiting_jobs.delay()
 
 
 def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:

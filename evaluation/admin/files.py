@@ -6,7 +6,6 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
@@ -17,7 +16,7 @@ from evaluation.dumps import ENDINGS, formats_of
 from evaluation.models import Job, Status, Study
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import JobRefused, begin_job, keep_upload, new_file
-from evaluation.tasks import work_on_job
+from evaluation.tasks import enqueue_job
 
 FORMAT_TEXTS = {
     "jsonl": ("Assay's JSONL", "Everything: spec, items, responses and judgments. Can be read in again."),
@@ -69,7 +68,11 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
 def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpResponse | None:
     """On to the job's page; None, and the form says why, if it can't begin."""
     file = form.cleaned_data["file"]
-    kept = keep_upload(file.chunks())
+    try:
+        kept = keep_upload(file.chunks())
+    except JobRefused as refused:
+        form.add_error(None, str(refused))
+        return None
     try:
         return _queued(request, kind=Job.Kind.IMPORT, file=kept, file_name=file.name, **job)
     except JobRefused as refused:
@@ -83,7 +86,7 @@ def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
     if begun.study is not None:
         what = begun.file_name if begun.kind == Job.Kind.IMPORT else begun.parameters.get("format", "")
         log_act(study=begun.study, by=request.user, message=f"Began an {begun.kind}: {what}.")
-    transaction.on_commit(lambda: work_on_job.delay(begun.pk))
+    enqueue_job(begun)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
 
 

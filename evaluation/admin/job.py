@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import (
     FileResponse,
@@ -25,7 +24,7 @@ from evaluation.dumps import ENDINGS
 from evaluation.models import Job
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import JobRefused, restart_job
-from evaluation.tasks import work_on_job
+from evaluation.tasks import enqueue_job
 
 CONTENT_TYPES = {
     "jsonl": "application/jsonl",
@@ -66,7 +65,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "job": job,
         "problems": [_where_and_what(sentence) for sentence in job.problems],
         "more_problems": job.n_problems - len(job.problems),
-        "restart": _may_restart(request, job) and (job.is_lost or _may_fare_better(job)),
+        "restart": _may_restart(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
         "downloads": job.kind == Job.Kind.EXPORT and job.state == Job.State.DONE and bool(job.file),
         "workbench": workbench_url(job.study) if job.study else "",
     }
@@ -118,7 +117,7 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
     else:
         if job.study is not None:
             log_act(study=job.study, by=request.user, message=f"Started the {job.kind} again.")
-        transaction.on_commit(lambda: work_on_job.delay(job.pk))
+        enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 

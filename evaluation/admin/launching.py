@@ -4,7 +4,6 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
@@ -25,7 +24,7 @@ from evaluation.services import (
 )
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import JobRefused, begin_job
-from evaluation.tasks import work_on_job
+from evaluation.tasks import enqueue_job
 
 
 def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
@@ -86,7 +85,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         raise WrongStatus(f"Only a draft can be launched; this study is {study.status}.")
     job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
     log_act(study=study, by=request.user, message=f"Began to launch {n:,} items.")
-    transaction.on_commit(lambda: work_on_job.delay(job.pk))
+    enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
 

@@ -47,6 +47,8 @@ class Job(models.Model):
     # Changes with every start, so that a worker that was given up can't go on writing.
     lease = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    # When the broker took the message about it; null: it could not be reached yet.
+    sent_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(default=timezone.now)
@@ -79,10 +81,17 @@ class Job(models.Model):
         return self.state in (self.State.QUEUED, self.State.RUNNING)
 
     @property
+    def is_unsent(self) -> bool:
+        """Whether it waits because the broker could not be reached; it is sent as soon as that can."""
+        return self.state == self.State.QUEUED and self.sent_at is None
+
+    @property
     def is_lost(self) -> bool:
         """Whether the worker that had it gave no sign of life for so long that it can be started again."""
         silent = timezone.now() - self.heartbeat_at
-        return self.is_active and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS
+        return (
+            self.is_active and not self.is_unsent and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS
+        )
 
     @property
     def percent(self) -> int:

@@ -13,9 +13,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from evaluation.full_disk import is_full_disk
 from evaluation.models import Job, Study
 
 MAX_PROBLEMS = 1_000
+NO_ROOM = "The server's disk is full, and nothing was kept. Try again once whoever runs it has made room."
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
 
@@ -29,11 +31,21 @@ class JobTaken(Exception):
 
 
 def keep_upload(chunks: Iterable[bytes]) -> str:
-    """Writes an uploaded file to the private folder, and returns its random name there."""
+    """Writes an uploaded file to the private folder, and returns its random name there.
+
+    JobRefused if there is no room for it; nothing of it is left then, nor after any other error.
+    """
     name = f"{secrets.token_hex(16)}.upload"
-    with (_folder() / name).open("xb") as handle:
-        for chunk in chunks:
-            handle.write(chunk)
+    path = _folder() / name
+    try:
+        with path.open("xb") as handle:
+            for chunk in chunks:
+                handle.write(chunk)
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if is_full_disk(error):
+            raise JobRefused(NO_ROOM) from error
+        raise
     return name
 
 
@@ -82,6 +94,16 @@ def claim_job(pk: int) -> Job | None:
         state=Job.State.RUNNING, lease=uuid.uuid4(), started_at=now, heartbeat_at=now, done=0, total=0
     )
     return Job.objects.select_related("study", "by").get(pk=pk) if taken else None
+
+
+def waiting_jobs() -> list[int]:
+    """Jobs of which no worker was ever told."""
+    return list(Job.objects.filter(state=Job.State.QUEUED, sent_at=None).values_list("pk", flat=True))
+
+
+def note_sent(pk: int) -> None:
+    """A worker will hear of the job: the broker has taken the message."""
+    Job.objects.filter(pk=pk, sent_at=None).update(sent_at=timezone.now())
 
 
 class Progress:
@@ -133,8 +155,10 @@ def _end(
 def restart_job(job: Job) -> None:
     """Queues a lost or failed job again; JobRefused if it is at work, done, or its file is gone."""
     silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)
-    again = Q(state=Job.State.FAILED) | Q(
-        state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent
+    again = (
+        Q(state=Job.State.FAILED)
+        | Q(state=Job.State.QUEUED, sent_at=None)
+        | Q(state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent)
     )
     if job.kind == Job.Kind.IMPORT and not (job.file and job.path.exists()):
         raise JobRefused("The uploaded file is not kept any more; please upload it again.")
@@ -142,7 +166,7 @@ def restart_job(job: Job) -> None:
         with transaction.atomic():
             changed = Job.objects.filter(again, pk=job.pk).update(
                 state=Job.State.QUEUED, lease=None, message="", problems=[], n_problems=0, phase="",
-                done=0, total=0, finished_at=None, heartbeat_at=timezone.now(),
+                done=0, total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
             )  # fmt: skip
     except IntegrityError:
         raise JobRefused(f"There is another {job.kind} of {job.slug} under way.") from None

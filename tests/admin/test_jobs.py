@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
+from kombu.exceptions import OperationalError
 
 from evaluation import tasks
 from evaluation.models import Item, Job, Study, StudyMember
@@ -340,3 +341,52 @@ def test_progress_is_a_fragment_for_htmx(mine: Any, viewer: Any) -> None:
     plain = signed_in(viewer).get(f"{address}?plain")
     assert plain["Refresh"] == "5"
     assert 'href="' + address in plain.content.decode()
+
+
+def test_an_export_begun_while_the_broker_is_down_waits_and_is_sent_later(
+    owner: Any, study: Study, queued: list[int], monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(owner)
+    exports = reverse("admin:evaluation_study_exports", args=[study.pk])
+
+    def unreachable(pk: int) -> None:
+        raise OperationalError("Connection refused")
+
+    with monkeypatch.context() as down:
+        down.setattr(tasks.work_on_job, "delay", unreachable)
+        answer = begin(client, exports, {"format": "csv"}, django_capture_on_commit_callbacks)
+        job = Job.objects.get()
+        assert answer["Location"] == reverse("admin:evaluation_job_watch", args=[job.pk])
+        assert job.state == "queued"
+        assert "The queue can't be reached at the moment." in watch(client, job).replace("&#x27;", "'")
+        tasks.send_waiting_jobs()
+        assert queued == []
+        # However long it takes: no worker had it, so none was lost.
+        Job.objects.update(heartbeat_at=timezone.now() - timedelta(hours=2))
+        assert "gave no sign of life" not in watch(client, job)
+    tasks.send_waiting_jobs()
+    tasks.send_waiting_jobs()
+    assert queued == [job.pk], "sent once, when it could be"
+    Job.objects.update(heartbeat_at=timezone.now())
+    assert "Waiting for the worker." in watch(client, job)
+    tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert job.state == "done"
+
+
+def test_a_job_that_waits_can_be_started_by_hand(
+    owner: Any, study: Study, queued: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    """Where there is no beat: without waiting for it to count as lost."""
+    job = begin_job(kind="export", slug=study.slug, study=study, by=owner, parameters={"format": "csv"})
+    client = signed_in(owner)
+    assert "Start it again" in watch(client, job)
+    begin(
+        client, reverse("admin:evaluation_job_restart", args=[job.pk]), {}, django_capture_on_commit_callbacks
+    )
+    assert queued == [job.pk]
+
+
+def test_beat_looks_for_jobs_that_wait(settings: Any) -> None:
+    scheduled = {each["task"] for each in settings.CELERY_BEAT_SCHEDULE.values()}
+    assert tasks.send_waiting_jobs.name in scheduled
