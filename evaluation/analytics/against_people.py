@@ -1,6 +1,6 @@
 """A judge held against people: kappa with their majority, who says what of the same items, expected agreement.
 
-Leave-one-out agreement itself, inner and outer, is in `leave_one_out`.
+Leave-one-out agreement itself, inner and outer, is in `leave_one_out`; their difference is here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from evaluation.analytics.agreement import FEW_JUDGMENTS, majority
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import Estimate, LeftOut, TidyDataError, present
 from evaluation.analytics.kappa import kappas_of_cells
-from evaluation.analytics.leave_one_out import NO_ITEMS, NO_JUDGE_LABEL, outer_by_label
+from evaluation.analytics.leave_one_out import (
+    NO_ITEMS,
+    NO_JUDGE_LABEL,
+    item_inner,
+    item_outer,
+    outer_by_label,
+)
+from evaluation.analytics.randomization import Randomization, Tested, sign_flip
 from evaluation.analytics.resampling import ResampleSpec, divide, mean_estimate, query_estimates
 from evaluation.analytics.tidy import (
     FIRST,
@@ -27,6 +34,17 @@ from evaluation.analytics.tidy import (
 
 NO_MAJORITY = "items without a majority of people"
 NOT_BY_PEOPLE = "items that no person judged"
+
+
+@dataclass(frozen=True)
+class JudgeLessPeople:
+    """A judge's leave-one-out agreement with people less that of people with each other, on the same items.
+
+    `test` is of no difference; None where there is no such item.
+    """
+
+    difference: Estimate
+    test: Tested | None
 
 
 @dataclass(frozen=True)
@@ -57,6 +75,29 @@ def confusion(people: Ints, judge: Ints) -> Confusion:
             }
         ),
     )
+
+
+def judge_less_people(
+    people: Ints, judge: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization
+) -> JudgeLessPeople:
+    """Outer less inner agreement (HREF, Algorithm 1), item by item, with its interval and sign-flip test over queries.
+
+    people (n, k) are counts of labels, judge (n,) a label or negative, query (n,). Both agreements depend on how hard
+    an item is, so that their difference is known better than their two intervals suggest.
+    """
+    gap = item_outer(people, judge) - item_inner(people)
+    used = np.isfinite(gap)
+    few = int(np.count_nonzero(people.sum(axis=1) < 2))
+    difference = mean_estimate(
+        gap[used],
+        query[used],
+        unit="items",
+        resample=resample,
+        left_out=present({FEW_JUDGMENTS: few, NO_JUDGE_LABEL: int(np.count_nonzero(~used)) - few}),
+        empty=NO_ITEMS,
+    )
+    test = sign_flip(gap[used], query[used], tests).two_sided if used.any() else None
+    return JudgeLessPeople(difference, test)
 
 
 def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:

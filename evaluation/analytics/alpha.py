@@ -68,6 +68,17 @@ def krippendorff_alpha(
     )
 
 
+def agreement_by_chance(counts: Ints) -> float | None:
+    """Share of pairs of values that would be equal if values were paired at random, 1 less alpha's nominal expected
+    disagreement: counts (n, k) as for `krippendorff_alpha`. None where no row has two values.
+
+    Where one value is far more common than others it is near 1, and alpha may be low although raters mostly agree.
+    """
+    totals = counts[counts.sum(axis=1) >= 2].sum(axis=0).astype(np.float64)
+    n = totals.sum()
+    return float((totals * (totals - 1)).sum() / (n * (n - 1))) if n else None
+
+
 def alpha_by_weights(patterns: Ints, weights: Floats, level: Level, domain: Floats) -> Floats:
     """Alpha of each row of `weights` (r, p), which says how often each count pattern (p, k) occurs.
 

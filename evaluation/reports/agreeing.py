@@ -7,12 +7,13 @@ import numpy as np
 from evaluation.analytics.against_people import (
     confusion,
     expected_agreement,
+    judge_less_people,
     kappa_with_majority,
     label_chances,
 )
 from evaluation.analytics.agreement import agreement as percentage_agreement
 from evaluation.analytics.agreement import agreement_by_group, agreement_difference
-from evaluation.analytics.alpha import Level, krippendorff_alpha
+from evaluation.analytics.alpha import Level, agreement_by_chance, krippendorff_alpha
 from evaluation.analytics.counts import count_matrix
 from evaluation.analytics.estimates import plain
 from evaluation.analytics.kappa import pairwise_kappa
@@ -104,6 +105,7 @@ def against_people(scope: Scope, people: Scope) -> dict[str, Any]:
     """A judge (or any single-voiced group) against people: leave-one-out agreement (HREF Algorithm 1) and kappa.
 
     `inner` is people's own agreement on the items that the group has a label for: what `outer` is to be read beside.
+    `judge_less_people` is the difference of the two.
     """
     items, resample = scope.items, scope.resample("outer")
     label = group_label(scope)
@@ -112,6 +114,15 @@ def against_people(scope: Scope, people: Scope) -> dict[str, Any]:
         "inner": plain(
             inner_agreement(
                 people.counts[labelled], items.query[labelled], resample=scope.resample("inner beside outer")
+            )
+        ),
+        "judge_less_people": plain(
+            judge_less_people(
+                people.counts,
+                label,
+                items.query,
+                resample=scope.resample("judge less people"),
+                tests=scope.tests("judge less people", 1),
             )
         ),
         "expected": _expected(scope, people),
@@ -168,6 +179,7 @@ def alpha(scope: Scope) -> list[dict[str, Any]]:
                     counts, of, level=level, resample=scope.resample(f"alpha {question} {level}")
                 )
             ),
+            "by_chance": agreement_by_chance(counts) if level == "nominal" else None,
         }
         for question, level, counts, of in found
     ]

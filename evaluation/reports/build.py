@@ -32,7 +32,7 @@ from evaluation.selectors import counting_judgments, outcomes
 
 SCHEMA = "assay-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 6
+CODE_VERSION = 7
 __all__ = [
     "CODE_VERSION",
     "REPLICATES",

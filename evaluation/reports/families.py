@@ -41,6 +41,7 @@ def correct_pairwise(records: Sequence[Record]) -> None:
     correct(test for record in records for test in _win_rate_tests(record["win_rates"]))
     correct(each["with_ties"]["test"] for record in records for each in record["agreement"]["differences"])
     correct(record["bias"]["position"]["test"] for record in records)
+    correct(_beside_people(record["against_people"] for record in records))
 
 
 def correct_answers(figures: Sequence[Record]) -> None:
@@ -50,7 +51,16 @@ def correct_answers(figures: Sequence[Record]) -> None:
     rankings = [each["ranking"] for each in figures if each["ranking"]]
     correct(pair["test"] for found in rankings for pair in found["friedman"]["pairs"])
     correct(each["test"] for found in figures for each in found["above_others"])
-    correct_pairwise([each["pairs"] for each in figures if each["pairs"]])
+    pairs = [each["pairs"] for each in figures if each["pairs"]]
+    correct_pairwise(pairs)
+    # One family with those of the questions that are no pairs.
+    labels = [each["against_people"]["labels"] for each in figures if each["against_people"]]
+    correct(_beside_people([*labels, *(record["against_people"] for record in pairs)]))
+
+
+def _beside_people(found: Iterable[Record | None]) -> Iterator[Record | None]:
+    """Whether a judge agrees with people less, or more, than they with each other."""
+    return (each["judge_less_people"]["test"] for each in found if each is not None)
 
 
 def _win_rate_tests(rates: Record) -> Iterator[Record]:

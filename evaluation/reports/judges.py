@@ -17,6 +17,10 @@ REDUCTIONS = {
     "mean": "the mean of the preferences, and the label on its side of one half",
     "both_ways": "a tie where the two orders of a sample differ, and samples by majority",
 }
+LESS_PEOPLE = (
+    "Whether a judge agrees with people as they do with each other is told from the difference of the two "
+    "leave-one-out agreements, item by item, by a sign-flip test over queries, corrected for the number of questions."
+)
 NOT_BOTH_WAYS = "Asked in one order only, so nothing can be said of consistency."
 NO_VERDICT = "No sample has a preference in both orders."
 WITH_PEOPLE = "which people did not: it saw more than people did"
@@ -143,6 +147,7 @@ def methods(records: list[dict[str, Any]]) -> list[str]:
         "Where a judge gives probabilities, an expected win rate is their mean, and its standard error their standard "
         "deviation over the root of the number of items."
     )
+    sentences.append(LESS_PEOPLE)
     return [*sentences, *(caveat for record in records for caveat in record["caveats"])]
 
 

@@ -106,6 +106,9 @@ def _alpha(subject: Subject, group: Record) -> Fact:
         return Fact(name, DASH, _of(subject, found["undefined"]), undefined=True)
     limits = interval(found, decimal)
     detail = f"{limits}, nominal" if limits else found["undefined"]
+    chance = page_agreement.chance_agreement(group)
+    if chance is not None:
+        detail += f"; {in_percent(chance)} would agree by chance"
     return Fact(name, decimal(found["value"]), _of(subject, detail), tag=tag_of(group))
 
 

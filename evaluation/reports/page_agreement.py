@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from evaluation.reports.numbers import decimal, in_percent
 from evaluation.reports.plots import DotPlot
 from evaluation.reports.subject import (
     Record,
@@ -17,11 +18,14 @@ from evaluation.reports.tables import P_COLUMNS, Builder, Column, Table, columns
 from evaluation.reports.view import Block, Section
 
 ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
+# Two judgments agree by chance more often than not, and alpha is this far below the share that agrees.
+UNEVEN, APART = 0.5, 0.4
 IN_PERCENT = "Percentage agreement and leave-one-out agreement, in percent"
 
 
 def agreement(subject: Subject) -> Section:
-    blocks = [Block("", tables=(_overall(subject),)), *_by_arm(subject), *_finer(subject, subject.leading)]
+    uneven = tuple(sentence for group in subject.panels if (sentence := uneven_labels(group)))
+    blocks = [Block("", uneven, (_overall(subject),)), *_by_arm(subject), *_finer(subject, subject.leading)]
     for group in (each for each in subject.panels if each is not subject.leading):
         tables = tuple(table for block in _finer(subject, group) for table in block.tables)
         if tables:
@@ -60,6 +64,33 @@ def _overall(subject: Subject) -> Table:
             build.n(found["with_ties"]),
         )
     return build.build()
+
+
+def chance_agreement(group: Record) -> float | None:
+    """How often two of the group's judgments would agree by chance, where uneven labels make alpha low for that reason.
+
+    Reports from before it was kept say nothing of it.
+    """
+    found = _alphas(group)[("preference", "nominal")]
+    chance, alpha = found.get("by_chance"), found["alpha"]["value"]
+    share = group["agreement"]["overall"]["with_ties"]["value"]
+    if chance is None or alpha is None or share is None:
+        return None
+    return float(chance) if chance >= UNEVEN and share - alpha >= APART else None
+
+
+def uneven_labels(group: Record) -> str:
+    """Why raters mostly agree and alpha is low all the same; nothing where it is not so."""
+    chance = chance_agreement(group)
+    if chance is None:
+        return ""
+    share = group["agreement"]["overall"]["with_ties"]["value"]
+    alpha = _alphas(group)[("preference", "nominal")]["alpha"]["value"]
+    return (
+        f"{group['label']}: agreement is {in_percent(share)} and alpha {decimal(alpha)}. One label is far more common "
+        f"than the others, so that two judgments paired at random would be the same in {in_percent(chance)} of cases; "
+        "alpha counts only agreement beyond that."
+    )
 
 
 def _alphas(group: Record) -> dict[tuple[Any, ...], Record]:

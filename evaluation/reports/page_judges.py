@@ -1,11 +1,24 @@
 """The section on judges: beside people, what came back from them, and how they were asked."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from evaluation.reports.numbers import percent
 from evaluation.reports.page_rates import even, rates_of, standard_error
 from evaluation.reports.plots import DotPlot
-from evaluation.reports.subject import Record, Subject, by_cell, group_head, share_plot
-from evaluation.reports.tables import DASH, Builder, Cell, Column, Table, columns, count, head, words
+from evaluation.reports.subject import Record, Subject, by_cell, group_head, score_plot, share_plot
+from evaluation.reports.tables import (
+    DASH,
+    P_COLUMNS,
+    Builder,
+    Cell,
+    Column,
+    Table,
+    columns,
+    count,
+    head,
+    words,
+)
 from evaluation.reports.view import Block, Section
 
 KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
@@ -57,7 +70,7 @@ def _beside_people(subject: Subject, compared: list[Record]) -> Iterator[Block]:
     yield Block(
         "Agreement with people",
         tables=(_outer(people, compared), _kappa(compared)),
-        plot=_outer_plot(people, compared),
+        plot=_outer_plot(compared),
     )
     if compared[0]["against_people"]["outer_by_category"]:
         yield Block("Agreement with people by category", tables=(_outer_by_category(people, compared),))
@@ -69,10 +82,21 @@ def _beside_people(subject: Subject, compared: list[Record]) -> Iterator[Block]:
 
 
 def _outer(people: Record, compared: list[Record]) -> Table:
+    """What is compared has one interval, that of the difference; people's own figure stands beside it without."""
     continuous = any(group["against_people"]["expected"] for group in compared)
-    labels = ["Raters", "With people", "People themselves", *(["Expected"] if continuous else []), "n"]
+    # Reports from before the difference was tested have none.
+    tested = all("judge_less_people" in group["against_people"] for group in compared)
+    labels = [
+        "Raters",
+        "With people",
+        "Human-human",
+        *(["Difference", *P_COLUMNS] if tested else []),
+        *(["Expected"] if continuous else []),
+        "n",
+    ]
     build = Builder(
-        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent.",
+        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; their "
+        "difference in points, with a sign-flip test over queries.",
         columns(labels),
         foot="Expected: what labels drawn by the judge's probabilities would reach." if continuous else "",
     )
@@ -81,6 +105,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         group_head(people),
         blank,
         build.share(inner),
+        *([blank, blank, blank] if tested else []),
         *([blank] if continuous else []),
         build.n(inner),
     )
@@ -89,11 +114,22 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         build.add(
             group_head(group),
             build.share(found["outer"]),
-            build.share(found["inner"]),
+            without_interval(build.share(found["inner"])) if tested else build.share(found["inner"]),
+            *(less_people(build, found) if tested else ()),
             *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),
             build.n(found["outer"]),
         )
     return build.build()
+
+
+def less_people(build: Builder, found: Record) -> tuple[Cell, ...]:
+    """How far a judge's agreement with people is from their own, in points, with its test."""
+    less = found["judge_less_people"]
+    return build.share(less["difference"]), *build.tested(less["test"], less["difference"]["undefined"])
+
+
+def without_interval(cell: Cell) -> Cell:
+    return replace(cell, detail="")
 
 
 def _kappa(compared: list[Record]) -> Table:
@@ -106,14 +142,17 @@ def _kappa(compared: list[Record]) -> Table:
     return build.build()
 
 
-def _outer_plot(people: Record, compared: list[Record]) -> DotPlot | None:
-    held = [(people, people["leave_one_out"]["inner"])]
-    held += [(group, group["against_people"]["outer"]) for group in compared]
-    return share_plot(
-        [(group["label"], [(group, estimate)]) for group, estimate in held],
-        what="Leave-one-out agreement with people",
-        caption="Leave-one-out agreement with people; the dotted line is that of people with each other.",
-        reference=people["leave_one_out"]["inner"]["value"],
+def _outer_plot(compared: list[Record]) -> DotPlot | None:
+    if not all("judge_less_people" in group["against_people"] for group in compared):
+        return None
+    return score_plot(
+        [
+            (group["label"], [(group, group["against_people"]["judge_less_people"]["difference"])])
+            for group in compared
+        ],
+        what="Leave-one-out agreement with people less that of people with each other, in points",
+        caption="Leave-one-out agreement with people less that of people with each other, in points; at 0 it is equal.",
+        form=percent,
     )
 
 

@@ -1,6 +1,6 @@
 """A report dict seen by what its pages need: names, the leading group, and who else has a say."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from evaluation.reports.findings import Names, leading_group
@@ -173,7 +173,11 @@ def share_plot(
 
 
 def score_plot(
-    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]], *, what: str, caption: str
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    *,
+    what: str,
+    caption: str,
+    form: Callable[[float], str] = decimal,
 ) -> DotPlot | None:
     """The same for figures without bounds, around zero."""
     made = _rows(rows)
@@ -183,7 +187,7 @@ def score_plot(
         made,
         what=what,
         caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
-        form=decimal,
+        form=form,
         reference=0.0,
     )
 

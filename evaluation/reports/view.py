@@ -7,6 +7,9 @@ from typing import Any
 from evaluation.reports.plots import DotPlot
 from evaluation.reports.tables import Table
 
+# Beside a plot a table of more columns would have to be scrolled.
+MOST_COLUMNS_BESIDE = 6
+
 
 @dataclass(frozen=True)
 class Fact:
@@ -46,8 +49,9 @@ class Block:
 
     @property
     def beside(self) -> bool:
-        """Whether table and plot stand side by side where there is room."""
-        return self.plot is not None and bool(self.tables)
+        """Whether table and plot stand side by side where there is room; a wide table has none to give."""
+        widest = max((len(table.columns) for table in self.tables), default=0)
+        return self.plot is not None and 0 < widest <= MOST_COLUMNS_BESIDE
 
     def under(self, prompt: str, key: str = "") -> "Block":
         """The block under its question's name; `key` tells its anchor from those of other questions."""

@@ -11,12 +11,20 @@ from evaluation.analytics.against_people import (
     NOT_BY_PEOPLE,
     confusion,
     expected_agreement,
+    judge_less_people,
     kappa_with_majority,
     label_chances,
 )
 from evaluation.analytics.agreement import FEW_JUDGMENTS, majority
 from evaluation.analytics.estimates import LeftOut, TidyDataError
-from evaluation.analytics.leave_one_out import NO_JUDGE_LABEL, outer_agreement
+from evaluation.analytics.leave_one_out import (
+    NO_JUDGE_LABEL,
+    inner_agreement,
+    item_inner,
+    item_outer,
+    outer_agreement,
+)
+from evaluation.analytics.randomization import Randomization
 from evaluation.analytics.tidy import FIRST, MISSING, SECOND, TIE
 from tests.analytics.build import count_arrays, counts_of, make_judgments, quick, spec
 
@@ -34,6 +42,49 @@ def test_who_says_what_by_hand():
     assert found.counts == ((1, 0, 0, 1), (1, 0, 0, 0), (0, 0, 1, 0))
     assert found.n == 4
     assert found.left_out == (LeftOut(NOT_BY_PEOPLE, 1), LeftOut(NO_JUDGE_LABEL, 1))
+
+
+def test_a_judge_less_people_by_hand():
+    """Of 3 to 1 a judge with the majority is right 3/4 of the time, and so are people; with the minority, never."""
+    people = counts_of([[0, 0, 0, 1]] * 12 + [[0]])
+    query = np.arange(13)
+    with_them = judge_less_people(people, np.full(13, FIRST), query, resample=spec(0), tests=Randomization(1))
+    inner = item_inner(people)[0]
+    assert with_them.difference.value == pytest.approx(item_outer(people, np.full(13, FIRST))[0] - inner)
+    against = judge_less_people(people, np.full(13, SECOND), query, resample=spec(0), tests=Randomization(1))
+    assert against.difference.value == pytest.approx(-inner)
+    assert (against.difference.n, against.difference.left_out) == (12, (LeftOut(FEW_JUDGMENTS, 1),))
+    # All twelve queries on one side: 2 of 2 to the power of 12 outcomes.
+    assert against.test.p_value == pytest.approx(2 / 2**12)
+
+
+@given(count_arrays(min_items=2).flatmap(with_labels))
+@quick
+def test_a_judge_less_people_is_the_difference_of_both(case):
+    people, judge = case
+    query = np.arange(len(people))
+    found = judge_less_people(people, judge, query, resample=spec(0), tests=Randomization(1))
+    labelled = judge != MISSING
+    inner = inner_agreement(people[labelled], query[labelled], resample=spec(0))
+    outer = outer_agreement(people, judge, query, resample=spec(0))
+    assert found.difference.n == inner.n == outer.n
+    if inner.value is None:
+        assert (found.difference.value, found.test) == (None, None)
+    else:
+        assert found.difference.value == pytest.approx(outer.value - inner.value)
+        assert 0 < found.test.p_value <= 1
+
+
+def test_a_difference_is_known_better_than_two_intervals_suggest():
+    """Half of the items are hard for everybody; the judge is always a little behind."""
+    people = counts_of([[0, 0, 0, 0], [0, 0, 0, 1]] * 15 + [[0, 1, 2], [0, 0, 1, 1]] * 15)
+    judge = np.array([FIRST] * 30 + [SECOND] * 30)
+    query = np.arange(60)
+    inner = inner_agreement(people, query, resample=spec(0))
+    outer = outer_agreement(people, judge, query, resample=spec(0))
+    found = judge_less_people(people, judge, query, resample=spec(0), tests=Randomization(1)).difference
+    widths = [each.high - each.low for each in (found, inner, outer)]
+    assert widths[0] < min(widths[1:])
 
 
 @given(count_arrays().flatmap(with_labels))

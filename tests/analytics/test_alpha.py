@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evaluation.analytics.alpha import LEVELS, UNPAIRED, alpha_by_weights
+from evaluation.analytics.alpha import LEVELS, UNPAIRED, agreement_by_chance, alpha_by_weights
 from evaluation.analytics.alpha import krippendorff_alpha as alpha_over_queries
 from evaluation.analytics.counts import collapse
 from evaluation.analytics.estimates import LeftOut, ParameterError, TidyDataError
@@ -151,3 +151,25 @@ def test_the_items_of_a_query_do_not_narrow_the_interval(level) -> None:
 def test_a_query_is_needed_for_each_item(classic) -> None:
     with pytest.raises(TidyDataError, match="one query"):
         alpha_over_queries(classic, np.arange(3), level="nominal", resample=spec())
+
+
+@quick
+@given(count_arrays())
+def test_agreement_by_chance_is_pairing_values_at_random(counts) -> None:
+    used = counts[counts.sum(axis=1) >= 2]
+    values = [label for row in used for label, times in enumerate(row) for _ in range(times)]
+    pairs = [(one, other) for at, one in enumerate(values) for other in values[at + 1 :]]
+    found = agreement_by_chance(counts)
+    if not pairs:
+        assert found is None
+    else:
+        assert found == pytest.approx(sum(one == other for one, other in pairs) / len(pairs))
+
+
+def test_alpha_is_agreement_beyond_chance() -> None:
+    """With two values each, observed agreement is that of pairs."""
+    counts = counts_of([[0, 0]] * 17 + [[0, 1]] * 3)
+    chance = agreement_by_chance(counts)
+    alpha = krippendorff_alpha(counts, level="nominal", resample=spec(0)).value
+    assert alpha == pytest.approx((17 / 20 - chance) / (1 - chance))
+    assert alpha < 0 < chance

@@ -92,9 +92,9 @@ def test_a_direction_is_one_of_two_and_stands_beside_no_ideal(form, codes):
 def test_a_study_from_before_keeps_its_hash(tmp_path):
     study = read_in(write(tmp_path / "old.jsonl", *lines(OLD)), slug="old")
     launch_study(study)
-    study.refresh_from_db()
-    assert study.study_hash == "bbe4c5ba0a8170be63f7183a78641d7068011590d72a950da82f28dd78da176c"
-    assert study.revisions.get().spec["questions"] == [OLD]
+    revision = study.revisions.get()
+    assert revision.spec["questions"] == [OLD]
+    assert revision.spec_hash == "5d4316a171205e66c5c9431b2c4616c75624a5341d03ea5ff8428958fb749174"
 
 
 def test_a_revision_can_not_turn_the_direction(tmp_path):

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.analytics.against_people import kappa_with_majority
+from evaluation.analytics.against_people import judge_less_people, kappa_with_majority
 from evaluation.analytics.compared import compare_means
 from evaluation.analytics.concordance import tau_with
 from evaluation.analytics.counts import count_matrix
@@ -46,6 +46,15 @@ def _labels(scope: AnswerScope, people: AnswerScope) -> Record:
     kappa = kappa_with_majority(theirs, label, query, resample=scope.resample("kappa with majority"))
     return {
         "inner": plain(inner),
+        "judge_less_people": plain(
+            judge_less_people(
+                theirs,
+                label,
+                query,
+                resample=scope.resample("judge less people"),
+                tests=scope.tests("judge less people", 1),
+            )
+        ),
         "outer": plain(outer_agreement(theirs, label, query, resample=scope.resample("outer"))),
         "kappa": plain(kappa),
     }

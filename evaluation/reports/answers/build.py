@@ -27,7 +27,7 @@ from evaluation.reports.families import correct_answers
 
 SCHEMA = "assay-answers-report/1"
 # Part of the cache's key: a change of what is computed is a new version.
-CODE_VERSION = 4
+CODE_VERSION = 5
 
 Record = dict[str, Any]
 

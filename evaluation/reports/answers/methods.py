@@ -4,7 +4,7 @@ from typing import Any
 
 from evaluation.models import Study
 from evaluation.reports.common import INTERVALS, LENGTH_RULE, MAJORITY_RULE, TIES_COUNT, facts_of
-from evaluation.reports.judges import who_judged
+from evaluation.reports.judges import LESS_PEOPLE, who_judged
 
 Record = dict[str, Any]
 REPEATED = {
@@ -92,5 +92,6 @@ def _judges(report: Record, forms: set[str]) -> list[str]:
     return [
         *who_judged(records),
         f"Several readings of an item by one judge count as one: {'; '.join(rules)}.",
+        *([LESS_PEOPLE] if forms & {"rated", "choice", "picks", "pairs", "entries"} else []),
         *(caveat for record in records for caveat in record["caveats"]),
     ]

@@ -6,9 +6,15 @@ from evaluation.reports.answers.page_pairs import agreement_rows
 from evaluation.reports.answers.subject import AnswersSubject
 from evaluation.reports.numbers import decimal
 from evaluation.reports.page_agreement import ALPHA
-from evaluation.reports.page_judges import KAPPA, how_asked, what_came_back
+from evaluation.reports.page_judges import (
+    KAPPA,
+    how_asked,
+    less_people,
+    what_came_back,
+    without_interval,
+)
 from evaluation.reports.subject import Record, score_plot, tag_of
-from evaluation.reports.tables import DASH, Builder, Cell, Column, Table, columns, head, words
+from evaluation.reports.tables import DASH, P_COLUMNS, Builder, Cell, Column, Table, columns, head, words
 from evaluation.reports.view import Block, Section
 
 W = "Kendall's W"
@@ -166,25 +172,33 @@ def _numbers(subject: AnswersSubject, questions: list[Record]) -> Iterator[Block
 
 
 def _labels(subject: AnswersSubject, questions: list[Record]) -> Iterator[Block]:
+    rows = [
+        (question, subject.who(figures), found["labels"])
+        for question in questions
+        for figures, found in _beside(question)
+        if found["labels"] is not None
+    ]
+    # Reports from before the difference was tested have none.
+    tested = all("judge_less_people" in labels for _, _, labels in rows)
+    names = ["Question", "Raters", "With people", "Human-human"]
     build = Builder(
-        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; and "
+        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; their "
+        "difference in points, with a sign-flip test over queries; and "
         f"{KAPPA} with the label that more than half of the people gave.",
-        columns(["Question", "Raters", "With people", "People themselves", "n", KAPPA, "n"], names=2),
+        columns([*names, *(["Difference", *P_COLUMNS] if tested else []), "n", KAPPA, "n"], names=2),
     )
-    for question in questions:
-        for figures, found in _beside(question):
-            labels, group = found["labels"], subject.who(figures)
-            if labels is None:
-                continue
-            build.add(
-                head(question["prompt"]),
-                words(group["label"], tag_of(group)),
-                build.share(labels["outer"]),
-                build.share(labels["inner"]),
-                build.n(labels["outer"]),
-                build.coefficient(labels["kappa"]),
-                build.n(labels["kappa"]),
-            )
+    for question, group, labels in rows:
+        inner = build.share(labels["inner"])
+        build.add(
+            head(question["prompt"]),
+            words(group["label"], tag_of(group)),
+            build.share(labels["outer"]),
+            without_interval(inner) if tested else inner,
+            *(less_people(build, labels) if tested else ()),
+            build.n(labels["outer"]),
+            build.coefficient(labels["kappa"]),
+            build.n(labels["kappa"]),
+        )
     if build.rows:
         yield Block("Agreement with people", tables=(build.build(),))
 

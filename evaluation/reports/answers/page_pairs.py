@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from evaluation.reports import page_grades, page_raters, page_rates
 from evaluation.reports.answers.subject import AnswersSubject
+from evaluation.reports.page_agreement import uneven_labels
 from evaluation.reports.subject import Record, Subject, share_plot, tag_of
 from evaluation.reports.tables import Builder, Table, columns, head, words
 from evaluation.reports.view import Block, Section
@@ -145,4 +146,10 @@ def agreement_rows(subject: AnswersSubject) -> Iterator[Block]:
                 build.share(figures["pairs"]["leave_one_out"]["inner"]),
                 build.n(found["with_ties"]),
             )
-    yield Block("Percentage agreement", tables=(build.build(),))
+    uneven = tuple(
+        f"{question['prompt']} {sentence}"
+        for group in subject.panels
+        for question, figures in subject.answered(questions, group)
+        if (sentence := uneven_labels(figures["pairs"]))
+    )
+    yield Block("Percentage agreement", uneven, (build.build(),))
