@@ -81,7 +81,7 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return _never_kept(render(request, "admin/judging/_try.html", _tried(request, judge)))
     # Behind a try, the form has what was filled in before it.
-    given = request.POST if request.method == "POST" else request.GET if "try" in request.GET else None
+    given = request.POST if request.method == "POST" else request.GET if "purpose" in request.GET else None
     form = StartForm(given)
     if revises(study):
         form.fields["purpose"].choices = [*PURPOSES, REVISIONS]  # type: ignore[attr-defined]

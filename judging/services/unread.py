@@ -44,9 +44,9 @@ def reason_to_pause(recent: str) -> str:
     # A full window may have slid past replies that could be read.
     if first and first <= len(recent) < WINDOW and bad == len(recent):
         replies = f"{bad} replies" if bad > 1 else "reply"
-        return f"Paused: none of the first {replies} could be read. {see}"
+        return f"None of the first {replies} could be read. {see}"
     if len(recent) >= WINDOW and bad / len(recent) > settings.ASSAY_RUN_UNREAD_SHARE:
-        return f"Paused: {bad} of the last {len(recent)} replies could not be read. {see}"
+        return f"{bad} of the last {len(recent)} replies could not be read. {see}"
     return ""
 
 

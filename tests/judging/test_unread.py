@@ -92,7 +92,7 @@ def test_the_settings_say_when(settings):
     assert reason_to_pause("x" * 5)
     assert reason_to_pause("." + "x" * 48) == ""
     assert reason_to_pause("." * 24 + "x" * 26) == (
-        "Paused: 26 of the last 50 replies could not be read. "
+        "26 of the last 50 replies could not be read. "
         "Compare what came back with what was asked for, then resume or cancel."
     )
     assert reason_to_pause("." * 25 + "x" * 25) == ""
@@ -134,7 +134,7 @@ def test_what_came_back_stands_beside_what_was_asked_for(paused):
 def test_on_the_run_s_page(client, owner, paused):
     client.force_login(owner)
     page = client.get(reverse("admin:judging_run_watch", args=[paused.pk])).content.decode()
-    assert "none of the first" in page
+    assert "None of the first" in page
     assert BABBLE in page
     assert "&quot;preference&quot;: &quot;1&quot;" in page
 
@@ -150,7 +150,7 @@ def test_in_the_api(client, owner, paused):
 
 def test_at_the_shell(study, served, capsys):
     make_judge(study, served, "coin:babble")
-    with pytest.raises(CommandError, match=r"none of the first \d replies could be read"):
+    with pytest.raises(CommandError, match=r"None of the first \d replies could be read"):
         call_command("run_judge", study.slug, "--judge", "llm")
     said = capsys.readouterr().out
     assert BABBLE in said
