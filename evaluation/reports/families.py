@@ -12,7 +12,7 @@ from evaluation.analytics.randomization import holm
 
 Record = dict[str, Any]
 ALPHA = 0.05
-# Found by simulation: see "Few queries" in docs/statistics.md.
+# Hardly a family can reach its level below: see "Few queries" in docs/statistics.md.
 LEAST_QUERIES = 10
 TOO_FEW = f"Fewer than {LEAST_QUERIES} queries: too few to say."
 
