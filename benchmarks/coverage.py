@@ -28,8 +28,6 @@ ITEMS = (1, 3, 9)
 SIMULATIONS = 500
 TRUTH_QUERIES = 20_000
 MEAN, LEAST = (0.93, 0.97), 0.90
-# Mean and least coverage of the percentile bootstrap that these intervals replaced, over the same grid.
-BEFORE: dict[str, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True)
@@ -118,21 +116,19 @@ def verdict(mean: float, least: float) -> str:
 
 def show(found: Sequence[Covered]) -> bool:
     """The table of figures, in Markdown, and that of numbers of queries; true where every figure passes."""
-    print("| Figure | true values | mean | least | before: mean | least | no interval |  |")
-    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    print("| Figure | true values | mean | least | no interval |  |")
+    print("| --- | --- | ---: | ---: | ---: | --- |")
     passes = True
     for figure in dict.fromkeys(each.figure for each in found):
         mine = [each for each in found if each.figure == figure]
         mean, least = summary(mine)
         passes &= verdict(mean, least) != "below"
         truths = [np.mean([each.truth for each in mine if each.block.value == v]) for v in values_of(mine)]
-        before = [f"{share:.1%}" for share in BEFORE.get(figure, ())] or ["", ""]
         cells = [
             figure,
             ", ".join(f"{truth:.2f}" for truth in sorted(truths)),
             f"{mean:.1%}",
             f"{least:.1%}",
-            *before,
             f"{max(each.without for each in mine):.0%}",
             verdict(mean, least),
         ]
