@@ -7,6 +7,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from evaluation.analytics.quality import SHORT_TEXT
 from evaluation.forms.building import Builder, Page, build_option
 from evaluation.forms.checks import build_checklist
 from evaluation.forms.choices import build_choice
@@ -58,6 +59,7 @@ def _preference(field: Field, question: Question, page: Page, value: Any) -> Non
 
 def _text(field: Field, question: Question, page: Page, value: Any) -> None:
     field["value"] = value if isinstance(value, str) else ""
+    field["least"] = SHORT_TEXT if question.required else 0
     field["moves"] = json.dumps(moves) if (moves := page.trace.get(question.key)) else ""
 
 

@@ -118,6 +118,8 @@ class Field(TypedDict):
     ranked: NotRequired[Ranked]
     # Of a text: what its hidden field says of pasting, empty until a script counts.
     moves: NotRequired[str]
+    # A text of fewer characters counts as too short; 0 where none does.
+    least: NotRequired[int]
     entries: NotRequired[EntrySet]
     # Drawn with others in the cards of `Screen["follow_ups"]`.
     in_cards: NotRequired[bool]

@@ -19,9 +19,10 @@ from mdit_py_plugins.footnote import footnote_plugin
 RENDERER = "commonmark-2"
 
 # Each runs in the direction of its own text: an Arabic paragraph in an English response from right to left.
-DIRECTED = {"p", "h3", "h4", "h5", "h6", "blockquote", "li", "th", "td"}
+DIRECTED = {"p", "h3", "h4", "h5", "h6", "blockquote", "li", "table"}
 TAGS = DIRECTED | {
-    "br", "hr", "ul", "ol", "strong", "em", "s", "code", "pre", "a", "table", "thead", "tbody", "tr", "sup", "section",
+    "br", "hr", "ul", "ol", "strong", "em", "s", "sup", "code", "pre", "a", "thead", "tbody", "tr", "th", "td",
+    "section",
 }  # fmt: skip
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 # Attributes with the only value that they may have. Code wider than the page is scrolled, from the keyboard too.

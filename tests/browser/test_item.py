@@ -170,6 +170,25 @@ def test_foot_never_covers_the_last_field(visitor: Visitor) -> None:
     assert field["y"] + field["height"] <= foot["y"]
 
 
+def test_choices_look_like_choices_on_a_phone(visitor: Visitor) -> None:
+    """A frame, a line between them, and a mark that is filled in the one that is chosen."""
+    open_item(visitor)
+    page = visitor.page
+    choices = page.locator("[data-kind=preference] .seg label > span")
+    looks = """found => found.map(each => {
+        const style = getComputedStyle(each, "::before");
+        const line = getComputedStyle(each.parentNode).borderTopWidth;
+        return [style.content !== "none", style.backgroundImage !== "none", line] })"""
+    assert {tuple(each) for each in choices.evaluate_all(looks)} == {(False, False, "0px")}
+    page.set_viewport_size(PHONE)
+    segment(page, "preference", "tie")
+    assert choices.evaluate_all(looks) == [[True, False, "0px"], [True, True, "1px"], [True, False, "1px"]]
+    boxes = [each.bounding_box() for each in choices.all()]
+    assert len({each["x"] for each in boxes}) == 1
+    assert all(each["height"] >= 44 for each in boxes)
+    visitor.assert_calm()
+
+
 HARM = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\n\n![p](https://evil.example/p.png)\n\n"
     "[click me](javascript:alert(3))\n\n<iframe src=https://evil.example></iframe><div style=position:fixed;inset:0>"
@@ -194,13 +213,11 @@ def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
         assert link.get_attribute("href").startswith(("https:", "http:", "mailto:"))
         assert link.get_attribute("rel") == "noopener noreferrer nofollow"
     assert page.locator(".response").count() == 2
-    assert (
-        page.locator(".response")
-        .filter(has_text="مرحبا")
-        .locator(".body")
-        .evaluate("node => getComputedStyle(node).direction")
-        == "rtl"
-    )
+    directions = page.locator(".response").filter(has_text="مرحبا").locator(".body > p")
+    assert directions.evaluate_all("found => found.map(each => getComputedStyle(each).direction)") == [
+        "rtl",
+        "ltr",
+    ]
     card, form = page.locator(".pair").bounding_box(), page.locator("#judge").bounding_box()
     assert card["width"] <= form["width"]
     fill_by_mouse(page)
