@@ -28,7 +28,7 @@ from annotator.models import (
 from annotator.platforms import Visit
 from annotator.platforms.prolific import statuses
 from evaluation import design
-from evaluation.models import Exclusion, Item, OncePer, Role, Study
+from evaluation.models import ArmPer, Exclusion, Item, OncePer, Role, Study
 from evaluation.prepared import Prepared, Sample
 from evaluation.selectors import excluded, main_judgments
 
@@ -279,14 +279,14 @@ def arm_places(study: Study, now: datetime) -> list[ArmPlaces]:
     return [ArmPlaces(arm, n, promised.get(arm, 0)) for arm, n in sorted(counts.items())]
 
 
-def promised_places(study: Study, now: datetime) -> dict[int, int]:
-    """Arm to the items that its live participants have still to do.
+def promised_places(study: Study, now: datetime) -> dict[int | None, int]:
+    """Arm to the items that its live participants have still to do; None for those who have no arm of their own.
 
     Live is who has no outcome and consented or reserved within the lease: who left is not waited for.
     """
     since = now - timedelta(minutes=study.lease_minutes)
     live = (
-        Participant.objects.filter(study=study, outcome="", arm__isnull=False)
+        Participant.objects.filter(study=study, outcome="")
         .annotate(
             done=Count(
                 "assignments",
@@ -297,7 +297,7 @@ def promised_places(study: Study, now: datetime) -> dict[int, int]:
         )
         .filter(Q(consented_at__gte=since) | Q(active__gt=0))
     )
-    promised: dict[int, int] = {}
+    promised: dict[int | None, int] = {}
     for arm, quota, done in live.values_list("arm", "quota", "done"):
         promised[arm] = promised.get(arm, 0) + max(0, quota - done)
     return promised
@@ -309,7 +309,8 @@ PLENTY = 20
 
 def items_to_do(study: Study, arm: int | None = None) -> int:
     """How many items one participant is asked to judge: the study's number, or as many as there are where there are
-    fewer, since nobody meets a query (or an item) twice. In that arm, or in the one with most."""
+    fewer, since nobody meets a query (or an item) twice. In that arm, or in the one with most; in all, where each item
+    has an arm drawn for it."""
     wanted = study.items_per_participant
     items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
     items = items if arm is None else items.filter(arm=arm)
@@ -318,6 +319,8 @@ def items_to_do(study: Study, arm: int | None = None) -> int:
     rows = list(items.order_by("pk").values_list("arm", key)[:enough])
     if len(rows) == enough:
         return wanted
+    if study.arm_per == ArmPer.ITEM:
+        rows = [(None, each) for _, each in rows]
     there = Counter(each for each, _ in set(rows))
     return min(wanted, max(there.values(), default=wanted))
 
@@ -337,25 +340,34 @@ def people_needed(study: Study, now: datetime) -> int:
     if not study.is_frozen:
         return 0
     key = "query" if study.once_per == OncePer.QUERY else "item"
-    of_one = available(study, now).order_by().values("arm", key).annotate(n=Count("pk"))
-    most: dict[int, int] = {}
-    for arm, n in of_one.values_list("arm", "n"):
-        most[arm] = max(most.get(arm, 0), n)
+    per_arm = study.arm_per == ArmPer.PARTICIPANT
+    by = ("arm", key) if per_arm else (key,)
+    of_one = available(study, now).order_by().values(*by).annotate(n=Count("pk"))
+    # Of a query (or item), and in all; by arm, or together where everybody meets them all.
+    most: Counter[int | None] = Counter()
+    places: Counter[int | None] = Counter()
+    for row in of_one:
+        arm = row.get("arm")
+        most[arm] = max(most[arm], row["n"])
+        places[arm] += row["n"]
+    promised = promised_places(study, now)
     per_person = study.items_per_participant
     needed = 0
-    for each in arm_places(study, now):
-        if each.free > 0:
-            at_work = ceil(each.promised / per_person)
-            needed += max(ceil(each.free / per_person), most[each.arm] - at_work)
+    for arm, n in places.items():
+        if (free := n - promised.get(arm, 0)) > 0:
+            at_work = ceil(promised.get(arm, 0) / per_person)
+            needed += max(ceil(free / per_person), most[arm] - at_work)
     return needed
 
 
 def next_release(participant: Participant, now: datetime) -> datetime | None:
     """When the first place that others hold, and this participant could take, becomes free; None if there is none."""
     seen = seen_keys(participant)
-    held = Slot.objects.filter(study=participant.study_id, arm=participant.arm_id).exclude(
+    held = Slot.objects.filter(study=participant.study_id).exclude(
         **{f"{once_field(participant.revision.spec)}__in": seen}
     )
+    if participant.arm_id is not None:
+        held = held.filter(arm=participant.arm_id)
     if held.filter(OPEN).exists():
         return now
     leases = held.filter(state=SlotState.RESERVED).order_by("leased_until")

@@ -157,6 +157,7 @@ VIOLATIONS = {
     "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),
     "study_status_known": lambda w: change(w.study, status="ended"),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
+    "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),
     "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),
     "study_member_unique": lambda w: StudyMember.objects.create(study=w.study, user=w.owner, role="viewer"),
     "arm_key_unique": lambda w: again(w.study.arms.first()),

@@ -1,6 +1,6 @@
 """Claiming: one short transaction that takes one place and proves that it did."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce, Greatest
 from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState
 from annotator.selectors import OPEN, SAMPLE_ID, lapsed, once_field, seen_keys
 from annotator.services import fronts
+from annotator.services.drawing import arms_for
 from evaluation.models import Arm, Study
 from evaluation.prepared import Prepared, PreparedInsert, PreparedUpdate, Sample
 
@@ -20,7 +21,7 @@ def _with_lease_over(once: str, study: int, arm: int, participant: int, now: dat
     return _untouched(once, study, arm, participant).filter(lapsed(now), leased_until__gte=begin)
 
 
-def _untouched(once: str, study: int, arm: int | None, participant: int) -> QuerySet[Slot]:
+def _untouched(once: str, study: int, arm: int, participant: int) -> QuerySet[Slot]:
     """The arm's slots of queries (or items) that the participant has not met."""
     slots = Slot.objects.filter(study=study, arm=arm)
     return slots.exclude(**{f"{once}__in": seen_keys(participant)})
@@ -97,7 +98,8 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     transaction itself is exclusive and the same code is exact.
     """
     once = once_field(participant.revision.spec)
-    slot = _find(once, participant, now) or _find_anywhere(once, participant, now)
+    arms = arms_for(participant, now)
+    slot = _find(once, participant, arms, now) or _find_anywhere(once, participant, arms, now)
     if slot is None:
         return None
     if slot.holder_id is not None:
@@ -120,23 +122,26 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
     return assignment
 
 
-def _find(once: str, participant: Participant, now: datetime) -> Any:
-    """The first place whose lease ran out, or else the first open one, behind the arm's front."""
-    values = {
-        "study": participant.study_id,
-        "arm": participant.arm_id,
-        "participant": participant.pk,
-        "now": now,
-    }
-    slot = FIRST_OPEN[once].first(**values)
-    if slot is None or slot.overdue:
-        return FIRST_LAPSED[once].first(**values) or slot
-    return slot
+def _find(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
+    """In the first arm that has one: the first place whose lease ran out, or else the first open one, by its front."""
+    for arm in arms:
+        values = {"study": participant.study_id, "arm": arm, "participant": participant.pk, "now": now}
+        slot = FIRST_OPEN[once].first(**values)
+        if slot is None or slot.overdue:
+            slot = FIRST_LAPSED[once].first(**values) or slot
+        if slot is not None:
+            return slot
+    return None
 
 
-def _find_anywhere(once: str, participant: Participant, now: datetime) -> Any:
-    """The same without the front, before anybody is told that nothing is left: it is a shortcut and no truth."""
-    slots = _locked(_untouched(once, participant.study_id, participant.arm_id, participant.pk))
+def _find_anywhere(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
+    """The same without the fronts, before anybody is told that nothing is left: they are shortcuts and no truth."""
+    untouched = (_untouched(once, participant.study_id, arm, participant.pk) for arm in arms)
+    found = (_first_anywhere(_locked(slots), now) for slots in untouched)
+    return next((slot for slot in found if slot is not None), None)
+
+
+def _first_anywhere(slots: Any, now: datetime) -> Any:
     slot = slots.filter(OPEN).order_by("rank").first()
     if slot is not None:
         fronts.move_back(Slot.objects.filter(pk=slot.pk))

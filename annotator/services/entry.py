@@ -1,6 +1,5 @@
 """Taking a participant in: consent, arm, first visit, and coming back."""
 
-from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -10,7 +9,6 @@ from django.utils import timezone
 from annotator.models import EntryRule, Participant, PersonalLink, Submission
 from annotator.platforms import Visit
 from annotator.selectors import (
-    arm_places,
     ends_likewise,
     find_participant,
     has_places,
@@ -18,11 +16,12 @@ from annotator.selectors import (
     may_resume,
 )
 from annotator.services.admission import is_admitted
+from annotator.services.drawing import draw_arm
 from annotator.services.panels import LinkRevoked
 from annotator.services.progress import advance, first_step
 from annotator.services.resuming import pick_up, reopen
 from evaluation.canonical import canonical_hash
-from evaluation.models import Rater, Revision, Status, Study
+from evaluation.models import ArmPer, Rater, Revision, Status, Study
 
 
 class StudyNotOpen(Exception):
@@ -91,7 +90,9 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     revision = Revision.objects.filter(study=study).order_by("-number")[0]
     if agreed_to not in (None, consent_version(revision.spec)):
         raise ConsentChanged(study.title)
-    arm = _draw_arm(study, now)
+    arm = draw_arm(study, now)
+    if arm is None and study.arm_per == ArmPer.PARTICIPANT:  # those at work took the last ones just now
+        raise StudyFull(study.title)
     participant = Participant(
         study=study,
         platform=visit.platform,
@@ -108,17 +109,6 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     # A study without instructions and training starts with the first item.
     advance(participant, now, judged=0, checked=0)
     return participant
-
-
-def _draw_arm(study: Study, now: datetime) -> int:
-    """The arm with most places that are not promised to others; the first where several have as many."""
-    arms = list(study.arms.values_list("pk", flat=True))
-    if len(arms) == 1:  # nothing to draw, and counting a million places takes a while
-        return arms[0]
-    places = arm_places(study, now)
-    if not places:  # those at work took the last ones just now
-        raise StudyFull(study.title)
-    return max(places, key=lambda each: each.free).arm
 
 
 def _add_submission(participant: Participant, visit: Visit, *, is_new: bool) -> None:

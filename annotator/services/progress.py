@@ -170,9 +170,11 @@ def _find_check(participant: Participant) -> _Check | None:
     """An attention check in the form that the participant works with, drawn by the seed; where they have met all,
     the one again that they skipped or gave back longest ago, so that nobody gets through unchecked by that."""
     met = Assignment.objects.filter(participant=participant).values("item")
-    checks = Item.objects.filter(
-        study=participant.study_id, role=Role.ATTENTION, arm=participant.arm_id, withdrawn_at=None
-    ).exclude(stimulus_hash="")
+    checks = Item.objects.filter(study=participant.study_id, role=Role.ATTENTION, withdrawn_at=None).exclude(
+        stimulus_hash=""
+    )
+    if participant.arm_id is not None:
+        checks = checks.filter(arm=participant.arm_id)
     items = list(checks.exclude(pk__in=met).order_by("pk"))
     if not items:
         return _unanswered_check(participant)

@@ -6,7 +6,7 @@ from decimal import Decimal
 from math import ceil
 from typing import Any
 
-from evaluation.models import Arm, Item, ItemResponse, OncePer, Role, Study
+from evaluation.models import Arm, ArmPer, Item, ItemResponse, OncePer, Role, Study
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Design:
 
     arms: tuple[ArmDesign, ...]
     redundancy: int
+    # Where an arm is drawn for each item, and everybody judges items of them all; otherwise the arms' in all.
+    across_arms: int | None = None
 
     @property
     def items(self) -> int:
@@ -40,7 +42,7 @@ class Design:
 
     @property
     def participants(self) -> int:
-        return sum(arm.participants for arm in self.arms)
+        return sum(arm.participants for arm in self.arms) if self.across_arms is None else self.across_arms
 
     def pay(self, study: Study) -> Decimal | None:
         return None if study.pay is None else study.pay * self.participants
@@ -59,7 +61,10 @@ def study_design(study: Study) -> Design:
     for arm in study.arms.all():
         mine = [row for row in rows if row[1] == arm.pk]
         arms.append(_arm_design(study, arm, mine, systems))
-    return Design(tuple(arms), study.redundancy)
+    if study.arm_per == ArmPer.PARTICIPANT:
+        return Design(tuple(arms), study.redundancy)
+    queries = Counter(row[3] for row in rows if row[2] == Role.MAIN)
+    return Design(tuple(arms), study.redundancy, _people(study, queries)[1])
 
 
 def _systems(study: Study) -> dict[int, str]:
@@ -77,9 +82,7 @@ def _arm_design(study: Study, arm: Arm, rows: list[Any], systems: dict[int, str]
     slots = len(main) * study.redundancy
     # Who meets a query (or an item) once needs as many others for its further places.
     group = Counter(query if study.once_per == OncePer.QUERY else pk for pk, query in main)
-    per_participant = min(study.items_per_participant, len(group))
-    needed = ceil(slots / per_participant) if per_participant else 0
-    crowd = max(group.values(), default=0) * study.redundancy
+    per_participant, participants = _people(study, group)
     return ArmDesign(
         label=arm.label,
         shows_context=arm.context_at_judging,
@@ -88,8 +91,15 @@ def _arm_design(study: Study, arm: Arm, rows: list[Any], systems: dict[int, str]
         slots=slots,
         orders=_orders(study.redundancy, Counter(systems.get(pk, "") for pk, _ in main)),
         per_participant=per_participant,
-        participants=max(needed, crowd),
+        participants=participants,
     )
+
+
+def _people(study: Study, group: Counter[int]) -> tuple[int, int]:
+    """How many items one participant can judge, and how many participants are needed; by items per query (or item)."""
+    each = min(study.items_per_participant, len(group))
+    needed = ceil(group.total() * study.redundancy / each) if each else 0
+    return each, max(needed, max(group.values(), default=0) * study.redundancy)
 
 
 def _orders(redundancy: int, strata: Counter[str]) -> tuple[tuple[str, int], ...]:

@@ -122,14 +122,14 @@ CODES = (
 )
 DRAFT_FIELDSETS = (
     WHAT,
-    ("Design", {"fields": (("redundancy", "items_per_participant"), ("once_per", "seed"))}),
+    ("Design", {"fields": (("redundancy", "items_per_participant"), ("once_per", "arm_per"), "seed")}),
     ("Steps of a participant", {"fields": StepsForm.STEP_FIELDS}),
     ("Skipping", {"fields": StepsForm.SKIP_FIELDS}),
     ("Time and pay", {"fields": (*LIVE_FIELDS[1:],)}),
     CODES,
 )
-RULES = ("protocol_label", "asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps_text",
-         "skips_text", "redundancy")  # fmt: skip
+RULES = ("protocol_label", "asker", "seed", "once_per", "arm_per", "render_as", "baseline", "show_references",
+         "steps_text", "skips_text", "redundancy")  # fmt: skip
 LIVE_FIELDSETS = (
     ("May change at any time", {"fields": LIVE_FIELDS}),
     CODES,

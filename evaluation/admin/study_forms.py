@@ -6,7 +6,7 @@ from django import forms
 
 from evaluation.admin.options import NEW_FORMS, OptionsField
 from evaluation.admin.rules import CODES, CodesForm, Prose, StepsForm, why_codes_are_fixed
-from evaluation.models import Attribute, Question, Study, Text
+from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.services import PAPER_ARMS
@@ -94,6 +94,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
         labels = {
             "asker": "Who asked",
             "once_per": "Once per",
+            "arm_per": "Arm per",
             "render_as": "Show responses as",
             "lease_minutes": "Minutes an item is kept",
             "redundancy": "Judgments per item",
@@ -108,6 +109,8 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "asker": "How screens name whoever asked the query, such as “Person X asked”.",
             "seed": "Decides presentation orders and who gets what first. The same seed gives the same design.",
             "once_per": "Whether a participant meets each query once, or each item once.",
+            "arm_per": "Whether one arm is drawn for all that a participant judges, or one for each item; always at "
+            "random, weighted by the arms' open slots.",
             "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
@@ -136,6 +139,15 @@ class StudyForm(StepsForm, LiveStudyForm):
             required=False,
             help_text="Expected win rates and length bias are against this system's responses.",
         )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if data.get("arm_per") == ArmPer.ITEM and data.get("once_per") == OncePer.ITEM:
+            self.add_error(
+                "arm_per",
+                "An arm per item needs “once per query”: a query could be met again in another arm.",
+            )
+        return data
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from django.core.exceptions import ValidationError
 from evaluation.dumps.items import query_row
 from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
-from evaluation.models import Study
+from evaluation.models import ArmPer, OncePer, Study
 from evaluation.protocols import PROTOCOLS
 from evaluation.services.compiling import FORMAT
-from evaluation.services.importing import SPEC_FIELDS, RaterFacts, StudyInput
+from evaluation.services.importing import OPTIONAL_FIELDS, SPEC_FIELDS, RaterFacts, StudyInput
 
 QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options": {}}
 
@@ -102,7 +102,12 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
     # A spec that names its format was compiled, and one without attributes is of a study that has none.
     default = [] if "format" in given else [each.as_json() for each in protocol.default_attributes()]
     attributes = given.get("attributes", default)
-    return complete | ({"attributes": attributes} if attributes else {})
+    optional = {
+        name: given[name]
+        for name in OPTIONAL_FIELDS
+        if given.get(name, getattr(blank, name)) != getattr(blank, name)
+    }
+    return complete | optional | ({"attributes": attributes} if attributes else {})
 
 
 def _rules(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,6 +132,10 @@ def _check(study: StudyInput) -> None:
         problems += [f"{name}: {' '.join(messages)}" for name, messages in invalid.message_dict.items()]
     if not problems and row.lease_minutes < row.paid_minutes:
         problems.append("rules: lease_minutes must not be below paid_minutes")
+    if row.arm_per == ArmPer.ITEM and row.once_per != OncePer.QUERY:
+        problems.append(
+            "spec: arm_per 'item' needs once_per 'query', or a query would be met again in another arm"
+        )
     if problems:
         raise LineInvalid(*problems)
 

@@ -6,6 +6,7 @@ from evaluation.models.job import Job
 from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
 from evaluation.models.study import (
     Arm,
+    ArmPer,
     Attribute,
     CachedReport,
     Import,
@@ -24,6 +25,7 @@ __all__ = [
     "ApiRequest",
     "ApiToken",
     "Arm",
+    "ArmPer",
     "Attribute",
     "CachedReport",
     "Context",

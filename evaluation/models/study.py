@@ -45,6 +45,11 @@ class OncePer(models.TextChoices):
     ITEM = "item", "item"
 
 
+class ArmPer(models.TextChoices):
+    PARTICIPANT = "participant", "participant"
+    ITEM = "item", "item"
+
+
 class Import(models.Model):
     """One dump being read in. What it writes stays invisible until it is complete; a broken one leaves nothing."""
 
@@ -86,6 +91,7 @@ class Study(models.Model):
     # Rules that are part of the spec: launch freezes them.
     seed = models.PositiveBigIntegerField(default=1, validators=[MaxValueValidator(2**53)])
     once_per = models.CharField(max_length=10, choices=OncePer, default=OncePer.QUERY)
+    arm_per = models.CharField(max_length=11, choices=ArmPer, default=ArmPer.PARTICIPANT)
     render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
     asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
     baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
@@ -126,6 +132,11 @@ class Study(models.Model):
         verbose_name_plural = "studies"
         constraints = [
             models.CheckConstraint(name="study_status_known", condition=Q(status__in=Status.values)),
+            # Else a participant could meet a query again, in another arm.
+            models.CheckConstraint(
+                name="study_arm_per_item_once_per_query",
+                condition=Q(arm_per="participant") | Q(once_per="query"),
+            ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
             models.CheckConstraint(
                 name="study_lease_covers_paid_minutes", condition=Q(lease_minutes__gte=F("paid_minutes"))

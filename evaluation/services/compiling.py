@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evaluation.models import Context, Query, RenderAs, Response, Study
+from evaluation.models import ArmPer, Context, Query, RenderAs, Response, Study
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RENDERER, render_plain
@@ -49,8 +49,11 @@ def compile_spec(study: Study) -> dict[str, Any]:
         "texts": dict(study.texts.order_by("key").values_list("key", "body")),
     }
     # Named only where there are some: so the specs of all other studies are what they were before there were any.
+    # The arm's rule likewise, where it is not the default.
     if study.protocol_object.has_attributes and (attributes := _attributes(study)):
         spec["attributes"] = attributes
+    if study.arm_per != ArmPer.PARTICIPANT:
+        spec["arm_per"] = study.arm_per
     return spec
 
 

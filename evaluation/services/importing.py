@@ -37,6 +37,8 @@ from evaluation.services.studies import create_study, write_attributes, write_qu
 
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
+# Those that a spec names only where they are not the default.
+OPTIONAL_FIELDS = ("arm_per",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,8 @@ class StudyInput:
         return self.specs[-1]
 
     def fields(self) -> dict[str, Any]:
-        return {**{name: self.spec[name] for name in SPEC_FIELDS}, **self.rules}
+        named = {name: self.spec[name] for name in OPTIONAL_FIELDS if name in self.spec}
+        return {**{name: self.spec[name] for name in SPEC_FIELDS}, **named, **self.rules}
 
     def unsaved(self) -> Study:
         spec = self.spec

@@ -23,6 +23,7 @@ from evaluation.services.studies import write_questions_and_texts
 # What decides which items there are, in which order and form they are shown, and how figures are made of them.
 FIXED = (
     "format", "protocol", "arms", "seed", "once_per", "render_as", "baseline", "show_references", "attributes",
+    "arm_per",
 )  # fmt: skip
 # Fields of the study, and of a question, that are words or rules for those who enter from now on.
 OF_STUDY = {"title": str, "asker": str, "steps": dict, "skips": dict}
@@ -153,7 +154,7 @@ def _by_key(old: list[Spec], changes: list[Changes]) -> list[Spec]:
 
 def _fixed_problems(old: Spec, new: Spec) -> Iterable[str]:
     for name in FIXED:
-        # Not every study has attributes; one that has none can't be given any, not even as null.
+        # Not every study has attributes, or an arm per item; one that has none can't be given any, not even as null.
         if (name in new) != (name in old) or new.get(name) != old.get(name):
             yield f"{name}: can't change in a study that is under way; judgments could not be pooled"
 

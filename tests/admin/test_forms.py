@@ -54,6 +54,15 @@ def test_begun_from_a_protocol(owner: Any) -> None:
     assert study.texts.count() == 5
 
 
+def test_an_arm_per_item_needs_each_query_once(editors_draft: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), editors_draft
+    data = values_of(client.get(address(study)))
+    refused = client.post(address(study), data | {"arm_per": "item", "once_per": "item"})
+    assert "needs “once per query”" in refused.content.decode()
+    assert client.post(address(study), data | {"arm_per": "item"}).status_code == 302
+    assert Study.objects.get(pk=study.pk).arm_per == "item"
+
+
 def test_a_draft_s_rules_questions_texts_and_arms(editors_draft: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), editors_draft
     data = values_of(client.get(address(study)))
