@@ -231,6 +231,16 @@ def last_submitted(participant: Participant, role: str) -> Assignment | None:
     )
 
 
+def has_qualified(participant: Participant) -> bool:
+    """Whether one of their attempts at the study's qualification reached the pass mark; each counts for itself."""
+    rule = participant.revision.spec["steps"].get("qualification")
+    if not rule:
+        return False
+    passed = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION, passed=True)
+    per_attempt = passed.order_by().values("attempt").annotate(n=Count("pk"))
+    return per_attempt.filter(n__gte=rule["pass_mark"]).exists()
+
+
 def last_skipped(participant: Participant) -> Assignment | None:
     """The skip that the participant can take back: their latest, if they have submitted nothing since."""
     if participant.outcome:

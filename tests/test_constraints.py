@@ -195,6 +195,7 @@ VIOLATIONS = {
     "participant_done_has_outcome": lambda w: change(w.participant, outcome="completed"),
     "submission_once_per_participant": lambda w: again(Submission.objects.first()),
     "entry_rule_once_per_other": lambda w: again(w.rule),
+    "entry_rule_took_known": lambda w: change(w.rule, took="by heart"),
     "entry_rule_not_of_itself": lambda w: change(w.rule, other=w.study),
     "panel_study_once": lambda w: Panel.objects.create(
         study=w.rule.other, platform="prolific", external_id="there"

@@ -1,6 +1,6 @@
 """Who may take part: lists across studies."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from django import forms
@@ -8,43 +8,63 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 from annotator.models import EntryRule
-from annotator.services.admission import rule_warnings, set_entry_rules, why_strangers
+from annotator.services.admission import contradicts, in_words, rule_warnings, set_entry_rules, why_strangers
 from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
 
+Kind, Took = EntryRule.Kind, EntryRule.Took
+PEOPLE = {
+    Took.ANY: "everybody who took part",
+    Took.PASSED: "who passed its qualification",
+    Took.FAILED: "who failed its qualification or attention checks",
+    Took.COMPLETED: "who completed it",
+    Took.EXCLUDED: "who was excluded from it",
+}
+# By a rule's kind: the part of a field's name, what its label says, and the choice of no rule.
+FIELDS = {Kind.NOT: ("barred", "keep out", "nobody"), Kind.ONLY: ("invited", "let in only", "no such rule")}
+
 
 def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
-    """The studies that the user is a member of, to choose from: nobody learns of others."""
-    others = my_studies(request).exclude(pk=study.pk).select_related("panel").order_by("title")
-
-    class StudiesField(forms.ModelMultipleChoiceField):
-        """Each study with why its people are not known here, where they are not."""
-
-        def label_from_instance(self, obj: Study) -> str:
-            why = why_strangers(study, obj)
-            return f"{obj} (not known here: {why})" if why else str(obj)
+    """Two choices for each study that the user is a member of: nobody learns of others."""
+    others = list(my_studies(request).exclude(pk=study.pk).select_related("panel").order_by("title"))
 
     class RulesForm(ReasonForm):
-        barred = StudiesField(
-            others, required=False, widget=forms.CheckboxSelectMultiple, label="Not who took part in"
-        )
-        invited = StudiesField(
-            others,
-            required=False,
-            widget=forms.CheckboxSelectMultiple,
-            label="Only who took part in (any of them)",
-        )
-        field_order = ("barred", "invited", "reason")
+        field_order = [*(field_name(kind, other) for other in others for kind in FIELDS), "reason"]
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            for other in others:
+                why = why_strangers(study, other)
+                for kind, (_, does, none) in FIELDS.items():
+                    self.fields[field_name(kind, other)] = forms.ChoiceField(
+                        choices=[("", none), *PEOPLE.items()],
+                        required=False,
+                        label=f"{other}: {does}",
+                        help_text=f"Not known here: {why}." if why else "",
+                    )
+            self.order_fields(self.field_order)
 
         def clean(self) -> dict[str, Any]:
             data: dict[str, Any] = super().clean() or {}
-            if both := set(data.get("barred", ())) & set(data.get("invited", ())):
-                names = ", ".join(sorted(str(each) for each in both))
-                raise forms.ValidationError(f"Both kept out and the only ones let in: {names}.")
+            data |= {kind: chosen(kind, data) for kind in FIELDS}
+            both = [
+                str(each)
+                for each, took in data[Kind.NOT].items()
+                if contradicts(took, data[Kind.ONLY].get(each, ""))
+            ]
+            if both:
+                raise forms.ValidationError(f"Both kept out and the only ones let in: {', '.join(both)}.")
             return data
 
+    def chosen(kind: str, data: dict[str, Any]) -> dict[Study, str]:
+        return {other: took for other in others if (took := data.get(field_name(kind, other), ""))}
+
     return RulesForm
+
+
+def field_name(kind: str, other: Study) -> str:
+    return f"{FIELDS[Kind(kind)][0]}_{other.pk}"
 
 
 @study_page("write", methods=FORM)
@@ -53,45 +73,47 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     known = set(my_studies(request).values_list("pk", flat=True))
     rules = list(EntryRule.objects.filter(study=study).select_related("other"))
     hidden = [rule for rule in rules if rule.other_id not in known]
-    before = {kind: [rule.other for rule in rules if rule.kind == kind] for kind in EntryRule.Kind.values}
 
     def do(data: dict[str, Any]) -> str:
-        barred, invited = list(data["barred"]), list(data["invited"])
+        lists = {kind: dict(data[kind]) for kind in FIELDS}
         for rule in hidden:
-            (barred if rule.kind == EntryRule.Kind.NOT else invited).append(rule.other)
-        set_entry_rules(study, barred=barred, invited=invited)
+            lists[Kind(rule.kind)][rule.other] = rule.took
+        set_entry_rules(study, barred=lists[Kind.NOT], invited=lists[Kind.ONLY])
         for sentence in rule_warnings(study, known):
             messages.warning(request, sentence)
-        return f"Who may take part: {rules_in_words(barred, invited, known)}"
+        return f"Who may take part: {rules_in_words(study, known)}"
 
     act = Act(
         title="Who may take part",
         text="People are known across studies by the panel and their id on it. It binds who comes from now on; who is "
-        "in stays in. Somebody without an id is known nowhere: no list keeps them out, and none lets them in.",
+        "in stays in. Somebody without an id is known nowhere: no list keeps them out, and none lets them in. Of "
+        "several studies that let in only some, one is enough.",
         button="Save",
         form=rules_form(request, study),
-        initial={"barred": before[EntryRule.Kind.NOT], "invited": before[EntryRule.Kind.ONLY]},
+        initial={field_name(rule.kind, rule.other): rule.took for rule in rules if rule.other_id in known},
         do=do,
         back=workbench_url(study),
     )
     return act_page(request, study, act, tab="workbench")
 
 
-def rules_in_words(barred: Sequence[Study], invited: Sequence[Study], known: Collection[int]) -> str:
+def rules_in_words(study: Study, known: Collection[int]) -> str:
     """The lists; studies that the reader is no member of have no name."""
-    parts = [
-        f"{what} {', '.join(str(each) if each.pk in known else 'another study' for each in studies)}"
-        for what, studies in (("not who took part in", barred), ("only who took part in", invited))
-        if studies
-    ]
+    lists: dict[tuple[str, str], list[str]] = {}
+    for rule in _rules(study):
+        name = str(rule.other) if rule.other_id in known else "another study"
+        lists.setdefault((rule.kind, rule.took), []).append(name)
+    phrases = [in_words(kind, took, names) for (kind, took), names in lists.items()]
+    parts = [phrase[0].lower() + phrase[1:] for phrase in phrases]
     return f"{'; '.join(parts) or 'everybody'}."
 
 
+def _rules(study: Study) -> Iterable[EntryRule]:
+    rules = EntryRule.objects.filter(study=study).select_related("other")
+    return rules.order_by("kind", "took", "other__title")
+
+
 def entry_rules_of(request: HttpRequest, study: Study) -> str:
-    rules = list(EntryRule.objects.filter(study=study).select_related("other").order_by("other__title"))
-    barred, invited = (
-        [rule.other for rule in rules if rule.kind == kind]
-        for kind in (EntryRule.Kind.NOT, EntryRule.Kind.ONLY)
-    )
-    known = set(my_studies(request).values_list("pk", flat=True)) if rules else set()
-    return rules_in_words(barred, invited, known) if rules else ""
+    if not EntryRule.objects.filter(study=study).exists():
+        return ""
+    return rules_in_words(study, set(my_studies(request).values_list("pk", flat=True)))

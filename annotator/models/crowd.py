@@ -38,24 +38,38 @@ class Step(models.TextChoices):
 
 
 class EntryRule(models.Model):
-    """Who may take part in a study, by another one: not who took part in that, or only they."""
+    """Who may take part in a study, by how they fared in another one: not they, or only they."""
 
     class Kind(models.TextChoices):
-        NOT = "not", "not who took part in it"
-        ONLY = "only", "only who took part in it"
+        NOT = "not", "not they"
+        ONLY = "only", "only they"
+
+    class Took(models.TextChoices):
+        """How somebody took part in the other study; more than one can be true of a person."""
+
+        ANY = "any", "took part in"
+        PASSED = "passed", "passed the qualification of"
+        FAILED = "failed", "failed the qualification or the attention checks of"
+        COMPLETED = "completed", "completed"
+        EXCLUDED = "excluded", "was excluded from"
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="entry_rules")
     other = models.ForeignKey(Study, models.CASCADE, related_name="+")
     kind = models.CharField(max_length=4, choices=Kind)
+    took = models.CharField(max_length=9, choices=Took, default=Took.ANY)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["study", "other"], name="entry_rule_once_per_other"),
+            models.UniqueConstraint(fields=["study", "other", "kind"], name="entry_rule_once_per_other"),
+            models.CheckConstraint(
+                name="entry_rule_took_known",
+                condition=Q(took__in=["any", "passed", "failed", "completed", "excluded"]),
+            ),
             models.CheckConstraint(name="entry_rule_not_of_itself", condition=~Q(study=F("other"))),
         ]
 
     def __str__(self) -> str:
-        return f"{self.study_id}: {self.get_kind_display()}, {self.other_id}"
+        return f"{self.study_id}: {self.kind} who {self.get_took_display()} {self.other_id}"
 
 
 class Participant(models.Model):

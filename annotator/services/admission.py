@@ -1,20 +1,33 @@
-"""Who may take part, by what they took part in: lists across studies."""
+"""Who may take part, by what they took part in and how they fared: lists across studies."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db import transaction
 
-from annotator.models import EntryRule, Participant
+from annotator.models import EntryRule, Participant, ParticipantOutcome
 from annotator.platforms import Visit, get_platform
+from annotator.selectors import has_qualified
+from annotator.services.draft_checks import steps_in_force
 from annotator.services.panels import panel_of
 from evaluation.hooks import Advice
-from evaluation.models import Study, StudyMember
+from evaluation.models import Exclusion, Study, StudyMember
 
+Took = EntryRule.Took
 # What a list does with who is not known, by its kind.
-LISTS = {
-    EntryRule.Kind.NOT: ("Not who took part in", "Whoever is not known is let in all the same."),
-    EntryRule.Kind.ONLY: ("Only who took part in", "Whoever is not known is not let in."),
+STRANGERS = {
+    EntryRule.Kind.NOT: "Whoever is not known is let in all the same.",
+    EntryRule.Kind.ONLY: "Whoever is not known is not let in.",
+}
+# How each way of having taken part is told of somebody who did.
+HOW: dict[str, Callable[[Participant], bool]] = {
+    Took.ANY: lambda person: True,
+    Took.PASSED: has_qualified,
+    Took.FAILED: lambda person: (
+        person.outcome in (ParticipantOutcome.FAILED_QUALIFICATION, ParticipantOutcome.FAILED_ATTENTION)
+    ),
+    Took.COMPLETED: lambda person: person.outcome == ParticipantOutcome.COMPLETED,
+    Took.EXCLUDED: lambda person: Exclusion.objects.filter(rater=person.rater_id, undone_at=None).exists(),
 }
 
 
@@ -24,36 +37,42 @@ def is_admitted(study: Study, visit: Visit) -> bool:
     Somebody is known across studies by the panel and their id on it. Who comes without an id is known nowhere: no list
     keeps them out, and none names them.
     """
-    rules = list(EntryRule.objects.filter(study=study).values_list("kind", "other"))
+    rules = list(EntryRule.objects.filter(study=study))
     if not rules:
         return True
-    been = set(
-        Participant.objects.filter(
-            study__in=[other for _, other in rules], platform=visit.platform, external_id=visit.external_id
-        )
-        .exclude(external_id="")
-        .values_list("study", flat=True)
-    )
-    barred = {other for kind, other in rules if kind == EntryRule.Kind.NOT}
-    invited = {other for kind, other in rules if kind == EntryRule.Kind.ONLY}
-    return not been & barred and (not invited or bool(been & invited))
+    known = Participant.objects.filter(
+        study__in=[rule.other_id for rule in rules], platform=visit.platform, external_id=visit.external_id
+    ).exclude(external_id="")
+    been = {person.study_id: person for person in known.select_related("revision")}
+    met = {rule.pk for rule in rules if rule.other_id in been and HOW[rule.took](been[rule.other_id])}
+    barred = {rule.pk for rule in rules if rule.kind == EntryRule.Kind.NOT}
+    invited = {rule.pk for rule in rules if rule.kind == EntryRule.Kind.ONLY}
+    return not met & barred and (not invited or bool(met & invited))
 
 
-def set_entry_rules(study: Study, *, barred: Iterable[Study], invited: Iterable[Study]) -> None:
-    """Replaces the study's lists. It binds who comes from now on; who is in stays in."""
-    kinds = {other.pk: EntryRule.Kind.NOT for other in barred}
-    for other in invited:
-        if other.pk in kinds:
-            raise ValueError(f"{other} can't both be kept out and be the only one let in.")
-        kinds[other.pk] = EntryRule.Kind.ONLY
-    if study.pk in kinds:
+def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mapping[Study, str]) -> None:
+    """Replaces the study's lists, each of studies with how people took part in them (`EntryRule.Took`).
+
+    It binds who comes from now on; who is in stays in.
+    """
+    if contradictions := [other for other in barred if contradicts(barred[other], invited.get(other, ""))]:
+        raise ValueError(f"{contradictions[0]} can't both be kept out and be the only one let in.")
+    if study in barred or study in invited:
         raise ValueError("A study's own participants come back by their link; it can't be on its own list.")
+    lists = ((EntryRule.Kind.NOT, barred), (EntryRule.Kind.ONLY, invited))
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         EntryRule.objects.filter(study=study).delete()
         EntryRule.objects.bulk_create(
-            EntryRule(study=study, other_id=other, kind=kind) for other, kind in kinds.items()
+            EntryRule(study=study, other=other, kind=kind, took=took)
+            for kind, studies in lists
+            for other, took in studies.items()
         )
+
+
+def contradicts(barred: str, invited: str) -> bool:
+    """Whether nobody could come in, of whom one list keeps out those and the other lets in only these."""
+    return bool(barred and invited) and barred in (Took.ANY, invited)
 
 
 def why_strangers(study: Study, other: Study) -> str:
@@ -73,23 +92,33 @@ def why_strangers(study: Study, other: Study) -> str:
 
 
 def rule_warnings(study: Study, may_name: Iterable[int] | None = None) -> list[str]:
-    """A sentence for each list that does not do what it says, with the studies whose people are not known here.
+    """A sentence for each list that does not do what it says, or more than it seems to, with the studies concerned.
 
     `may_name`: the studies whose names the reader may learn; None for all.
     """
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     known = None if may_name is None else set(may_name)
     rules = EntryRule.objects.filter(study=study).select_related("other__panel").order_by("other__title")
     for rule in rules:
-        if why := why_strangers(study, rule.other):
-            named = known is None or rule.other_id in known
-            found.setdefault((rule.kind, why), []).append(str(rule.other) if named else "another study")
-    return [_warning(EntryRule.Kind(kind), names, why) for (kind, why), names in found.items()]
+        name = str(rule.other) if known is None or rule.other_id in known else "another study"
+        for why in _whys(study, rule):
+            found.setdefault((rule.kind, rule.took, why), []).append(name)
+    return [f"{in_words(kind, took, names)}: {why}" for (kind, took, why), names in found.items()]
 
 
-def _warning(kind: EntryRule.Kind, names: Iterable[str], why: str) -> str:
-    lists, then = LISTS[kind]
-    return f"{lists} {', '.join(names)}: {why}. {then}"
+def _whys(study: Study, rule: EntryRule) -> Iterator[str]:
+    if why := why_strangers(study, rule.other):
+        yield f"{why}. {STRANGERS[EntryRule.Kind(rule.kind)]}"
+    qualifies = bool(steps_in_force(rule.other).get("qualification"))
+    if rule.took == Took.PASSED and not qualifies:
+        yield "it has no qualification, so nobody has passed it."
+    if rule.kind == EntryRule.Kind.ONLY and rule.took == Took.ANY and qualifies:
+        yield "that lets in who failed its qualification, too. “Passed the qualification” does not."
+
+
+def in_words(kind: str, took: str, names: Iterable[str]) -> str:
+    """A rule as a phrase, beginning with a capital."""
+    return f"{kind.capitalize()} who {Took(took).label} {', '.join(names)}"
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:

@@ -222,7 +222,8 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
     expect(page.locator(".checklist .advice li")).to_have_count(1)
     visitor.go(reverse("admin:annotator_slot_entry_rules", args=[draft.pk]))
-    page.get_by_label("SONA gives everybody another survey code").first.check()
+    expect(page.get_by_text("Not known here: SONA gives everybody another survey code").first).to_be_visible()
+    page.get_by_label(f"{pilot}: keep out").select_option("any")
     page.get_by_label("Reason").fill("They know the items.")
     assert visitor.complaints == []
     look(visitor, "admin_entry_rules")

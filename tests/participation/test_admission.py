@@ -8,24 +8,26 @@ from django.test import Client
 from django.urls import reverse
 
 from annotator.models import EntryRule, Participant
-from annotator.platforms import PLATFORMS, get_platform
-from annotator.services.admission import is_admitted, rule_warnings, set_entry_rules
+from annotator.platforms import PLATFORMS, Visit, get_platform
+from annotator.services.admission import is_admitted, launch_advice, rule_warnings, set_entry_rules
 from annotator.services.entry import NotAdmitted, enter
 from annotator.services.links import make_links
 from annotator.services.panels import read_arrival, set_panel
+from annotator.services.progress import finish
 from evaluation.models import StudyMember
+from evaluation.services import exclude, restore
 from tests.admin.conftest import signed_in
 from tests.annotator.conftest import text
-from tests.crowd import come, make_crowd_study
+from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.factories import NO_STEPS, make_study
-from tests.participation.people import ONE_ARM
+from tests.participation.people import ONE_ARM, with_pass_mark
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def pilot(owner):
-    study = make_crowd_study("pilot", queries=2, arms=ONE_ARM, owner=owner)
+    study = make_crowd_study("pilot", queries=6, arms=ONE_ARM, owner=owner)
     come(study, "ann")
     return study
 
@@ -40,7 +42,7 @@ def door(name):
 
 
 def test_who_took_part_before_is_kept_out_and_nothing_is_stored(pilot, main):
-    set_entry_rules(main, barred=[pilot], invited=[])
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
     assert "This study is for other people" in door("ann").content.decode()
     assert "I agree" in door("bob").content.decode()
     with pytest.raises(NotAdmitted):
@@ -54,7 +56,7 @@ def test_who_took_part_before_is_kept_out_and_nothing_is_stored(pilot, main):
 
 
 def test_only_who_took_part_before_is_let_in(pilot, main):
-    set_entry_rules(main, barred=[], invited=[pilot])
+    set_entry_rules(main, barred={}, invited={pilot: "any"})
     assert "This study is for other people" in door("bob").content.decode()
     assert come(main, "ann").external_id == "ann"
     with pytest.raises(NotAdmitted):
@@ -63,7 +65,7 @@ def test_only_who_took_part_before_is_let_in(pilot, main):
 
 def test_who_comes_without_an_id_is_kept_out_by_no_list(pilot, main):
     come(pilot)
-    set_entry_rules(main, barred=[pilot], invited=[])
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
     assert come(main).study == main
 
 
@@ -73,7 +75,7 @@ def test_any_of_several_studies_lets_in_and_being_kept_out_wins(pilot, main, own
     come(other, "bob")
     third = make_crowd_study("third", queries=2, arms=ONE_ARM, owner=owner)
     come(third, "bob")
-    set_entry_rules(main, barred=[third], invited=[pilot, other])
+    set_entry_rules(main, barred={third: "any"}, invited={pilot: "any", other: "any"})
     assert come(main, "ann").study == main
     with pytest.raises(NotAdmitted):
         come(main, "bob")
@@ -81,15 +83,15 @@ def test_any_of_several_studies_lets_in_and_being_kept_out_wins(pilot, main, own
 
 def test_who_is_in_stays_in(pilot, main):
     inside = come(main, "ann")
-    set_entry_rules(main, barred=[pilot], invited=[])
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
     assert come(main, "ann") == inside
 
 
 def test_a_list_that_makes_no_sense_is_refused(pilot, main):
     with pytest.raises(ValueError, match="both be kept out"):
-        set_entry_rules(main, barred=[pilot], invited=[pilot])
+        set_entry_rules(main, barred={pilot: "any"}, invited={pilot: "any"})
     with pytest.raises(ValueError, match="on its own list"):
-        set_entry_rules(main, barred=[main], invited=[])
+        set_entry_rules(main, barred={main: "any"}, invited={})
     assert not EntryRule.objects.exists()
     with pytest.raises(IntegrityError):
         EntryRule.objects.create(study=main, other=main, kind="not")
@@ -98,10 +100,15 @@ def test_a_list_that_makes_no_sense_is_refused(pilot, main):
 def test_set_in_the_admin_with_a_reason(pilot, main, owner):
     client = signed_in(owner)
     address = reverse("admin:annotator_slot_entry_rules", args=[main.pk])
-    both = client.post(address, {"barred": [pilot.pk], "invited": [pilot.pk], "reason": "Why not."})
+    both = client.post(
+        address, {f"barred_{pilot.pk}": "any", f"invited_{pilot.pk}": "any", "reason": "Why not."}
+    )
     assert both.status_code == 422
     assert "Both kept out and the only ones let in: Pilot." in both.content.decode()
-    assert client.post(address, {"barred": [pilot.pk], "reason": "They know the items."}).status_code == 302
+    assert (
+        client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know the items."}).status_code
+        == 302
+    )
     assert list(EntryRule.objects.values_list("study", "other", "kind")) == [(main.pk, pilot.pk, "not")]
     said = LogEntry.objects.latest("pk").change_message
     assert said == "Who may take part: not who took part in Pilot. Reason: They know the items."
@@ -112,7 +119,7 @@ def test_set_in_the_admin_with_a_reason(pilot, main, owner):
 
 
 def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, colleague):
-    set_entry_rules(main, barred=[pilot], invited=[])
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
     StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.EDITOR)
     own = make_crowd_study("own", queries=2, arms=ONE_ARM, owner=colleague)
     client = signed_in(colleague)
@@ -120,8 +127,9 @@ def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, collea
     page = client.get(address).content.decode()
     assert "Own" in page
     assert "Pilot" not in page
-    assert client.post(address, {"barred": [pilot.pk], "reason": "Guessed."}).status_code == 422
-    assert client.post(address, {"invited": [own.pk], "reason": "A sequel."}).status_code == 302
+    client.post(address, {f"barred_{pilot.pk}": "failed", "reason": "Guessed."})
+    assert list(EntryRule.objects.values_list("other__slug", "took")) == [("pilot", "any")]
+    assert client.post(address, {f"invited_{own.pk}": "any", "reason": "A sequel."}).status_code == 302
     assert set(EntryRule.objects.values_list("other__slug", "kind")) == {("pilot", "not"), ("own", "only")}
     panel = client.get(reverse("admin:annotator_participant_panel", args=["main"])).content.decode()
     assert "not who took part in another study; only who took part in Own." in panel
@@ -157,7 +165,7 @@ def test_lists_keep_out_where_the_platform_gives_a_person_one_id_and_warn_where_
         assert arrival.visit.platform == key
         if study == pilot:
             enter(pilot, arrival.visit)
-    set_entry_rules(main, barred=[pilot], invited=[])
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
     is_known = not is_admitted(main, arrival.visit)
     assert is_known == (platform.why_strangers(arrival.settings) == "")
     if key != "personal":  # by such a link they come whatever the study is set to
@@ -183,13 +191,13 @@ def test_a_list_that_does_not_do_what_it_says_is_told_with_the_study_s_name(pilo
     for study, key in ((pilot, there), (main, here)):
         if key:
             set_panel(study, key.replace("bare", "link"), SETTINGS.get(key, {}), "keep")
-    set_entry_rules(main, barred=[pilot], invited=[])
+    set_entry_rules(main, barred={pilot: "any"}, invited={})
     found = rule_warnings(main)
     assert len(found) == bool(said)
     if said:
         assert found[0].startswith(f"Not who took part in Pilot: {said}")
         assert found[0].endswith("Whoever is not known is let in all the same.")
-        set_entry_rules(main, barred=[], invited=[pilot])
+        set_entry_rules(main, barred={}, invited={pilot: "any"})
         [warning] = rule_warnings(main)
         assert warning.startswith("Only who took part in Pilot: ")
         assert warning.endswith("Whoever is not known is not let in.")
@@ -202,7 +210,7 @@ def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
     address = reverse("admin:annotator_slot_entry_rules", args=[main.pk])
     why = "SONA gives everybody another survey code in each study"
     assert f"Pilot (not known here: {why})" in text(client.get(address))
-    page = text(client.post(address, {"barred": [pilot.pk], "reason": "They know it."}, follow=True))
+    page = text(client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know it."}, follow=True))
     assert f"Not who took part in Pilot: {why}. Whoever is not known is let in all the same." in page
     # A member of this study alone does not learn the other's name.
     StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.EDITOR)
@@ -215,7 +223,7 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
     set_panel(pilot, "sona", SETTINGS["sona"], "keep")
     draft = make_study("draft", owner=owner, arms=ONE_ARM, steps=NO_STEPS)
     set_panel(draft, "sona", SETTINGS["sona"], "keep")
-    set_entry_rules(draft, barred=[pilot], invited=[])
+    set_entry_rules(draft, barred={pilot: "any"}, invited={})
     StudyMember.objects.create(study=draft, user=colleague, role=StudyMember.Role.EDITOR)
     lists = reverse("admin:annotator_slot_entry_rules", args=[draft.pk])
     for name in ("workbench", "launch"):
@@ -239,3 +247,99 @@ def test_viewers_and_strangers_change_nothing(pilot, main, outsider, colleague):
     address = reverse("admin:annotator_slot_entry_rules", args=[main.pk])
     assert signed_in(outsider).post(address, {"reason": "x"}).status_code == 404
     assert signed_in(colleague).post(address, {"reason": "x"}).status_code in (403, 404)
+
+
+def took_part(study, name, fared):
+    """Somebody who took part in the other study in one of the ways that a rule can name."""
+    person = come(study, name)
+    if fared in ("failed_qualification", "failed_attention", "completed", "withdrawn"):
+        finish(person, fared)
+    elif fared == "excluded":
+        exclude(study=study, rater=person.rater, reason="Clicked through.")
+    elif fared == "undone":
+        restore(exclude(study=study, rater=person.rater, reason="Clicked through."))
+    elif fared == "passed":
+        hand_in_gold(person, right=True)
+    elif fared == "failed":
+        hand_in_gold(person, right=False)
+
+
+def hand_in_gold(person, *, right):
+    """Their way through the qualification."""
+    while (assignment := before(person.token)) and assignment.item.role == "qualification":
+        hand_in(person.token, preference="r2" if right else "r1")
+
+
+FARED = [
+    "failed_qualification",
+    "failed_attention",
+    "completed",
+    "withdrawn",
+    "excluded",
+    "undone",
+    "nothing yet",
+]
+
+
+@pytest.mark.parametrize(
+    ("took", "counted"),
+    [
+        ("any", set(FARED)),
+        ("passed", set()),
+        ("failed", {"failed_qualification", "failed_attention"}),
+        ("completed", {"completed"}),
+        ("excluded", {"excluded"}),
+    ],
+)
+def test_a_rule_names_how_they_fared(pilot, main, took, counted):
+    for fared in FARED:
+        took_part(pilot, fared, fared)
+    set_entry_rules(main, barred={}, invited={pilot: took})
+    assert {fared for fared in FARED if admitted(main, fared)} == counted
+    assert not admitted(main, "stranger")
+    set_entry_rules(main, barred={pilot: took}, invited={})
+    assert {fared for fared in FARED if not admitted(main, fared)} == counted
+    assert admitted(main, "stranger")
+
+
+def admitted(study, name):
+    return is_admitted(study, Visit("prolific", name, "s", f"again-{name}"))
+
+
+def test_who_failed_the_qualification_is_not_let_in_by_having_taken_part(main):
+    """An attempt that reached the pass mark counts, not that the study was entered."""
+    with_qualification = with_pass_mark()
+    for name in ("passed", "failed", "nothing yet"):
+        took_part(with_qualification, name, name)
+    assert Participant.objects.get(external_id="failed").outcome == "failed_qualification"
+    for took, let_in in [("passed", {"passed"}), ("failed", {"failed"})]:
+        set_entry_rules(main, barred={}, invited={with_qualification: took})
+        assert {name for name in ("passed", "failed", "nothing yet") if admitted(main, name)} == let_in
+        assert rule_warnings(main) == []
+    set_entry_rules(main, barred={}, invited={with_qualification: "any"})
+    assert rule_warnings(main) == [
+        "Only who took part in Qualify: that lets in who failed its qualification, too. "
+        "“Passed the qualification” does not."
+    ]
+
+
+def test_a_qualification_that_is_not_there_is_named(pilot, main):
+    set_entry_rules(main, barred={}, invited={pilot: "passed"})
+    said = ["Only who passed the qualification of Pilot: it has no qualification, so nobody has passed it."]
+    assert rule_warnings(main) == said
+    assert [advice.text for advice in launch_advice(main, None)] == said
+
+
+def test_both_lists_can_name_a_study_where_they_do_not_contradict(pilot, main, owner):
+    for fared in FARED:
+        took_part(pilot, fared, fared)
+    client, address = signed_in(owner), reverse("admin:annotator_slot_entry_rules", args=[main.pk])
+    data = {f"invited_{pilot.pk}": "any", f"barred_{pilot.pk}": "excluded", "reason": "Only good ones."}
+    assert client.post(address, data).status_code == 302
+    assert {fared for fared in FARED if admitted(main, fared)} == set(FARED) - {"excluded"}
+    page = client.get(address)
+    assert page.context["form"].initial[f"barred_{pilot.pk}"] == "excluded"
+    same = client.post(address, data | {f"invited_{pilot.pk}": "excluded"})
+    assert same.status_code == 422
+    said = LogEntry.objects.latest("pk").change_message
+    assert said.startswith("Who may take part: not who was excluded from Pilot; only who took part in Pilot.")
