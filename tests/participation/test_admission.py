@@ -209,7 +209,7 @@ def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
     client = signed_in(owner)
     address = reverse("admin:annotator_slot_entry_rules", args=[main.pk])
     why = "SONA gives everybody another survey code in each study"
-    assert f"Pilot (not known here: {why})" in text(client.get(address))
+    assert f"Not known here: {why}." in text(client.get(address))
     page = text(client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know it."}, follow=True))
     assert f"Not who took part in Pilot: {why}. Whoever is not known is let in all the same." in page
     # A member of this study alone does not learn the other's name.
@@ -309,6 +309,8 @@ def admitted(study, name):
 def test_who_failed_the_qualification_is_not_let_in_by_having_taken_part(main):
     """An attempt that reached the pass mark counts, not that the study was entered."""
     with_qualification = with_pass_mark()
+    for study in (with_qualification, main):
+        set_panel(study, "prolific", {}, "keep")
     for name in ("passed", "failed", "nothing yet"):
         took_part(with_qualification, name, name)
     assert Participant.objects.get(external_id="failed").outcome == "failed_qualification"
@@ -324,6 +326,8 @@ def test_who_failed_the_qualification_is_not_let_in_by_having_taken_part(main):
 
 
 def test_a_qualification_that_is_not_there_is_named(pilot, main):
+    for study in (pilot, main):
+        set_panel(study, "prolific", {}, "keep")
     set_entry_rules(main, barred={}, invited={pilot: "passed"})
     said = ["Only who passed the qualification of Pilot: it has no qualification, so nobody has passed it."]
     assert rule_warnings(main) == said

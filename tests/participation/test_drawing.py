@@ -107,8 +107,7 @@ def test_the_rule_travels_with_a_dump(tmp_path):
     call_command("import_study", str(there), slug="again", verbosity=0)
     again = Study.objects.get(slug="again")
     assert (again.arm_per, again.study_hash) == ("item", study.study_hash)
+    arm = {"key": "a", "context_at_generation": False, "context_at_judging": False}
+    line = {"assay": 1, "spec": {"arms": [arm], "arm_per": "item", "once_per": "item"}}
     with pytest.raises(LineInvalid, match="needs once_per 'query'"):
-        read_header(
-            {"assay": 1, "spec": {"arms": [{"key": "a"}], "arm_per": "item", "once_per": "item"}},
-            slug="s", protocol="pairwise", title="T",
-        )  # fmt: skip
+        read_header(line, slug="s", protocol="pairwise", title="T")
