@@ -6,8 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotator', '0007_arm_front'),
-        ('evaluation', '0007_arm_per'),
+        ('annotator', '0008_panel_event_signed'),
     ]
 
     operations = [
