@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0009_revision_limits'),
+        ('evaluation', '0010_job_sent'),
     ]
 
     operations = [
