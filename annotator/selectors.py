@@ -104,7 +104,7 @@ PERSON = columns_of(
 SHOWN = (
     *("participant", "item", "slot", "attempt", "order", "state", "reserved_at", "draft"),
     *(*PERSON, "participant__platform", "participant__external_id", "participant__revision__spec"),
-    *columns_of("participant__study", "slug", "protocol", "status", "contact", "lease_minutes"),
+    *columns_of("participant__study", "slug", "protocol", "status", "contact", "lease_minutes", "going_back"),
     *columns_of("participant__study__panel", "platform", "settings"),
     *("item__role", "item__stimulus", "slot__leased_until"),
 )

@@ -1,5 +1,7 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
+from annotator.views.again import again
+from annotator.views.back import back
 from annotator.views.comments import comments
 from annotator.views.draft import draft
 from annotator.views.entry import entry
@@ -16,6 +18,8 @@ from annotator.views.unskip import unskip
 from annotator.views.withdraw import withdraw
 
 __all__ = [
+    "again",
+    "back",
     "comments",
     "draft",
     "entry",

@@ -14,6 +14,7 @@ from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.platforms import Leave, Platform, get_platform
 from annotator.selectors import last_skipped, last_submitted, next_release, with_checks
 from annotator.services.claiming import lease_end
+from annotator.services.going_back import recorded
 from annotator.services.leaving import MAX_COMMENTS
 from annotator.services.panels import leave_of
 from annotator.services.skipping import may_be_skipped, skips_left
@@ -21,9 +22,17 @@ from annotator.views.access import address_of, render_for
 from annotator.views.drafting import drafting_of
 from annotator.views.texts import LINK_STOPPED, NOTICES, OUTCOMES, REFUSED, STEP_LABELS
 from evaluation import design
-from evaluation.forms import INSTRUCTION, VISIBLE_MS, build_feedback, build_screen, read_fields, read_trace
-from evaluation.models import Item, Role, Status, Study
-from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem
+from evaluation.forms import (
+    INSTRUCTION,
+    VISIBLE_MS,
+    answers_as_data,
+    build_feedback,
+    build_screen,
+    read_fields,
+    read_trace,
+)
+from evaluation.models import GoingBack, Item, Role, Status, Study
+from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.base import Data
 from evaluation.rendering import render_markdown
 
@@ -146,6 +155,35 @@ def _undo(participant: Participant, assignment: Assignment | None) -> dict[str, 
     }
 
 
+def again_screen(
+    participant: Participant, done: Assignment, notice: str = "", *, may_revise: bool
+) -> HttpResponse:
+    """A submitted item with its answers, or with what was filled in of it and not recorded."""
+    protocol, spec, stimulus = participant.study.protocol_object, participant.revision.spec, _stimulus(done)
+    questions = protocol.questions(spec, stimulus)
+    data = read_fields(done.draft) if done.draft else answers_as_data(questions, recorded(done))
+    problems = _problems(participant, stimulus, data) if notice == REFUSED else []
+    screen = build_screen(protocol, spec, stimulus, done.order, data=data, problems=problems)
+    context = _around(participant, "" if problems else notice) | {
+        "screen": screen,
+        "again": {
+            "url": _address("again", participant, done) if may_revise else "",
+            "home": _address("page", participant),
+        },
+    }
+    return render_for(participant.study, "annotator/page_again.html", context)
+
+
+def back_screen(participant: Participant, done: list[Assignment]) -> HttpResponse:
+    """The items whose answers can be revised, the latest first."""
+    items = [
+        {"url": _address("again", participant, each), "text": _stimulus(each)["query"]["text"]}
+        for each in done
+    ]
+    context = _around(participant, "") | {"items": items, "home": _address("page", participant)}
+    return render_for(participant.study, "annotator/page_back.html", context)
+
+
 def instructions_screen(participant: Participant, notice: str = "") -> HttpResponse:
     spec = participant.revision.spec
     texts = {
@@ -167,7 +205,7 @@ def feedback_screen(participant: Participant, done: Assignment, notice: str = ""
     """What the item's gold says beside what was answered."""
     protocol, spec = participant.study.protocol_object, participant.revision.spec
     stimulus = _stimulus(done)
-    result = protocol.compare_gold(stimulus, done.item.gold or {}, _answers(done))
+    result = protocol.compare_gold(stimulus, done.item.gold or {}, recorded(done))
     context = _around(participant, notice, role=Role.TRAINING) | {
         "feedback": build_feedback(protocol, spec, stimulus, done.order, result),
         "screen": build_screen(protocol, spec, stimulus, done.order),
@@ -289,22 +327,19 @@ def _stimulus(assignment: Assignment) -> dict[str, Any]:
     return dict(stimulus)
 
 
-def _answers(assignment: Assignment) -> list[AnswerValue]:
-    if assignment.judgment is None:
-        return []
-    return [
-        AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
-        for row in assignment.judgment.answers.all()
-    ]
-
-
 def _address(name: str, participant: Participant, assignment: Assignment | None = None) -> str:
     return address_of(name, participant.token, assignment.pk if assignment else None)
 
 
 def _around(participant: Participant, notice: str, *, role: str = "") -> dict[str, Any]:
     """What every page has around it."""
+    may_go_back = (
+        participant.study.going_back != GoingBack.NONE and participant.judged + participant.checked > 0
+    )
     return {
+        "back": _address("back", participant)
+        if may_go_back and participant.step in (Step.ITEMS, Step.COMMENTS)
+        else "",
         "bar": _bar(participant, role),
         "notice": NOTICES.get(notice, ""),
         "help": {

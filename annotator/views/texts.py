@@ -40,6 +40,12 @@ NOTICES: dict[str, Words] = {
     "report-late": gettext_lazy(
         "Your report was not sent: it can only be about the item before you or the one that you submitted last."
     ),
+    "nothing-back": gettext_lazy("There is no answer that you can revise."),
+    "revised": gettext_lazy("Your answers were revised. This is what comes next."),
+    "unsent": gettext_lazy(
+        "This item had been submitted already, perhaps in another window. What you filled in here is shown below; it "
+        "does not count."
+    ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
     "unskipped": gettext_lazy("Here is the item that you had skipped."),
     "round-asked": gettext_lazy(

@@ -104,6 +104,7 @@ LIVE_FIELDS = (
     ("items_per_participant",),
     ("paid_minutes", "lease_minutes"),
     ("pay", "currency"),
+    "going_back",
     "contact",
     "exact_times",
     ("revisions_in_all", "revisions_per_day", "revisions_anonymous"),
@@ -138,7 +139,7 @@ LIVE_FIELDSETS = (
 READ_FIELDSETS = (
     (None, {"fields": ("title", "slug", *RULES, "items_per_participant", "paid_minutes", "lease_minutes", "pay",
                        "currency", "contact", "codes_text", "exact_times", "revisions_in_all", "revisions_per_day",
-                       "revisions_anonymous")}),
+                       "revisions_anonymous", "going_back")}),
 )  # fmt: skip
 
 

@@ -99,6 +99,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "lease_minutes": "Minutes an item is kept",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
+            "going_back": "Answers that can be revised",
             "show_references": "Show references",
             "revisions_in_all": "Revisions in all",
             "revisions_per_day": "Revisions per day",
@@ -118,6 +119,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "paid_minutes": "How long a visit is expected to take; pay is reckoned on it.",
             "lease_minutes": "How long an item waits for its participant before somebody else may get it. Real work "
             "takes up to four times its median.",
+            "going_back": "Of the items that they have submitted, until their visit ends.",
             "pay": "Per participant who completes.",
             "contact": "An e-mail address on every participant's page.",
             "exact_times": "Exports carry exact times instead of the day.",

@@ -21,7 +21,7 @@ from evaluation.services.compiling import compile_spec, query_content
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 RULES = (
     "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
-    "completion_codes", "revisions_in_all", "revisions_per_day", "revisions_anonymous",
+    "completion_codes", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
 )  # fmt: skip
 
 

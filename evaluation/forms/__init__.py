@@ -5,6 +5,7 @@ is repeated in every cell of a checklist (names, labels) is escaped here once an
 Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers and labels follow the presented order.
 """
 
+from evaluation.forms.answered import answers_as_data
 from evaluation.forms.entry_shapes import Drafting, RoundGiven
 from evaluation.forms.feedback import build_feedback
 from evaluation.forms.merging import merge_drafts
@@ -32,6 +33,7 @@ __all__ = [
     "Field",
     "RoundGiven",
     "Screen",
+    "answers_as_data",
     "build_feedback",
     "build_screen",
     "merge_drafts",

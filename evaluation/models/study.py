@@ -70,6 +70,14 @@ class Import(models.Model):
         return f"{self.file_name} ({self.state})"
 
 
+class GoingBack(models.TextChoices):
+    """Which of their answers participants may revise until their visit ends."""
+
+    NONE = "none", "none"
+    LAST = "last", "the last one"
+    ALL = "all", "all"
+
+
 class StudyQuerySet(models.QuerySet["Study"]):
     def visible(self) -> "StudyQuerySet":
         """Studies that are not just being imported."""
@@ -110,6 +118,7 @@ class Study(models.Model):
     revisions_in_all = models.PositiveIntegerField(default=1_000)
     revisions_per_day = models.PositiveIntegerField(default=200)
     revisions_anonymous = models.PositiveIntegerField(default=0)
+    going_back = models.CharField(max_length=5, choices=GoingBack, default=GoingBack.LAST)
     contact = models.CharField(
         max_length=200, blank=True, help_text="E-mail address on every participant's page."
     )
@@ -136,6 +145,9 @@ class Study(models.Model):
             models.CheckConstraint(
                 name="study_arm_per_item_once_per_query",
                 condition=Q(arm_per="participant") | Q(once_per="query"),
+            ),
+            models.CheckConstraint(
+                name="study_going_back_known", condition=Q(going_back__in=GoingBack.values)
             ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
             models.CheckConstraint(

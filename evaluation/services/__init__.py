@@ -10,7 +10,7 @@ from evaluation.services.freezing import (
     set_stimulus,
 )
 from evaluation.services.items import admit_items, withdraw_item
-from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
 from evaluation.services.launch import (
     LaunchRefused,
     WrongStatus,
@@ -60,6 +60,7 @@ __all__ = [
     "record_judgments",
     "restore",
     "resume_study",
+    "revise_judgment",
     "revise_study",
     "set_stimulus",
     "verify_study",

@@ -11,8 +11,10 @@ from django.db.models import F
 
 from evaluation.models import Answer, Judgment, Outcome, Study
 from evaluation.prepared import PreparedInsert
-from evaluation.protocols import AnswerValue
+from evaluation.protocols import AnswerValue, Kind
 
+# In a judgment's trace: the answers that were given first, and how often they were revised.
+FIRST, REVISED = "first_answers", "revised"
 INSERT_JUDGMENT = PreparedInsert(Judgment, with_keys=True)
 INSERT_ANSWERS = PreparedInsert(Answer)
 
@@ -79,6 +81,10 @@ def _insert(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
 
 
 def _answers(judgment: Judgment, each: JudgmentInput) -> list[Answer]:
+    return _answer_rows(judgment, each.answers)
+
+
+def _answer_rows(judgment: Judgment, answers: Sequence[AnswerValue]) -> list[Answer]:
     return [
         Answer(
             judgment_id=judgment.pk,
@@ -89,7 +95,7 @@ def _answers(judgment: Judgment, each: JudgmentInput) -> list[Answer]:
             label=answer.label,
             text=answer.text,
         )
-        for answer in each.answers
+        for answer in answers
     ]
 
 
@@ -131,6 +137,38 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
             row = existing[each.key] = _replace(study, row, each)
         merged.append(row)
     return merged
+
+
+def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[AnswerValue]) -> bool:
+    """Puts other answers in the place of a person's own; whether they differ. The trace keeps those given first and how
+    often they were revised; time on task, order and everything else stay those of the first."""
+    with transaction.atomic():
+        locked = Judgment.objects.select_for_update(no_key=True).get(pk=judgment.pk)
+        if locked.outcome != Outcome.OK or not answers:
+            raise ValueError(f"judgment {judgment.pk}: only answers can be revised, and by answers")
+        before = [
+            AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
+            for row in locked.answers.order_by("pk")
+        ]
+        if set(before) == set(answers):
+            return False
+        first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
+        locked.trace = {**locked.trace, FIRST: first, REVISED: locked.trace.get(REVISED, 0) + 1}
+        locked.save(update_fields=["trace"])
+        locked.answers.all().delete()
+        Answer.objects.bulk_create(_answer_rows(locked, answers))
+        # Neither the number of judgments nor the highest id tells that figures changed.
+        Study.objects.filter(pk=study.pk).update(corrections=F("corrections") + 1)
+        return True
+
+
+def _answer_record(answer: AnswerValue) -> dict[str, Any]:
+    given = {"number": answer.number, "label": answer.label, "text": answer.text}
+    return {
+        "question": answer.question,
+        "part": answer.part,
+        **{name: value for name, value in given.items() if value is not None},
+    }
 
 
 def _replace(study: Study, row: Judgment, each: JudgmentInput) -> Judgment:

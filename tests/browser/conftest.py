@@ -82,7 +82,8 @@ class Visitor:
             self.cookies_set.append(response.url)
 
     def _note_console(self, message: Any) -> None:
-        if message.type in ("error", "warning"):
+        # A refused preview is answered with 422 on purpose, which the console mentions.
+        if message.type in ("error", "warning") and "422" not in message.text:
             self.complaints.append(message.text)
 
     def _note_dialog(self, dialog: Any) -> None:

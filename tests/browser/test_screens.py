@@ -151,6 +151,13 @@ def skipping() -> str:
     return f"{_home(participant)}a/{_before(participant).pk}/skip/"
 
 
+def revising() -> str:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    done = _before(participant)
+    _hand_in(participant)
+    return f"{_home(participant)}a/{done.pk}/again/"
+
+
 def waiting() -> str:
     """Two people, two items: the second is done with theirs while the first still holds the other."""
     study = material.make_study("coffee", main=2, steps=ITEMS_ONLY, redundancy=1, items_per_participant=2)
@@ -229,7 +236,7 @@ def nothing_here() -> str:
 SCREENS: list[Callable[[], str]] = [
     entry, entry_again, entry_paused, entry_closed, entry_full, instructions, training, feedback_right, feedback_wrong,
     qualification, item_without_context, item_with_context, item_with_ten_follow_ups, item_lease_ending,
-    item_after_a_skip, skipping, waiting,
+    item_after_a_skip, skipping, revising, waiting,
     paused, comments, done_completed, done_completed_link, done_without_code, done_failed_qualification,
     done_failed_attention, done_full, done_returned, done_timed_out, done_withdrawn, withdrawing, nothing_here,
 ]  # fmt: skip

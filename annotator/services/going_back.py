@@ -1,0 +1,94 @@
+"""Answers that a participant revises before their visit ends, and answers that came when others were recorded."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from annotator.models import Assignment, AssignmentState, Participant, Step
+from annotator.services.drafts import merged
+from annotator.services.submitting import NotYours, get_assignment, lock_participant
+from evaluation.models import GoingBack, Role
+from evaluation.protocols import AnswersInvalid, AnswerValue, Kind
+from evaluation.services import revise_judgment
+
+
+class CannotRevise(Exception):
+    """The study does not allow it, or not any more."""
+
+
+def revisable(participant: Participant) -> list[Assignment]:
+    """What the participant may revise, the latest first. Sets of entries come about in rounds and stay as they are."""
+    allowed = participant.study.going_back
+    spec = participant.revision.spec
+    if (
+        participant.outcome
+        or participant.step not in (Step.ITEMS, Step.COMMENTS)
+        or allowed == GoingBack.NONE
+        or any(question["kind"] == Kind.ENTRIES for question in spec["questions"])
+    ):
+        return []
+    # Attention checks must not be told from main items.
+    done = Assignment.objects.select_related("item", "judgment").filter(
+        participant=participant,
+        state=AssignmentState.SUBMITTED,
+        item__role__in=[Role.MAIN, Role.ATTENTION],
+    )
+    found = done.order_by("-ended_at")
+    return list(found[:1] if allowed == GoingBack.LAST else found)
+
+
+def revise_answers(token: str, assignment_id: uuid.UUID, data: Mapping[str, Any]) -> None:
+    """Records other answers; place, time and pay stay. A check stands by its first answer, or a warning after it would
+    be the answer to it. Raises AnswersInvalid (nothing changed), CannotRevise or NotYours."""
+    with transaction.atomic():
+        participant = lock_participant(token)
+        assignment = next((each for each in revisable(participant) if each.pk == assignment_id), None)
+        if assignment is None or assignment.judgment is None:
+            if not Assignment.objects.filter(pk=assignment_id, participant=participant).exists():
+                raise NotYours
+            raise CannotRevise
+        protocol, stimulus = participant.study.protocol_object, assignment.item.stimulus or {}
+        answers = protocol.clean(participant.revision.spec, stimulus, data, source="form")
+        revise_judgment(study=participant.study, judgment=assignment.judgment, answers=answers)
+        if assignment.item.role == Role.MAIN and assignment.item.gold is not None:
+            assignment.passed = protocol.compare_gold(stimulus, assignment.item.gold, answers).passed
+        assignment.draft = {}
+        assignment.save(update_fields=["passed", "draft"])
+
+
+def keep_unsent(token: str, assignment_id: uuid.UUID, fields: dict[str, str]) -> None:
+    """Keeps what was filled in of an item that had been finished, so that it can be shown."""
+    assignment = get_assignment(token, assignment_id)
+    Assignment.objects.filter(pk=assignment.pk).update(draft=merged(assignment, fields))
+
+
+def is_news(assignment: Assignment, data: Mapping[str, Any]) -> bool:
+    """Whether a form that came too late says something else than what was recorded."""
+    if not any(_texts(data)):
+        return False
+    spec = assignment.participant.revision.spec
+    try:
+        answers = assignment.participant.study.protocol_object.clean(
+            spec, assignment.item.stimulus or {}, data, source="form"
+        )
+    except AnswersInvalid:
+        return True
+    return set(answers) != set(recorded(assignment))
+
+
+def _texts(data: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    for value in data.values():
+        found += _texts(value) if isinstance(value, Mapping) else [str(value).strip()]
+    return found
+
+
+def recorded(assignment: Assignment) -> list[AnswerValue]:
+    if assignment.judgment is None:
+        return []
+    return [
+        AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
+        for row in assignment.judgment.answers.all()
+    ]

@@ -1,0 +1,47 @@
+"""A submitted item once more: its answers can be revised, or what came too late for it is shown."""
+
+import uuid
+
+from django.http import HttpRequest, HttpResponse
+
+from annotator.selectors import get_participant
+from annotator.services.going_back import CannotRevise, keep_unsent, revisable, revise_answers
+from annotator.services.submitting import get_assignment
+from annotator.views.access import SeeOther, address_of, home, participant_view
+from annotator.views.draft import draft_fields, is_too_large
+from annotator.views.screens import again_screen
+from annotator.views.texts import REFUSED
+from evaluation.forms import read_fields
+from evaluation.protocols import AnswersInvalid
+
+
+@participant_view("GET", "HEAD", "POST")
+def again(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    if request.method == "POST":
+        return _revise(request, token, assignment_id)
+    participant = get_participant(token)
+    assignment = get_assignment(token, assignment_id)
+    may_revise = any(each.pk == assignment.pk for each in revisable(participant))
+    notice = request.GET.get("notice", "")
+    if not may_revise and not assignment.draft:
+        return home(token)
+    return again_screen(participant, assignment, notice, may_revise=may_revise)
+
+
+def _revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    if is_too_large(request):
+        return home(token, "too-large")
+    fields = request.POST.dict()
+    try:
+        revise_answers(token, assignment_id, read_fields(fields))
+    except AnswersInvalid:
+        return show_kept(token, assignment_id, fields, REFUSED)
+    except CannotRevise:
+        return show_kept(token, assignment_id, fields, "unsent")
+    return home(token, "revised")
+
+
+def show_kept(token: str, assignment_id: uuid.UUID, fields: dict[str, str], notice: str) -> HttpResponse:
+    """Keeps the fields and shows them by a GET."""
+    keep_unsent(token, assignment_id, draft_fields(fields))
+    return SeeOther(f"{address_of('again', token, assignment_id)}?notice={notice}")

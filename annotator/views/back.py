@@ -1,0 +1,19 @@
+"""What a participant may go back to: the last item at once, or a list of all."""
+
+from django.http import HttpRequest, HttpResponse
+
+from annotator.selectors import get_participant
+from annotator.services.going_back import revisable
+from annotator.views.access import SeeOther, address_of, home, participant_view
+from annotator.views.screens import back_screen
+
+
+@participant_view("GET", "HEAD")
+def back(request: HttpRequest, token: str) -> HttpResponse:
+    participant = get_participant(token)
+    found = revisable(participant)
+    if not found:
+        return home(token, "nothing-back")
+    if len(found) == 1:
+        return SeeOther(address_of("again", token, found[0].pk))
+    return back_screen(participant, found)
