@@ -53,6 +53,10 @@ def pytest_configure(config):
 
     # Slow hashing protects real passwords; here it would only be waited for.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == "config.sqlite3":
+        # pytest-django gives every database of another engine than Django's a file for each worker.
+        database.setdefault("TEST", {})["NAME"] = ":memory:"
 
 
 TRIES = 5

@@ -8,7 +8,7 @@ from django.db.models import Count
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from annotator.services.claiming import FIRST_FREE
+from annotator.services.claiming import FIRST_OPEN
 from evaluation.models import Item, Study, System
 from evaluation.prepared import Prepared, PreparedInsert, PreparedUpdate, Sample
 from tests import factories
@@ -79,9 +79,9 @@ def test_an_update_changes_what_the_queryset_finds_and_counts_it(study):
 
 def test_a_constant_text_is_part_of_the_sql_so_that_partial_indexes_can_be_used(study):
     with CaptureQueriesContext(connection) as queries:
-        FIRST_FREE["item_id"].first(study=1, arm=2, participant=3, now=timezone.now())
-    compiled = FIRST_FREE["item_id"]._for(connection).compiled
-    assert "IN ('open', 'reserved')" in compiled.sql
+        FIRST_OPEN["item_id"].first(study=1, arm=2, participant=3, now=timezone.now())
+    compiled = FIRST_OPEN["item_id"]._for(connection).compiled
+    assert """"state" = 'open'""" in compiled.sql
     constants = [param for place, param in enumerate(compiled.params) if place not in compiled.places]
     assert not any(isinstance(constant, str) for constant in constants)
     assert len(queries) == 1
