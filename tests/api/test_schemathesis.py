@@ -70,6 +70,7 @@ def one_connection():
 @pytest.fixture(autouse=True)
 def unlimited(settings):
     settings.ASSAY_API_READS_PER_MINUTE = settings.ASSAY_API_WRITES_PER_MINUTE = 1_000_000
+    settings.ASSAY_LOGIN_FAILURES = settings.ASSAY_LOGIN_FAILURES_PER_ADDRESS = 1_000_000
 
 
 @pytest.fixture(scope="module")
