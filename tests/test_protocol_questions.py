@@ -24,6 +24,22 @@ def wrong_with(question):
 
 
 @pytest.mark.parametrize(
+    ("form", "codes"),
+    [
+        ({"direction": "lower"}, []),
+        ({"direction": "sideways"}, ["scale_direction"]),
+        ({"direction": None}, ["scale_direction"]),
+        ({"direction": "higher", "ideal": 5}, ["scale_direction"]),
+    ],
+)
+def test_a_direction_is_one_of_two_and_stands_beside_no_ideal(form, codes):
+    scale = {"form": {"over": "response", "low": 1, "high": 10, **form}}
+    question = Question("asked", Kind.SCALE, "?", options=scale)
+    assert wrong_with(question) == codes
+    assert wrong_with(replace(question, kind=Kind.TEXT))[:1]
+
+
+@pytest.mark.parametrize(
     "field", ["visible_ms", "problem_note", "trace.comments", INSTRUCTION], ids=lambda field: field
 )
 def test_a_key_that_forms_have_a_field_of_is_refused_with_the_study(field):

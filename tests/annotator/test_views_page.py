@@ -103,9 +103,11 @@ def test_form_without_context_says_nothing_of_it(client, participant):
 
 def test_attention_checks_look_like_items(client, make):
     participant = enter(make(steps=ALL_STEPS | {"instructions": False}, checks=1), Visit("link"))
-    shapes, titles = [], []
+    shapes, titles, go_back = [], [], []
     for _ in range(4):
         page = show(client, participant).content.decode()
+        page, links = re.subn(r'<a href="[^"]+/back/">Revise a previous answer</a>', "", page)
+        go_back.append(links)
         titles.append(re.search(r"<title>(.*?)</title>", page)[1])
         words = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|(check)?\d*-?NoCtxGen-NoCtxEval|q\d\b|check\d", "", page)
         words = re.sub(
@@ -116,6 +118,7 @@ def test_attention_checks_look_like_items(client, make):
     roles = set(Assignment.objects.values_list("item__role", flat=True))
     assert roles == {"main", "attention"}
     assert len(set(shapes)) == 1
+    assert go_back == [0, 1, 1, 1]  # after a check as after an item
     assert [title[:6] for title in titles] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
 
 

@@ -140,7 +140,8 @@ def test_a_run_is_started_followed_and_found_in_the_judgments(
     assert done["progress"]["outcomes"] == [{"outcome": "ok", "n": 5}]
     assert len(as_owner.all("studies/contrast/judgments/", rater=done["rater"])) == 5
     [listed] = as_owner.get(RUNS).json()["results"]
-    assert listed == {name: value for name, value in done.items() if name != "progress"}
+    assert listed == {name: value for name, value in done.items() if name not in ("progress", "unread_reply")}
+    assert done["unread_reply"] is None
     assert as_owner.get(RUNS, state="running").json()["results"] == []
 
 

@@ -308,7 +308,8 @@ def test_once_drafted_there_codes_are_read_only(pairs, owner):
     assert "drafted on Prolific" in text(page)
     form = page.context["adminform"].form
     assert all(field.disabled for name, field in form.fields.items() if name.startswith("code_"))
-    data = {name: form.get_initial_for_field(field, name) or "" for name, field in form.fields.items()}
+    initial = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
+    data = {name: "" if value is None or value is False else value for name, value in initial.items()}
     inlines = {
         each.formset.management_form[name].html_name: each.formset.management_form[name].value()
         for each in page.context["inline_admin_formsets"]

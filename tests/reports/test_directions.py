@@ -2,8 +2,7 @@
 
 import pytest
 
-from evaluation.protocols import Kind, Question, get_protocol
-from evaluation.protocols.questions import find_question_problems
+from evaluation.protocols import Question, get_protocol
 from evaluation.reports.build import build_report
 from evaluation.reports.markdown import report_markdown
 from evaluation.services import RevisionRefused, launch_study, revise_study
@@ -72,21 +71,6 @@ def test_ten_is_highly_complex_in_new_drafts():
 def test_a_question_that_says_no_direction_reads_as_before():
     assert (Question.from_json(OLD).direction, Question.from_json(OLD).more_is_better) == ("higher", True)
     assert (Question.from_json(NEW).direction, Question.from_json(NEW).more_is_better) == ("lower", False)
-
-
-@pytest.mark.parametrize(
-    ("form", "codes"),
-    [
-        ({"direction": "lower"}, []),
-        ({"direction": "sideways"}, ["scale_direction"]),
-        ({"direction": None}, ["scale_direction"]),
-        ({"direction": "higher", "ideal": 5}, ["scale_direction"]),
-    ],
-)
-def test_a_direction_is_one_of_two_and_stands_beside_no_ideal(form, codes):
-    question = Question("q", Kind.SCALE, "?", options={"form": {**OLD_FORM, **form}})
-    assert [problem.code for problem in find_question_problems(question)] == codes
-    assert [p.code for p in find_question_problems(Question("q", Kind.TEXT, "?", options={"form": form}))][:1]
 
 
 def test_a_study_from_before_keeps_its_hash(tmp_path):
