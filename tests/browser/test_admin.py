@@ -284,7 +284,7 @@ def test_from_an_empty_database_to_an_export(
     assert started.value.suggested_filename.startswith("answers-")
     assert started.value.suggested_filename.endswith(".csv")
     lines = Path(started.value.path()).read_text().splitlines()
-    assert len({line.split(",")[9] for line in lines[1:]}) == 4  # two people, two judges
+    assert len({line.split(",")[9] for line in lines[1:]}) == 5  # two people, two judges, a try
 
     tab(page, "History")
     look(desk, "33-history")
