@@ -10,6 +10,8 @@ from evaluation.reports.page import report_page
 from tests.fixtures.contexteval import ARMS, CC, NC, NN, PAIRS, TABLE_4A, TABLE_6
 from tests.reports.contexteval import write_dump
 
+# Without the mark no test database is made for this file alone.
+pytestmark = pytest.mark.django_db
 # The paper cuts some figures where it rounds others, so they may be off by one in the last place.
 WITHIN = 0.01 + 1e-9
 
