@@ -11,7 +11,7 @@ from annotator.services.drafts import merged
 from annotator.services.submitting import NotYours, get_assignment, lock_participant
 from evaluation.models import GoingBack, Role
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind
-from evaluation.services import revise_judgment
+from evaluation.services import recorded_answers, revise_judgment
 
 
 class CannotRevise(Exception):
@@ -88,7 +88,4 @@ def _texts(data: Mapping[str, Any]) -> list[str]:
 def recorded(assignment: Assignment) -> list[AnswerValue]:
     if assignment.judgment is None:
         return []
-    return [
-        AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
-        for row in assignment.judgment.answers.all()
-    ]
+    return recorded_answers(assignment.judgment)

@@ -10,7 +10,7 @@ from evaluation.services.freezing import (
     set_stimulus,
 )
 from evaluation.services.items import admit_items, withdraw_item
-from evaluation.services.judgments import JudgmentInput, record_judgments, revise_judgment
+from evaluation.services.judgments import JudgmentInput, record_judgments, recorded_answers, revise_judgment
 from evaluation.services.launch import (
     LaunchRefused,
     WrongStatus,
@@ -58,6 +58,7 @@ __all__ = [
     "pause_study",
     "plan_revision",
     "record_judgments",
+    "recorded_answers",
     "restore",
     "resume_study",
     "revise_judgment",

@@ -139,6 +139,14 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
     return merged
 
 
+def recorded_answers(judgment: Judgment) -> list[AnswerValue]:
+    """A judgment's answers as they were recorded, in their order."""
+    return [
+        AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
+        for row in judgment.answers.order_by("pk")
+    ]
+
+
 def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[AnswerValue]) -> bool:
     """Puts other answers in the place of a person's own; whether they differ. The trace keeps those given first and how
     often they were revised; time on task, order and everything else stay those of the first."""
@@ -146,10 +154,7 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
         locked = Judgment.objects.select_for_update(no_key=True).get(pk=judgment.pk)
         if locked.outcome != Outcome.OK or not answers:
             raise ValueError(f"judgment {judgment.pk}: only answers can be revised, and by answers")
-        before = [
-            AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
-            for row in locked.answers.order_by("pk")
-        ]
+        before = recorded_answers(locked)
         if set(before) == set(answers):
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]
