@@ -31,7 +31,7 @@ ENV ASSAY_HASHED_STATIC=1 \
 # Neither step knows a secret: no setting of production is needed to collect files.
 RUN ASSAY_VAR_DIR=/tmp/collect python manage.py collectstatic --noinput \
     && rm -rf /tmp/collect \
-    && python -m compileall -q config evaluation annotator judging
+    && python -m compileall -q config evaluation analytics annotator judging
 
 # A new named volume takes its owner from the folder it is mounted over.
 RUN install -d -o assay -g assay -m 0700 /var/lib/assay/var /var/lib/assay/beat

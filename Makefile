@@ -43,8 +43,10 @@ test: setup-dev
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy config evaluation annotator judging
+	$(BIN)/mypy config evaluation analytics annotator judging
 	$(BIN)/lint-imports
+	$(BIN)/djade --check --target-version 5.2 $$(find templates -name '*.html')
+	$(BIN)/python .ci/templates.py templates
 
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)

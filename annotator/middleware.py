@@ -1,6 +1,7 @@
-"""The short way for participants' requests: past sessions, accounts, messages and everything else they have no use for.
+"""The layer around participants' addresses, which gives them no cookies, takes no files, and lets panels frame errors.
 
-Their views know a person by the token in the address, read no cookie, and set all their headers themselves.
+Their views know a person by the token in the address, and set all their headers themselves; an error's answer comes
+from no view, and gets here what it lacks.
 """
 
 from collections.abc import Callable
@@ -8,33 +9,28 @@ from typing import Any
 
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadhandler import FileUploadHandler
-from django.core.handlers.exception import convert_exception_to_response
 from django.http import HttpRequest
-from django.http.response import HttpResponse, HttpResponseBase
-from django.urls import Resolver404, resolve
+from django.http.response import HttpResponseBase
 
-from annotator.views.access import content_security_policy
+from annotator.views.shared.access import content_security_policy
 
+# django-csp leaves them alone (CONTENT_SECURITY_POLICY in the settings).
 PREFIXES = ("/p/", "/s/")
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
-def participants_first(get_response: GetResponse) -> GetResponse:
-    """Answers a participant's request here; all others, and addresses that lead nowhere, go the long way."""
-    answer: GetResponse = convert_exception_to_response(_answer)  # type: ignore[assignment]  # it is not asynchronous
-
+def participant_requests(get_response: GetResponse) -> GetResponse:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(PREFIXES):
             return get_response(request)
-        try:
-            request.resolver_match = resolve(request.path_info)
-        except Resolver404:
-            return get_response(request)
-        response = answer(request)
-        # An error's answer comes from no view.
-        response.headers.setdefault("Content-Security-Policy", content_security_policy())
-        if isinstance(response, HttpResponse):
-            response.headers.setdefault("Content-Length", str(len(response.content)))
+        # No layer can tell one browser from another, or has a reason to set a cookie.
+        request.COOKIES = {}
+        request.upload_handlers = [NoFiles(request)]
+        response = get_response(request)
+        if not response.has_header("Content-Security-Policy"):
+            response.headers["Content-Security-Policy"] = content_security_policy()
+            # Where the policy names the sites that may frame a page, this would forbid them all.
+            response.headers.pop("X-Frame-Options", None)
         return response
 
     return middleware
@@ -51,12 +47,3 @@ class NoFiles(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> None:
         return None
-
-
-def _answer(request: HttpRequest) -> HttpResponseBase:
-    request.get_host()  # refuses a host that ALLOWED_HOSTS does not have
-    request.upload_handlers = [NoFiles(request)]
-    match = request.resolver_match
-    assert match is not None
-    response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
-    return response

@@ -6,7 +6,7 @@ from annotator import views
 
 
 class TokenConverter:
-    """What `annotator.models.new_token` makes."""
+    """The tokens that `annotator.models.new_token` makes."""
 
     regex = "[A-Za-z0-9_-]{20,64}"
 
@@ -30,6 +30,7 @@ urlpatterns = [
     path("p/<token:token>/a/<uuid:assignment_id>/", views.item, name="item"),
     path("p/<token:token>/a/<uuid:assignment_id>/submit/", views.submit, name="submit"),
     path("p/<token:token>/a/<uuid:assignment_id>/again/", views.again, name="again"),
+    path("p/<token:token>/a/<uuid:assignment_id>/again/draft/", views.again_draft, name="again-draft"),
     path("p/<token:token>/back/", views.back, name="back"),
     path("p/<token:token>/a/<uuid:assignment_id>/skip/", views.skip, name="skip"),
     path("p/<token:token>/a/<uuid:assignment_id>/unskip/", views.unskip, name="unskip"),

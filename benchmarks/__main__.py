@@ -3,7 +3,7 @@
 import importlib
 import sys
 
-NAMES = ("serving", "slow", "claiming", "figures", "dumps", "judging")
+NAMES = ("serving", "annotating", "slow", "claiming", "arms", "entering", "figures", "dumps", "judging")
 
 
 def main() -> None:

@@ -9,9 +9,10 @@ Usage: DATABASE_URL=postgres://... python -m benchmarks.claiming
 import json
 import os
 import statistics
-import sys
 import time
 from typing import Any
+
+from benchmarks.database import set_up
 
 CLAIMS = int(os.environ.get("BENCH_CLAIMS", "8000"))
 EVERY = 1_000
@@ -19,15 +20,7 @@ AT_ONCE, PER_PERSON = 10, 20
 
 
 def main() -> None:
-    if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
-        sys.exit("Set DATABASE_URL to a PostgreSQL database that may be filled.")
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    import django
-
-    django.setup()
-    from django.core.management import call_command
-
-    call_command("migrate", verbosity=0)
+    set_up()
     print(f"{'snapshot':>9} {'claims':>7} {'buffers':>8} {'ms to find':>11} {'ms to claim':>12}")
     for held in (False, True):
         snapshot = open_snapshot() if held else None
@@ -109,7 +102,7 @@ def claim(person: Any) -> Any:
     from django.db import transaction
     from django.utils import timezone
 
-    from annotator.services.claiming import claim_slot
+    from annotator.services.slots.claim import claim_slot
 
     with transaction.atomic():
         assignment = claim_slot(person, timezone.now())

@@ -130,30 +130,30 @@ def _study(slug: str) -> dict[str, Any]:
 
 def measure(slug: str) -> dict[str, Any]:
     """Seconds per part; the whole report comes first, in a process that has loaded nothing."""
-    from evaluation.frames import pairwise_frame
+
+    from analytics.figures.figure_input import Terms, figure_inputs
+    from analytics.figures.registry import FIGURES
+    from analytics.frames.study import study_frame
+    from analytics.reports.build import build_report, fingerprint
     from evaluation.models import Study
-    from evaluation.reports import sections
-    from evaluation.reports.build import build_report, fingerprint
-    from evaluation.reports.scope import scope_of
 
     study = Study.objects.get(slug=slug)
     report, total = timed(lambda: build_report(study))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MEGABYTE
     parts = {"fingerprint": timed(lambda: fingerprint(study))[1]}
-    frame, parts["load from the database"] = timed(lambda: pairwise_frame(study))
-    (group,) = frame.groups
-    scope = scope_of(frame.items, group, seed=study.seed, replicates=1_000, baseline="")
-    for name in (
-        "agreement", "leave_one_out", "alpha", "alpha_by_arm", "kappa", "win_rates", "flips", "strengths", "bias",
-        "follow_ups",
-    ):  # fmt: skip
-        parts[name.replace("_", " ")] = timed(lambda name=name: getattr(sections, name)(scope))[1]
+    frame, parts["load from the database"] = timed(lambda: study_frame(study))
+    ((question, form, (given,)),) = figure_inputs(
+        frame, lambda asked: Terms(study.seed, 1_000, "half", "", asked)
+    )
+    for key, figure in FIGURES.items():
+        if figure.applies(question, form):
+            parts[key] = timed(lambda figure=figure: figure.compute(given))[1]
     return {
         "judgments": report["counts"]["judgments"],
         "total": total,
         "memory": memory,
         "parts": parts,
-        "krippendorff": _krippendorff_once(scope),
+        "krippendorff": _krippendorff_once(given),
     }
 
 
@@ -163,12 +163,12 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.perf_counter() - started
 
 
-def _krippendorff_once(scope: Any) -> float:
+def _krippendorff_once(given: Any) -> float:
     """The package on a matrix of raters by items, each item's three judgments in three rows."""
     import krippendorff
     import numpy as np
 
-    judgments = scope.group.judgments
+    judgments = given.group.judgments
     order = np.argsort(judgments.item, kind="stable")
     matrix = judgments.label[order].reshape(-1, PER_ITEM).T.astype(float)
     return timed(lambda: krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"))[1]

@@ -7,13 +7,14 @@ every arm, so that items of a query depend on each other as they do in real stud
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from evaluation.analytics.picks import Picks
-from evaluation.analytics.ranks import Ranks
-from evaluation.analytics.tidy import Floats, Ints, Items, Judgments
-from evaluation.analytics.values import Values
+from analytics.statistics.core.tidy import Floats, Ints, Items, Judgments
+from analytics.statistics.core.values import Values
+from analytics.statistics.preferences.best_picks import Picks
+from analytics.statistics.rankings.ranks import Ranks
 
 RATERS = 3
 TIES = 0.2
@@ -78,6 +79,16 @@ class Pairwise:
             number=np.full(n, np.nan),
             first=rng.integers(0, 2, n),
         )
+
+
+@dataclass
+class Judged:
+    """A pairwise study; its flips are what two sentences go by."""
+
+    design: Pairwise
+    items: Items
+    judgments: Judgments
+    flips: list[Any] | None = None
 
 
 def random_picks(queries: int, systems: int, rng: np.random.Generator) -> Picks:

@@ -4,7 +4,7 @@ Every design has a parameter with three values, from which its figures have thre
 query share is drawn for the query, what they share of an item for the item, and the rest for each judgment.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -12,27 +12,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.analytics.against_people import kappa_with_majority
-from evaluation.analytics.agreement import agreement, agreement_difference
-from evaluation.analytics.alpha import krippendorff_alpha
-from evaluation.analytics.bias import length_bias, position_bias
-from evaluation.analytics.bradley_terry import bradley_terry
-from evaluation.analytics.compared import compare_means
-from evaluation.analytics.concordance import concordance
-from evaluation.analytics.counts import count_matrix
-from evaluation.analytics.estimates import Estimate
-from evaluation.analytics.flips import pair_flips, query_flips
-from evaluation.analytics.kappa import cohen_kappa
-from evaluation.analytics.leave_one_out import inner_agreement, outer_agreement
-from evaluation.analytics.randomization import Randomization
-from evaluation.analytics.rankings import system_ranks
-from evaluation.analytics.ranks import Ranks
-from evaluation.analytics.resampling import ResampleSpec
-from evaluation.analytics.scales import distribution, mean_value
-from evaluation.analytics.tidy import FIRST, SECOND, TIE, Items, Judgments
-from evaluation.analytics.value_alpha import alpha_of_values
-from evaluation.analytics.values import Values
-from evaluation.analytics.win_rates import expected_win_rates, majority_win_rates
+from analytics.statistics.agreement.alpha import krippendorff_alpha
+from analytics.statistics.agreement.kappa import cohen_kappa
+from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement
+from analytics.statistics.agreement.percentage import agreement, agreement_difference
+from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.core.randomization import Randomization
+from analytics.statistics.core.resampling import ResampleSpec
+from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Items, Judgments
+from analytics.statistics.core.values import Values
+from analytics.statistics.preferences.bias import length_bias, position_bias
+from analytics.statistics.preferences.bradley_terry import bradley_terry
+from analytics.statistics.preferences.flips import pair_flips, query_flips
+from analytics.statistics.preferences.win_rates import expected_win_rates, majority_win_rates
+from analytics.statistics.rankings.concordance import concordance
+from analytics.statistics.rankings.rankings import system_ranks
+from analytics.statistics.rankings.ranks import Ranks
+from analytics.statistics.raters.labels_vs_people import kappa_with_majority
+from analytics.statistics.raters.ratings_vs_people import compare_means
+from analytics.statistics.ratings.scales import distribution, mean_value
 
 RATERS = 3
 # Tests are no part of what is simulated here, but figures come with theirs.
@@ -109,7 +109,7 @@ def counts_of(label: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
 
 
 def no_replicates() -> ResampleSpec:
-    return ResampleSpec(np.random.default_rng(0), replicates=0)
+    return ResampleSpec(0, replicates=0)
 
 
 def agreement_figures(rng: np.random.Generator, queries: int, items: int, noise: float) -> Figures:
@@ -153,9 +153,10 @@ def rating_figures(rng: np.random.Generator, queries: int, items: int, like: flo
     people = on_points(3.6 + shared[:, None] + noise * rng.standard_normal((len(query), RATERS)))
     judge = on_points(3.8 + like * shared + spread * rng.standard_normal(len(query)))[:, None]
     rated, spec = ratings(query, people), no_replicates()
-    compared = compare_means(rated, ratings(query, judge), resample=spec)
+    ends = (POINTS[0], POINTS[-1])
+    compared = compare_means(rated, ratings(query, judge), resample=spec, within=ends)
     return {
-        "mean rating": mean_value(rated, resample=spec).mean,
+        "mean rating": mean_value(rated, resample=spec, within=ends).mean,
         "share of a point": distribution(rated, POINTS, resample=spec).shares[-1],
         "alpha, ordinal": alpha_of_values(rated, level="ordinal", points=POINTS, resample=spec),
         "alpha, interval": alpha_of_values(rated, level="interval", points=POINTS, resample=spec),
@@ -263,9 +264,3 @@ DESIGNS: tuple[Design, ...] = (
     Design("strengths", (0.3, 1.0, 1.8), strength_figures),
     Design("flips", (0.0, 0.7, 2.0), flip_figures),
 )
-
-
-def design_of(names: Iterable[str]) -> tuple[Design, ...]:
-    """The designs of these names, all of them without any."""
-    wanted = set(names)
-    return tuple(design for design in DESIGNS if not wanted or design.name in wanted)

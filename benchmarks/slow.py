@@ -12,8 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.operation import site as sites
-from tests.operation.slow import slow_senders, still_open, trickle
+from tests.config import site as sites
+from tests.config.slow import slow_senders, still_open, trickle
 
 EACH = 64
 TRICKLE_SECONDS = 5

@@ -7,6 +7,7 @@ from evaluation.api.schema import NothingHere, SchemaView
 app_name = "api"
 urlpatterns = [
     path("", include("evaluation.api.urls")),
+    path("", include("analytics.api.urls")),
     path("", include("judging.api.urls")),
     path("schema/", SchemaView.as_view(), name="schema"),
     re_path(r"^[\s\S]*$", NothingHere.as_view(), name="nothing"),

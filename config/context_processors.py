@@ -1,4 +1,4 @@
-"""What every template sees."""
+"""Variables of every template."""
 
 from django.http import HttpRequest
 

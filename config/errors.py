@@ -1,4 +1,4 @@
-"""What Django says about an exception on a page of DEBUG or in a mail, with every secret masked.
+"""Django's report on an exception, on a page of DEBUG or in a mail, with every secret masked.
 
 Django hides settings and headers by their names; a key in a variable of a frame, in the exception's own words or in
 the address of a database is found by its value.

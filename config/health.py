@@ -85,8 +85,6 @@ def _answer(status: int, said: dict[str, str]) -> HttpResponseBase:
     answer.headers["Cache-Control"] = "no-store"
     # The layers that would say it come after this one, and without it a connection ends with its answer.
     answer.headers["Content-Length"] = str(len(answer.content))
-    # The log has a line of the reason already; without this Django adds one that blames the request.
-    answer._has_been_logged = True  # type: ignore[attr-defined]
     return answer
 
 

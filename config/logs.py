@@ -23,6 +23,8 @@ KEY_PREFIX = "ASSAY_KEY_"
 SECRETS = ("SECRET_KEY", "ASSAY_PROLIFIC_TOKEN", "ASSAY_PROLIFIC_WEBHOOK_SECRET")
 # A shorter value is a placeholder such as "none", and masking it would eat ordinary words.
 SHORTEST_SECRET = 8
+# The addresses of `config.health`.
+PROBES = ("/healthz", "/readyz")
 
 # Plain, in a string within a string, and on an HTML page.
 _QUOTE = r"""(?:\\?['"]|&quot;|&\#x27;|&\#39;)"""
@@ -137,6 +139,13 @@ class Json(OrjsonFormatter):
         return {name: _masked(value) for name, value in log_data.items() if value is not None}
 
 
+class NoProbes(logging.Filter):
+    """Passes Django's lines on failed requests but those of the health checks, which write the reason themselves."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return getattr(getattr(record, "request", None), "path_info", "") not in PROBES
+
+
 def configuration(form: str, level: str) -> dict[str, Any]:
     """For `logging.config.dictConfig`. Every logger with a handler of its own is named here, or it would not mask."""
     ours = {"handlers": ["console"], "propagate": False}
@@ -144,10 +153,12 @@ def configuration(form: str, level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"masked": {"()": "config.logs.Json" if form == "json" else "config.logs.Line"}},
+        "filters": {"no_probes": {"()": "config.logs.NoProbes"}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "masked"}},
         "root": {"handlers": ["console"], "level": level},
         "loggers": {
             "django": {"handlers": [], "level": "INFO"},
+            "django.request": {"filters": ["no_probes"]},
             "django.server": {**ours, "level": "WARNING"},
             # It says whenever a request has to wait for a thread.
             "waitress.queue": {"level": "ERROR"},

@@ -1,7 +1,7 @@
-"""The outermost layer of a request: its id, and its one line in the log.
+"""The log of requests: an id for each, and one line, which names the user where a view asked for them.
 
-Before everything else, so that the id is in every line and the time is the whole time. It reads no cookie and no
-session, and costs a participant's page next to nothing.
+`request_log` is the outermost layer, so that the id is in every line and the time is the whole time. Neither layer
+reads a cookie or a session.
 """
 
 import logging
@@ -15,7 +15,7 @@ from django.conf import settings
 from django.core.signals import request_finished
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.functional import SimpleLazyObject, empty
+from django.utils.functional import SimpleLazyObject
 
 from evaluation import logcontext
 
@@ -53,11 +53,28 @@ def _write_line(request: HttpRequest, response: HttpResponseBase, seconds: float
     logger.info("%s %s %s %s ms%s", request.method, path, status, ms, who, extra={"access": fields})
 
 
+def note_user(get_response: GetResponse) -> GetResponse:
+    """Notes the user for the log once something asks for `request.user`; after AuthenticationMiddleware, which sets it
+    unasked. A page that knows nobody by a session then looks nobody up for the log alone."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        session_user = request.user
+
+        def noted() -> Any:
+            request.known_user = session_user  # type: ignore[attr-defined]
+            return session_user
+
+        request.user = SimpleLazyObject(noted)  # type: ignore[assignment]
+        return get_response(request)
+
+    return middleware
+
+
 def _user_id(request: HttpRequest) -> int | None:
-    """Who it was, if somebody asked already; never the one who asks."""
-    user = request.__dict__.get("_cached_user") or request.__dict__.get("user")
-    if isinstance(user, SimpleLazyObject) and user.__dict__.get("_wrapped") is empty:
-        return None
+    """The user who was asked for, or whom a login or the API has set; None for nobody and for a stranger."""
+    user = vars(request).get("user")
+    if isinstance(user, SimpleLazyObject):
+        user = vars(request).get("known_user")
     found: int | None = getattr(user, "pk", None)
     return found
 

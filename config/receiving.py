@@ -1,4 +1,4 @@
-"""What waitress takes of a request: refused by its head where no address takes it, and kept where there is room."""
+"""Requests as waitress receives them: refused by their head where no address takes them, kept where there is room."""
 
 import contextlib
 import copy
@@ -80,4 +80,14 @@ class Parser(HTTPRequestParser):
 
 
 class Channel(HTTPChannel):
+    """One connection; an answer that is to be sent whole wakes the loop when it is, and not again and again before."""
+
     parser_class = Parser
+    adj: Any
+    requests: list[HTTPRequestParser]
+    total_outbufs_len: int
+    will_close: bool
+
+    def writable(self) -> bool:
+        is_due = not self.requests or self.total_outbufs_len >= self.adj.send_bytes or self.will_close
+        return bool(is_due and super().writable())

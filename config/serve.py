@@ -6,7 +6,6 @@ others is here: several processes on one port, loaded once and started anew when
 finish.
 """
 
-import gc
 import logging
 import os
 import signal
@@ -23,6 +22,9 @@ logger = logging.getLogger("assay.serve")
 DEFAULT = "127.0.0.1:8000"
 # Requests in hand have so long to end once the server is told to; docker-compose.yml waits a little longer.
 END_SECONDS = 30
+# In bytes. A shorter answer is sent by the loop once it is whole: the thread that makes it would send head and body
+# apart, and let go of the interpreter and wait for it again at each of the two (docs/performance.md).
+SENT_WHOLE = 64 * 1024
 # Whoever dies this young would do so again at once.
 YOUNG_SECONDS = 1.0
 AWAITED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
@@ -135,8 +137,11 @@ class Process:
         from config.receiving import Channel
 
         self.parent, self.ending = parent, False
+        # What the loop watches, by descriptor.
+        self.watched: dict[int, Any] = {}
         self.server: TcpWSGIServer = create_server(
             application,
+            map=self.watched,
             sockets=[listening],
             threads=settings.ASSAY_WEB_THREADS,
             connection_limit=settings.ASSAY_WEB_CONNECTIONS,
@@ -152,6 +157,8 @@ class Process:
             ident=None,
         )
         self.server.channel_class = Channel
+        # Set here, since waitress warns of it as an argument: a later version may do without.
+        self.server.adj.send_bytes = SENT_WHOLE
 
     def run(self) -> None:
         signal.signal(signal.SIGTERM, self._begin_to_end)
@@ -159,9 +166,6 @@ class Process:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, AWAITED)
-        # What is loaded by now stays for good: the collector need not walk it again and again.
-        gc.freeze()
-        gc.set_threshold(50_000, 20, 20)
         while not self.ending and os.getppid() == self.parent:
             self._turn(1.0)
         # The port alone: what wakes the loop stays. Whoever comes now is refused instead of waiting for nobody.
@@ -171,14 +175,14 @@ class Process:
             self._turn(0.1)
 
     def _turn(self, seconds: float) -> None:
-        wasyncore.loop(timeout=seconds, use_poll=True, map=self.server._map, count=1)
+        wasyncore.loop(timeout=seconds, use_poll=True, map=self.watched, count=1)
 
     def _begin_to_end(self, *_: object) -> None:
         self.ending = True
         self.server.pull_trigger()
 
     def _is_busy(self) -> bool:
-        """Whether a request is being answered, or an answer still on its way out."""
+        """True while a request is being answered, or an answer still on its way out."""
         channels = self.server.active_channels.values()
         return any(channel.requests or channel.total_outbufs_len for channel in channels)
 

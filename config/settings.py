@@ -35,6 +35,7 @@ INSTALLED_APPS = [
     "axes",
     "drf_spectacular",
     "evaluation",
+    "analytics",
     "annotator",
     "judging",
 ]
@@ -44,13 +45,14 @@ MIDDLEWARE = [
     "config.health.health_checks",
     "config.middleware.request_log",
     "django.middleware.security.SecurityMiddleware",
-    "annotator.middleware.participants_first",
+    "annotator.middleware.participant_requests",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.note_user",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -116,6 +118,8 @@ elif DATABASES["default"]["ENGINE"].endswith("postgresql"):
     # between transactions.
     if env.bool("ASSAY_PREPARED_STATEMENTS", default=True):
         DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
+# The hot path's querysets are compiled once per process (evaluation.compiled_queries).
+ASSAY_COMPILED_QUERIES = env.bool("ASSAY_COMPILED_QUERIES", default=True)
 # Opening a connection costs as much as a request's queries, on either.
 DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
@@ -155,12 +159,16 @@ ASSAY_PANEL_SENDING_SECONDS = env.float("ASSAY_PANEL_SENDING_SECONDS", default=6
 REDIS_URL = env.str("REDIS_URL", default="")
 # Several installations may share one Redis.
 REDIS_KEY_PREFIX = env.str("REDIS_KEY_PREFIX", default="assay:")
+# So long it may take to connect, and to answer; a request that sends a message waits no longer than a few times that.
+ASSAY_REDIS_SECONDS = env.float("ASSAY_REDIS_SECONDS", default=2.0)
+_redis_patience = {"socket_connect_timeout": ASSAY_REDIS_SECONDS, "socket_timeout": ASSAY_REDIS_SECONDS}
 CELERY_BROKER_URL = REDIS_URL or "filesystem://"
 if REDIS_URL:
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "global_keyprefix": REDIS_KEY_PREFIX,
         # A task that takes longer than this is delivered again while it runs; well above a worker's stay at a run.
         "visibility_timeout": max(3_600, 4 * ASSAY_RUN_SECONDS),
+        **_redis_patience,
     }
 else:
     _messages = VAR_DIR / "broker"
@@ -177,6 +185,13 @@ else:
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Once more, on a new connection: the first may have been kept from before Redis was started anew.
+CELERY_TASK_PUBLISH_RETRY_POLICY = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0,
+    "interval_max": 0,
+}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
@@ -192,6 +207,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": f"{REDIS_KEY_PREFIX}cache",
+        "OPTIONS": _redis_patience,
     }
     if REDIS_URL
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
@@ -350,6 +366,8 @@ FILE_UPLOAD_HANDLERS = [
 
 # --- security ----------------------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {
+    # Participants' pages have their own, which lets panels frame them (annotator.middleware).
+    "EXCLUDE_URL_PREFIXES": ["/p/", "/s/"],
     "DIRECTIVES": {
         "default-src": [NONE],
         "script-src": [SELF, NONCE],
@@ -360,7 +378,7 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF],
         "base-uri": [NONE],
         "frame-ancestors": [NONE],
-    }
+    },
 }
 X_FRAME_OPTIONS = "DENY"
 SECURE_REFERRER_POLICY = "same-origin"

@@ -8,6 +8,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("config.api")),
     path("", include("evaluation.urls")),
+    path("", include("analytics.urls")),
     path("", include("annotator.urls")),
     path("", include("judging.urls")),
 ]

@@ -22,7 +22,7 @@ CHUNK = 50_000
 
 
 class Type(Enum):
-    """What a column holds. Missing whole numbers are read as 0, missing numbers as nan, missing text as ''."""
+    """Kinds of values. Missing whole numbers are read as 0, missing numbers as nan, missing text as ''."""
 
     WHOLE = "whole"
     NUMBER = "number"

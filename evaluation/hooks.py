@@ -44,8 +44,6 @@ unlaunch: Registry[Callable[[Any], None]] = Registry()
 item_withdrawn: Registry[Callable[[Any], None]] = Registry()
 # Gets an exclusion that was just undone, in the same transaction: what it counts again needs no replacing any more.
 exclusion_undone: Registry[Callable[[Any], None]] = Registry()
-# Sentences that say why a draft can't be launched yet.
-launch_checks: Registry[Callable[[Any], Iterable[str]]] = Registry()
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,8 @@ class Advice:
 launch_advice: Registry[Callable[[Any, Any], Iterable[Advice]]] = Registry()
 # Sentences about a draft that whoever launches it must confirm: participants would be left without something.
 launch_cautions: Registry[Callable[[Any], Iterable[str]]] = Registry()
+# What a study that is under way must be told of: something came that it is not set up for. Gets the study.
+running_cautions: Registry[Callable[[Any], Iterable[Advice]]] = Registry()
 # Sentences that say which invariant does not hold.
 verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
 # Gets a study; a sentence that says why its completion codes can't be changed any more, or nothing.

@@ -1,4 +1,4 @@
-"""What every log line of one request or task says besides its message: `with bind(run=run.pk): ...`.
+"""Fields that every log line of one request or task carries besides its message: `with bind(run=run.pk): ...`.
 
 Kept here, below all apps, so that whoever does the work can name it; `config.logs` writes it into the lines.
 """
@@ -13,7 +13,7 @@ _fields: ContextVar[Mapping[str, object]] = ContextVar("log_fields", default=NOT
 
 
 def fields() -> Mapping[str, object]:
-    """What is bound here and now."""
+    """The fields that are bound here and now."""
     return _fields.get()
 
 

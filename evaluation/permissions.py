@@ -1,31 +1,48 @@
-"""Fetch and authorise in one: every member's view goes through here."""
+"""Fetch and authorise in one: views, the API, the admin and commands get a member's study here, and nowhere else."""
 
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404
 
 from evaluation.models import Study, StudyMember
 
-WRITERS = (StudyMember.Role.OWNER, StudyMember.Role.EDITOR)
+Role = StudyMember.Role
+# The roles that have each right; superusers have all.
+RIGHTS: dict[str, tuple[str, ...]] = {
+    "view": tuple(Role.values),
+    "write": (Role.OWNER, Role.EDITOR),
+    "own": (Role.OWNER,),
+}
 
 
-class ReadOnly(Exception):
-    """A viewer asked to change something."""
+class NoRight(PermissionDenied):
+    """A member asked for more than their role allows."""
 
 
-def get_study_for(user: Any, slug: str, *, write: bool = False) -> Study:
-    """The study, if the user is a member (superusers are everywhere); Http404 otherwise, so that slugs can't be probed.
-
-    With `write`, a viewer gets ReadOnly.
-    """
-    study = Study.objects.visible().filter(slug=slug).first()
-    if study is None or not user.is_authenticated:
-        raise Http404
+def studies_for(user: Any, right: str = "view") -> QuerySet[Study]:
+    """Every study in which the user has the right; those that are just being imported are nobody's."""
+    visible = Study.objects.visible()
     if user.is_superuser:
-        return study
-    membership = StudyMember.objects.filter(study=study, user=user).first()
-    if membership is None:
+        return visible
+    memberships = StudyMember.objects.filter(user=user.pk, role__in=RIGHTS[right])
+    return visible.filter(pk__in=memberships.values("study"))
+
+
+def get_study_for(user: Any, slug: str | None = None, *, pk: int | None = None, right: str = "view") -> Study:
+    """The study of that slug or key; Http404 for who is no member, so that neither can be probed; NoRight for a member
+    whose role is too little."""
+    wanted = {"pk": pk} if slug is None else {"slug": slug}
+    own_role = StudyMember.objects.filter(study=OuterRef("pk"), user=user.pk).values("role")
+    study = studies_for(user).filter(**wanted).annotate(own_role=Subquery(own_role)).first()
+    if study is None:
         raise Http404
-    if write and membership.role not in WRITERS:
-        raise ReadOnly
+    if not user.is_superuser and study.own_role not in RIGHTS[right]:
+        raise NoRight
     return study
+
+
+def roles_of(user: Any) -> dict[int, str]:
+    """The user's role by study."""
+    return dict(StudyMember.objects.filter(user=user.pk).values_list("study_id", "role"))

@@ -109,12 +109,10 @@ def outcomes(study: Study) -> list[list[Any]]:
     return [list(row) for row in rows.values_list("outcome", "surplus").annotate(n=Count("pk"))]
 
 
-def studies_of(user: Any) -> QuerySet[Any]:
-    """The studies that the user may see, newest first, with the number of main judgments in `n_judgments`."""
-    visible = Study.objects.visible()
-    mine = visible if user.is_superuser else visible.filter(members__user=user)
+def with_judgment_counts(studies: QuerySet[Study]) -> QuerySet[Any]:
+    """The studies, newest first, with the number of main judgments in `n_judgments`."""
     judgments = main_judgments_of(OuterRef("pk"))
-    return mine.annotate(n_judgments=Coalesce(Subquery(judgments), 0)).order_by("-created_at", "-pk")
+    return studies.annotate(n_judgments=Coalesce(Subquery(judgments), 0)).order_by("-created_at", "-pk")
 
 
 def main_judgments_of(study: Any) -> QuerySet[Any]:

@@ -7,17 +7,14 @@ from typing import Any
 from celery import shared_task, signals
 from django.conf import settings
 from django.db import transaction
-from kombu.exceptions import OperationalError
 
-from evaluation.analytics.win_rates import Ties
-from evaluation.dumps import ExportRefused, FileSource, ImportRefused, export_to, import_dump
+from evaluation.dumps import FileSource, export_to, import_dump
 from evaluation.dumps.draft import import_items
 from evaluation.full_disk import is_full_disk
-from evaluation.models import Job, Study
-from evaluation.reports.build import NothingToReport
-from evaluation.reports.cache import compute_report as compute_and_keep
-from evaluation.reports.cache import release_claim
-from evaluation.services import LaunchRefused, WrongStatus, launch_study
+from evaluation.models import Job
+from evaluation.queueing import send_message
+from evaluation.refusals import Refused, WrongState
+from evaluation.services import launch_study
 from evaluation.services.acts import log_act
 from evaluation.services.jobs import (
     NO_ROOM,
@@ -35,29 +32,6 @@ logger = logging.getLogger(__name__)
 
 
 @shared_task
-def compute_report(study_id: int, ties: Ties = "half") -> None:
-    """Computes a study's report and keeps it; doing it twice changes nothing."""
-    study = Study.objects.get(pk=study_id)
-    try:
-        compute_and_keep(study, ties=ties)
-    except NothingToReport:
-        release_claim(study)
-    except Exception:
-        release_claim(study)
-        raise
-
-
-@shared_task
-def launch_study_task(study_id: int) -> None:
-    """Launches a large study. A refusal leaves the draft as it was; the study page says why."""
-    study = Study.objects.get(pk=study_id)
-    try:
-        launch_study(study)
-    except (LaunchRefused, WrongStatus) as refused:
-        logger.warning("Study %s was not launched: %s", study.slug, refused)
-
-
-@shared_task
 def work_on_job(job_id: int) -> None:
     """Does a queued job; a second message about it changes nothing."""
     job = claim_job(job_id)
@@ -67,12 +41,12 @@ def work_on_job(job_id: int) -> None:
         WORK[job.kind](job)
     except JobTaken as taken:
         logger.warning("%s", taken)
-    except (ImportRefused, LaunchRefused) as refused:
-        total = getattr(refused, "total", len(refused.problems))
-        what = "thing is" if total == 1 else "things are"
-        _failed(job, f"Nothing was changed: {total:,} {what} wrong.", refused.problems, total)
-    except (ExportRefused, WrongStatus) as refused:
-        _failed(job, str(refused))
+    except Refused as refused:
+        if job.kind == Job.Kind.EXPORT or isinstance(refused, WrongState):
+            _failed(job, str(refused))
+            return
+        what = "thing is" if refused.total == 1 else "things are"
+        _failed(job, f"Nothing was changed: {refused.total:,} {what} wrong.", refused.problems, refused.total)
     except Exception as error:
         logger.exception("Job %s failed", job.pk)
         if is_full_disk(error):
@@ -86,27 +60,26 @@ def enqueue_job(job: Job) -> None:
     transaction.on_commit(lambda: send_job(job.pk))
 
 
-def send_job(job_id: int) -> None:
-    """A broker that is down must not turn a stored job into an error: it is sent later (`send_waiting_jobs`)."""
-    try:
-        work_on_job.delay(job_id)
-    except (OperationalError, OSError) as error:
-        logger.error("Job %s is stored, but the broker can't be reached: %s", job_id, error)
-        return
-    note_sent(job_id)
+def send_job(job_id: int) -> bool:
+    """What can't be sent now is sent later (`send_waiting_jobs`)."""
+    sent = send_message(work_on_job, job_id)
+    if sent:
+        note_sent(job_id)
+    return sent
 
 
 @shared_task
 def send_waiting_jobs() -> None:
     """Sends jobs that were begun while the broker could not be reached."""
     for job_id in waiting_jobs():
-        send_job(job_id)
+        if not send_job(job_id):
+            return
 
 
 @signals.worker_ready.connect
 def look_for_jobs(**kwargs: Any) -> None:
     """A worker that starts looks, too: so a job is begun even where there is no beat."""
-    send_waiting_jobs.delay()
+    send_message(send_waiting_jobs)
 
 
 def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:

@@ -13,7 +13,4 @@ urlpatterns = [
     path("account/tokens/<slug:key>/revoke/", account_token_revoke, name="account-token-revoke"),
     path("studies/", views.study_list, name="study-list"),
     path("studies/<slug:slug>/", views.study_detail, name="study-detail"),
-    path("studies/<slug:slug>/report/", views.study_report, name="study-report"),
-    path("studies/<slug:slug>/report.json", views.study_report_json, name="study-report-json"),
-    path("studies/<slug:slug>/report.md", views.study_report_markdown, name="study-report-markdown"),
 ]

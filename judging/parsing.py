@@ -27,6 +27,7 @@ from evaluation.protocols.entries import (
     fragments_of,
     is_blank,
 )
+from evaluation.storable import storable, storable_json
 from judging.backends.base import BLANKS, Reply
 from judging.prompting import (
     FROM,
@@ -116,7 +117,7 @@ def _read_text(
     have taken it back, and lines that come first would always survive."""
     if reply.finish_reason in CUT_SHORT:
         raise Unread("truncated", "The reply was cut off at the token limit.")
-    text = _storable(reply.text).strip()
+    text = storable(reply.text).strip()
     if not text:
         _unparsed("The reply is empty.")
     cells = {
@@ -174,7 +175,7 @@ def _read_set(name: str, cell: Cell, view: View, said: str) -> list[dict[str, An
         if not isinstance(entries, list) or not all(each.keys() == set(cell.entries) for each in entries):
             raise ValueError("other names than asked for")
         return [
-            {field: _all_storable(each[field]) for field in FIELDS}
+            {field: storable_json(each[field]) for field in FIELDS}
             | {"origins": _origins(each.get(FROM, []), view)}
             for each in entries
         ]
@@ -209,12 +210,14 @@ def _from_json(text: str, settings: Settings, lists: Collection[tuple[str, ...]]
             parse_constant=_no_number,
         )
         answers = dict(_leaves(data.pop("answers"), (), lists))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return _unparsed(f"The reply is not the JSON object that was asked for ({type(error).__name__}).")
+    except KeyError:
+        return _unparsed('The reply is JSON without "answers".')
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        return _unparsed(f"The reply is not the JSON object that was asked for: {str(error)[:100]}.")
     rationale = data.pop("rationale", "") if settings.rationale != "none" else ""
     if data or not isinstance(rationale, str):
         _unparsed(f"not asked for: {', '.join(map(str, data))[:200] or 'a rationale that is no text'}")
-    return answers, _storable(rationale).strip()
+    return answers, storable(rationale).strip()
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -241,7 +244,7 @@ def _leaves(
         for name, each in value.items():
             yield from _leaves(each, (*path, name), lists)
     elif isinstance(value, str):
-        yield path, _storable(value)
+        yield path, storable(value)
     elif isinstance(value, int | float) and not isinstance(value, bool):
         yield path, str(value)
     else:
@@ -266,6 +269,8 @@ def _from_lines(
     given = [(number, *_split(line)) for number, line in enumerate(lines) if _split(line)[0] in paths]
     if len({name for _, name, _ in given}) != len(given):
         _unparsed("The reply answers a question more than once.")
+    if not given:
+        _unparsed("The reply is neither the JSON object nor the lines that were asked for.")
     if len(given) != len(paths):
         _unparsed(f"The reply has {len(given)} of the {len(paths)} lines that were asked for.")
     first, last = given[0][0], given[-1][0]
@@ -284,22 +289,6 @@ def _split(line: str) -> tuple[str, str]:
 
 def _rationale(lines: Sequence[str]) -> str:
     return "\n".join(lines).removeprefix(RATIONALE).strip()
-
-
-def _storable(text: str) -> str:
-    """Text that any database takes."""
-    return text.replace("\x00", "").encode("utf-8", "replace").decode()
-
-
-def _all_storable(value: Any) -> Any:
-    """JSON whose texts any database takes: an escape in JSON may spell what its own text does not hold."""
-    if isinstance(value, str):
-        return _storable(value)
-    if isinstance(value, list):
-        return [_all_storable(each) for each in value]
-    if isinstance(value, dict):
-        return {_storable(name): _all_storable(each) for name, each in value.items()}
-    return value
 
 
 # --- log-probabilities ----------------------------------------------------------------------------------------------
@@ -329,7 +318,7 @@ def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> 
     """The rationale, without the line that is the label."""
     if settings.rationale == "none":
         return ""
-    lines = [line.strip() for line in _storable(text).splitlines() if line.strip()]
+    lines = [line.strip() for line in storable(text).splitlines() if line.strip()]
     label = lines[-1 if settings.rationale == "before" else 0] if lines else ""
     labels = [line for line in lines if line.casefold() in {each.casefold() for each in choices}]
     if label not in labels or len(labels) > 1:
@@ -374,7 +363,7 @@ def read_revision(stimulus: Stimulus, before: Sequence[Entry], reply: Reply) -> 
     _check_ending(reply)
     if reply.finish_reason in CUT_SHORT:
         raise Unread("truncated", "The reply was cut off at the token limit.")
-    given = [_with_origins(each, before) for each in _given_entries(_storable(reply.text).strip())]
+    given = [_with_origins(each, before) for each in _given_entries(storable(reply.text).strip())]
     quoted, fragments = quoted_in(before), fragments_of(stimulus)
     entries, problems = clean_entries(given, fragments + len(quoted), "entries")
     if problems:
@@ -411,6 +400,8 @@ def _given_entries(text: str) -> list[Any]:
             raise ValueError("other names than asked for")
         if not all(type(each) is int for entry in entries for each in entry["citations"] + entry[FROM]):
             raise TypeError("a citation is a number, and so is an entry that another came from")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        return _unparsed(f"The reply is not the JSON object that was asked for ({type(error).__name__}).")
+    except KeyError:
+        return _unparsed('The reply is JSON without "answers".')
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        return _unparsed(f"The reply is not the JSON object that was asked for: {str(error)[:100]}.")
     return entries

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db.models import QuerySet
 
 from evaluation.models import Study
-from judging.models import BackendKind, Judge, Orders, Rationale, Run, SelfPreference, Verdict
+from judging.models import Judge, Orders, Rationale, Run, SelfPreference, Verdict
 
 
 def runs_of(study: Study) -> QuerySet[Run]:
@@ -22,7 +22,7 @@ def judges_in_figures(study: Study) -> Iterator[str]:
 def describe(run: Run) -> str:
     """What a reader must know of a judge: what it is, what it was asked and shown, how often, and what was left out."""
     judge = run.judge
-    if judge.backend != BackendKind.CHAT:
+    if not judge.asks_model:
         said = [f"Judge {judge}: a heuristic, {judge.get_backend_display()}"]
     else:
         about = run.rater.about

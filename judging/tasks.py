@@ -9,10 +9,11 @@ from django.conf import settings
 from django.db import transaction
 
 from evaluation import logcontext
+from evaluation.queueing import send_message
 from judging.models import Run
-from judging.services.connection import run_test
+from judging.services.connection import give_up_test, run_test
 from judging.services.running import work_on
-from judging.services.workers import expect_workers, neglected_runs
+from judging.services.workers import expect_workers, neglected_runs, sign_off
 
 logger = logging.getLogger(__name__)
 
@@ -24,14 +25,18 @@ _ending = mmap.mmap(-1, 1)
 
 def enqueue_run(run: Run) -> None:
     """Queues an active run on commit, unless workers are at it or on their way."""
-    # A broker that is down must not turn a stored run into an error: the sweep finds it.
     transaction.on_commit(lambda: send_workers(run.pk), robust=True)
 
 
-def send_workers(run_id: int, countdown: float = 0.0) -> None:
+def send_workers(run_id: int, countdown: float = 0.0) -> bool:
+    """Whether the broker took the messages; where it did not nobody is expected, so that the next sweep sends them."""
     countdown = min(countdown, LONGEST_COUNTDOWN)
+    sent = True
     for token in expect_workers(run_id, countdown):
-        work_on_run.apply_async((run_id, token), countdown=countdown)
+        sent = sent and send_message(work_on_run, run_id, token, countdown=countdown)
+        if not sent:
+            sign_off(run_id, token)
+    return sent
 
 
 # Should the process that runs it be killed, the message goes to another one, whose token is known by then.
@@ -50,6 +55,16 @@ def work_on_run(run_id: int, token: str) -> None:
             send_workers(run_id, worked.come_back)
 
 
+def queue_test(endpoint_id: int) -> None:
+    """Has a test made that was begun; where no broker takes the message it ends at once, and says so."""
+
+    def queue() -> None:
+        if not send_message(test_endpoint, endpoint_id):
+            give_up_test(endpoint_id)
+
+    transaction.on_commit(queue, robust=True)
+
+
 @shared_task
 def test_endpoint(endpoint_id: int) -> None:
     """Tests the connection that somebody waits for; a second message asks once more."""
@@ -60,7 +75,8 @@ def test_endpoint(endpoint_id: int) -> None:
 def sweep_runs() -> None:
     """Queues active runs that nobody works on: their worker was killed, or their message was lost."""
     for run_id in neglected_runs():
-        send_workers(run_id)
+        if not send_workers(run_id):
+            return
 
 
 def is_ending() -> bool:
@@ -84,5 +100,5 @@ def look_for_runs(**kwargs: Any) -> None:
 
     So a run goes on after its worker was killed even where there is no beat.
     """
-    sweep_runs.delay()
-    sweep_runs.apply_async(countdown=settings.ASSAY_RUN_LEASE_SECONDS + 1)
+    send_message(sweep_runs)
+    send_message(sweep_runs, countdown=settings.ASSAY_RUN_LEASE_SECONDS + 1)

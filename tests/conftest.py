@@ -13,6 +13,7 @@ from django.contrib.auth import get_user_model
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.test import TransactionTestCase
 
+from annotator.selectors.quota import items_for_one
 from tests import factories
 from tests.judging.table import pytest_terminal_summary  # noqa: F401 - a hook: only this file's are seen under xdist
 
@@ -126,6 +127,12 @@ def migrated(django_db_setup, django_db_blocker, tmp_path_factory):
     return path
 
 
+@pytest.fixture(params=[True, False], ids=["compiled", "built"])
+def compiled_and_built(request, settings):
+    """Runs a test twice: with the hot path's statements compiled once, and built by Django each time."""
+    settings.ASSAY_COMPILED_QUERIES = request.param
+
+
 @pytest.fixture
 def owner(db):
     return get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
@@ -151,3 +158,9 @@ def draft(owner):
 def study(draft):
     """The same, live."""
     return factories.launch(draft)
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted_before():
+    """Each test's database begins empty, and gives the same ids again; a process's database never does."""
+    items_for_one.cache_clear()

@@ -8,17 +8,27 @@ from datetime import timedelta
 from django.db import connection
 from django.utils import timezone
 
-from annotator.models import Assignment, Participant, Slot, SlotState, Step
-from annotator.platforms import Visit
-from annotator.selectors import current_assignment, get_participant
-from annotator.services.drafts import save_draft
-from annotator.services.entry import StudyFull, enter
-from annotator.services.leaving import withdraw
-from annotator.services.skipping import CannotSkip, skip
-from annotator.services.submitting import go_on, submit
+from annotator.models import (
+    ArmFront,
+    Assignment,
+    Panel,
+    PanelStatus,
+    Participant,
+    Slot,
+    SlotState,
+    Step,
+)
+from annotator.panels.services.submission_records import ReportedState, note_status
+from annotator.selectors import get_participant
+from annotator.services.admission.entry import StudyFull, enter
+from annotator.services.work.drafts import save_draft
+from annotator.services.work.leave import withdraw
+from annotator.services.work.skip import CannotSkip, skip
+from annotator.services.work.submit import go_on, submit
+from annotator.visit import Visit
 from evaluation.models import Item, Judgment, Role
 from evaluation.protocols.base import sees_context
-from evaluation.protocols.values import checklist_parts
+from evaluation.protocols.parts import checklist_parts
 from evaluation.selectors import counting_judgments
 from tests import factories
 
@@ -53,6 +63,11 @@ def filled_in(assignment, **values):
     if sees_context(spec, stimulus):
         data["satisfied"] = dict.fromkeys(checklist_parts(stimulus), "1")
     return data | values
+
+
+def current_assignment(participant):
+    """What the participant has before them."""
+    return Assignment.objects.filter(participant=participant, state="reserved").first()
 
 
 def come(study, name=""):
@@ -215,3 +230,33 @@ def figures(study):
         "order_difference_per_stratum": max(abs(n) for n in strata.values()),
         "unfinished": Participant.objects.filter(study=study, step=Step.ITEMS, outcome="").count(),
     }
+
+
+def counted_by_hand(study):
+    """Arm to what its `ArmFront.in_play` must be, one slot after the other; arms that have none are missing."""
+    held = Slot.objects.filter(study=study).values_list("arm", "state", "holder__participant__in_play")
+    return Counter(
+        arm
+        for arm, state, in_play in held
+        if state in (SlotState.OPEN, SlotState.RESERVED) or (state == SlotState.FILLED and in_play)
+    )
+
+
+def counted(study):
+    fronts = ArmFront.objects.filter(arm__study=study).exclude(in_play=0)
+    return dict(fronts.values_list("arm", "in_play"))
+
+
+def return_at_panel(study, name, visit):
+    """The panel says that they have returned the study; what they judged is kept."""
+    panel, _ = Panel.objects.get_or_create(
+        study=study, defaults={"platform": "prolific", "returned": Panel.Returned.KEEP}
+    )
+    note_status(panel, ReportedState(visit, name, PanelStatus.RETURNED, timezone.now()))
+
+
+def go_away(participants):
+    """Nobody has seen them for two days."""
+    long_ago = timezone.now() - timedelta(days=2)
+    participants.update(consented_at=long_ago)
+    Assignment.objects.filter(participant__in=participants).update(reserved_at=long_ago)

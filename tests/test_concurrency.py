@@ -1,8 +1,10 @@
 """Forty at once, on PostgreSQL, in threads: whatever they do, every item ends with its judgments and nobody waits."""
 
 import os
+import random
 import threading
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from django.db import connection
@@ -10,29 +12,47 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState, Submission
-from annotator.platforms import Visit
 from annotator.selectors import arm_places
-from annotator.services import fronts
-from annotator.services.drafts import save_draft
-from annotator.services.entry import enter
-from annotator.services.skipping import skip
-from annotator.services.submitting import go_on, submit
-from evaluation.models import Judgment, Outcome
+from annotator.services.admission.entry import enter
+from annotator.services.slots import fronts
+from annotator.services.slots.redundancy import change_redundancy
+from annotator.services.slots.replacements import replace_excluded
+from annotator.services.work.drafts import save_draft
+from annotator.services.work.skip import CannotSkip, CannotTakeBack, skip, take_skip_back
+from annotator.services.work.submit import go_on, submit
+from annotator.visit import Visit
+from evaluation.models import Exclusion, Item, Judgment, Outcome, Role
 from evaluation.selectors import counting_judgments
-from evaluation.services import PAPER_ARMS, pause_study, resume_study, verify_study
+from evaluation.services import (
+    PAPER_ARMS,
+    AlreadyExcluded,
+    admit_items,
+    exclude,
+    pause_study,
+    restore,
+    resume_study,
+    verify_study,
+    withdraw_item,
+)
+from tests import factories
 from tests.crowd import (
+    HABITS,
     HONEST,
     Person,
     at_once,
     before,
     come,
     come_back_late,
+    counted,
+    counted_by_hand,
     figures,
     filled_in,
+    go_away,
     hand_in,
     lapse,
     make_crowd_study,
     open_places,
+    return_at_panel,
 )
 
 pytestmark = [
@@ -104,6 +124,127 @@ def test_no_open_place_is_ever_before_the_front_of_its_arm(owner, monkeypatch):
     until_nothing_is_left(study, first=3_100)
     assert figures(study)["per_item"] == [3]
     assert max(ArmFront.objects.values_list("first_open", flat=True)) > 1
+
+
+class Wanderer(Person):
+    """Also returns the study at the panel and takes it again, and stays away for long without a word."""
+
+    HABITS = HABITS | {"skip": 20, "return_and_come_back": 12, "stay_away": 12, "take_skip_back": 8}
+
+    def __init__(self, study, seed):
+        super().__init__(study, seed, self.HABITS)
+        self.visit, self.visits = f"visit-{self.name}", 0
+
+    def return_and_come_back(self, assignment):
+        return_at_panel(self.study, self.name, self.visit)
+        self.visits += 1
+        self.visit = f"visit-{self.name}-{self.visits}"
+        # Their work may have been left out meanwhile: then this visit ends at once.
+        enter(self.study, Visit("prolific", self.name, "panel-study", self.visit))
+
+    def stay_away(self, assignment):
+        go_away(Participant.objects.filter(token=self.token))
+
+    def take_skip_back(self, assignment):
+        try:
+            skip(self.token, assignment.pk)
+            take_skip_back(self.token, assignment.pk)
+        except (CannotSkip, CannotTakeBack):
+            pass
+
+
+class Researcher:
+    """Leaves people out and takes them in again, and changes what there is to judge, while they work."""
+
+    def __init__(self, study, seed):
+        self.study, self.rng, self.done = study, random.Random(seed), Counter()
+
+    def work(self, times=25):
+        acts = [
+            self.leave_out,
+            self.take_in,
+            self.replace,
+            self.redundancy,
+            self.withdraw_item,
+            self.add_item,
+        ]
+        for number in range(times):
+            act = acts[number % len(acts)]
+            self.study.refresh_from_db()
+            self.done[act.__name__] += bool(act())
+
+    def any_of(self, rows):
+        rows = list(rows.order_by("pk"))
+        return self.rng.choice(rows) if rows else None
+
+    def leave_out(self):
+        person = self.any_of(Participant.objects.filter(study=self.study))
+        with suppress(AlreadyExcluded):
+            return person and exclude(study=self.study, rater=person.rater, reason="To be made anew.")
+
+    def take_in(self):
+        standing = self.any_of(Exclusion.objects.filter(study=self.study, undone_at=None))
+        return standing and (restore(standing) or True)
+
+    def replace(self):
+        return replace_excluded(self.study)
+
+    def redundancy(self):
+        return change_redundancy(self.study, self.rng.choice([1, 2, 3])) or True
+
+    def withdraw_item(self):
+        items = Item.objects.filter(study=self.study, role=Role.MAIN, withdrawn_at=None)
+        return withdraw_item(self.any_of(items)) or True
+
+    def make_up(self, people):
+        """Has happen, one by one, what the crowd left no room for: every habit and act has had its effect then."""
+        for habit in people[0].habits:
+            for _ in range(20):
+                if any(person.done[habit] for person in people):
+                    break
+                self.add_item()
+                people.append(type(people[0])(self.study, 1_000_000 + len(people)))
+                people[-1].first = [habit]
+                people[-1].live()
+        for participant in Participant.objects.filter(study=self.study):
+            if self.done["replace"] and self.done["take_in"]:
+                break
+            with suppress(AlreadyExcluded):
+                self.done["leave_out"] += bool(
+                    exclude(study=self.study, rater=participant.rater, reason="To be made anew.")
+                )
+            self.done["replace"] += bool(self.replace())
+            self.done["take_in"] += bool(self.take_in())
+
+    def add_item(self):
+        query, context = factories.make_query(self.study, f"added-{self.study.queries.count()}")
+        arm = self.any_of(self.study.arms.all())
+        factories.make_item(self.study, query, context, arm, list(self.study.systems.all()), key=query.key)
+        admit_items(self.study)
+        return True
+
+
+@pytest.mark.parametrize("rule", ["participant", "item"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_counts_of_the_arms_are_exact_after_all_that_can_happen_at_once(owner, rule, seed):
+    study = make_crowd_study(
+        "counts", owner=owner, queries=15, arms=PAPER_ARMS, redundancy=2, items_per_participant=6, arm_per=rule,
+        skips={"per_participant": 9},
+    )  # fmt: skip
+    people = [Wanderer(study, 1_000 * seed + number) for number in range(30)]
+    researcher = Researcher(study, seed)
+    at_once(*(person.live for person in people), researcher.work)
+    researcher.make_up(people)
+    done = sum((person.done for person in people), researcher.done)
+    assert min(done[habit] for habit in [*Wanderer.HABITS, *researcher.done]) > 0, done
+    assert counted(study) == counted_by_hand(study)
+    assert [sentence for sentence in verify_study(study) if sentence.startswith("Arm")] == []
+    go_away(Participant.objects.filter(study=study))
+    change_redundancy(study, 4)
+    come(study, "the next one")
+    come_back_late(people)
+    assert counted(study) == counted_by_hand(study)
+    assert Participant.objects.filter(in_play=False).exists()
 
 
 def until_nothing_is_left(study, first):

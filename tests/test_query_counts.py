@@ -8,19 +8,19 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotator.models import Slot, SlotState
-from annotator.services.leaving import withdraw
-from annotator.services.skipping import skip
-from annotator.services.submitting import go_on, submit
+from annotator.models import Panel, Slot, SlotState
+from annotator.services.slots.in_play import recount
+from annotator.services.work.leave import withdraw
+from annotator.services.work.skip import skip
+from annotator.services.work.submit import go_on, submit
 from evaluation.models import Item, Query
 from evaluation.services import PAPER_ARMS
 from tests import factories, protocol_factories
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
+from tests.multiplied import last_slots, multiply_slot
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
 ARM = PAPER_ARMS[1:2]
-# Ids of the multiplied rows start here, far above those that sequences give.
-FAR = 10_000_000
 CONTROL = ("BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
 
 
@@ -28,28 +28,10 @@ def statements(queries):
     return [query["sql"] for query in queries if not query["sql"].startswith(CONTROL)]
 
 
-def multiply(row, times, **changes):
-    """Copies of a row, made in the database; `changes` are SQL for columns, where i counts from 1."""
-    table = row._meta.db_table
-    columns = {field.column: f't."{field.column}"' for field in row._meta.concrete_fields} | changes
-    names, values = ", ".join(f'"{column}"' for column in columns), ", ".join(columns.values())
-    numbers = f"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {times})"
-    insert = f"INSERT INTO {table} ({names}) SELECT {values} FROM {table} t, n WHERE t.id = {row.pk}"
-    with connection.cursor() as cursor:
-        cursor.execute(f"{numbers} {insert}")
-
-
 def big_study(size):
     """Live, with so many items in one arm, each on a query of its own and with one place."""
     study = make_crowd_study("big", queries=2, arms=ARM, redundancy=1, items_per_participant=40)
-    slot = Slot.objects.latest("rank")
-    here = {"id": f"{FAR} + i", "key": "'copy' || i"}
-    multiply(slot.query, size, **here)
-    multiply(slot.item, size, query_id=f"{FAR} + i", **here)
-    place = {"item_id": f"{FAR} + i", "query_id": f"{FAR} + i", "rank": f"{slot.rank} + i"}
-    multiply(slot, size, id=f"{FAR} + i", **place)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    multiply_slot(Slot.objects.latest("rank"), size)
     assert Query.objects.count() == Item.objects.count() == Slot.objects.count() == size + 2
     return study
 
@@ -103,6 +85,23 @@ def test_nothing_of_an_items_page_is_read_by_a_statement_of_its_own(
     assert reverse("annotator:submit", args=[token, before(token).pk]) in page.content.decode()
 
 
+def test_the_door_takes_four_statements_consent_thirteen_and_the_first_page_one(
+    big, client, django_assert_max_num_queries
+):
+    """And one more per process and state of the items: how many there are for one person."""
+    Panel.objects.create(study=big, platform="prolific")
+    door, who = reverse("annotator:entry", args=["big"]), {"PROLIFIC_PID": "a", "SESSION_ID": "1"}
+    client.get(door, who | {"PROLIFIC_PID": "somebody before them"})
+    with django_assert_max_num_queries(4):
+        assert client.get(door, who).status_code == 200
+    with CaptureQueriesContext(connection) as queries:
+        answer = client.post(door, who | {"choice": "agree"})
+    assert answer.status_code == 303
+    assert len(statements(queries)) <= 13, [sql[:70] + sql[-60:] for sql in statements(queries)]
+    with django_assert_max_num_queries(1):
+        assert "judge" in client.get(answer.headers["Location"]).content.decode()
+
+
 def test_moving_the_front_on_takes_two_statements_at_every_fiftieth_place(big):
     token = come(big, "a").token
     ready = before(token)
@@ -133,6 +132,31 @@ def count(action):
     with CaptureQueriesContext(connection) as queries:
         action()
     return len(statements(queries))
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("rule", ["participant", "item"])
+def test_drawing_an_arm_looks_at_no_slot_that_nobody_has(rule):
+    """Neither by who comes in nor by who claims, of thirty thousand in each of three arms."""
+    if connection.vendor != "postgresql":
+        if os.environ.get("ASSAY_REQUIRE_ALL") == "1":
+            pytest.fail("DATABASE_URL names no PostgreSQL")
+        pytest.skip("DATABASE_URL names no PostgreSQL")
+    study = make_crowd_study(
+        "arms", queries=4, arms=PAPER_ARMS, redundancy=1, items_per_participant=4, arm_per=rule
+    )
+    for number, slot in enumerate(last_slots(study), start=1):
+        multiply_slot(slot, 30_000, number * 1_000_000)
+    recount(study)
+    token = come(study, "a").token
+    hand_in(token)
+    for act in (lambda: come(study, "b"), lambda: hand_in(token)):
+        with CaptureQueriesContext(connection) as queries:
+            act()
+        reads = [sql for sql in statements(queries) if sql.startswith("SELECT") and "annotator_" in sql]
+        plans = [(explain(sql), sql) for sql in reads]
+        for plan, sql in plans:
+            assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 300, sql
 
 
 @pytest.mark.postgres

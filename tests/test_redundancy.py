@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotator.models import Assignment, AssignmentState, Slot, SlotState
-from annotator.services.entry import StudyFull
-from annotator.services.leaving import withdraw
-from annotator.services.skipping import skip
-from annotator.services.slots import change_redundancy, replace_excluded
-from annotator.services.submitting import submit
+from annotator.services.admission.entry import StudyFull
+from annotator.services.slots.redundancy import change_redundancy
+from annotator.services.slots.replacements import replace_excluded
+from annotator.services.work.leave import withdraw
+from annotator.services.work.skip import skip
+from annotator.services.work.submit import submit
 from evaluation.models import Judgment, Study
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS, exclude, restore, verify_study, withdraw_item

@@ -1,4 +1,4 @@
-"""Who may take part: lists across studies."""
+"""Entry rules: lists of people across studies."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -8,7 +8,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 from annotator.models import EntryRule
-from annotator.services.admission import contradicts, in_words, rule_warnings, set_entry_rules, why_strangers
+from annotator.services.admission.entry_rules import (
+    contradicts,
+    in_words,
+    rule_warnings,
+    set_entry_rules,
+    unknown_reason,
+)
 from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
@@ -35,7 +41,7 @@ def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
             for other in others:
-                why = why_strangers(study, other)
+                why = unknown_reason(study, other)
                 for kind, (_, does, none) in FIELDS.items():
                     self.fields[field_name(kind, other)] = forms.ChoiceField(
                         choices=[("", none), *PEOPLE.items()],

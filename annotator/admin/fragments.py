@@ -1,4 +1,4 @@
-"""What places and participants show on the study's pages, which members read without the admin."""
+"""Fragments about slots and participants for the study's pages, which members read without the admin."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
 """Participants, their visits and their assignments."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -10,14 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from annotator.admin.attempts import attempts
 from annotator.admin.entry_rules import entry_rules_of
 from annotator.admin.fragments import panel_path, render_panel
-from annotator.admin.panel import platform
-from annotator.admin.personal_links import links, restore, revoke
-from annotator.admin.quality import quality
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
-from annotator.services.attempts import URL_NAME, lacks_attempts
+from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation import hooks
 from evaluation.admin.base import Scoped, StudyFilter
 from evaluation.admin.pages import Tab, tabs
@@ -53,16 +49,16 @@ def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     if not may(request, "write", study.pk):
         return []
     return [
-        ("Who may take part", reverse("admin:annotator_slot_entry_rules", args=[study.pk])),
-        ("Where people come from", reverse("admin:annotator_participant_platform", args=[study.pk])),
-        ("Personal links", reverse("admin:annotator_participant_links", args=[study.pk])),
-        *([("Allow two attempts", reverse(URL_NAME, args=[study.pk]))] if lacks_attempts(study) else []),
+        ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.pk])),
+        ("Where people come from", reverse("admin:evaluation_study_platform", args=[study.pk])),
+        ("Personal links", reverse("admin:evaluation_study_links", args=[study.pk])),
+        *([("Allow two attempts", reverse(RETRY_URL_NAME, args=[study.pk]))] if lacks_retry(study) else []),
     ]
 
 
 def ending_of(visit: Submission) -> str:
-    """How a visit ended, in words."""
-    if visit.came_afterwards:
+    """The end of a visit, in words."""
+    if visit.is_late:
         return "came again after the end"
     return visit.get_outcome_display() or "under way"
 
@@ -146,15 +142,13 @@ class ParticipantAdmin(Scoped):
             ("Assignments", assignments),
         ]
 
-    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
-        return (
-            ("<int:pk>/quality/", "quality", quality),
-            ("<int:pk>/platform/", "platform", platform),
-            ("<int:pk>/attempts/", "attempts", attempts),
-            ("<int:pk>/links/", "links", links),
-            ("<int:pk>/links/<int:link>/revoke/", "revoke_link", revoke),
-            ("<int:pk>/links/<int:link>/restore/", "restore_link", restore),
-        )
+    def moved_pages(self) -> Iterable[tuple[str, str]]:
+        yield "<int:pk>/quality/", "evaluation_study_quality"
+        yield "<int:pk>/platform/", "evaluation_study_platform"
+        yield "<int:pk>/attempts/", "evaluation_study_attempts"
+        yield "<int:pk>/links/", "evaluation_study_links"
+        yield "<int:pk>/links/<int:link>/revoke/", "evaluation_study_revoke_link"
+        yield "<int:pk>/links/<int:link>/restore/", "evaluation_study_restore_link"
 
     def get_urls(self) -> list[Any]:
         return [panel_path(participants_panel, "annotator_participant_panel"), *super().get_urls()]

@@ -4,20 +4,20 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from annotator.services.kept_quality import kept_quality, read_reports
+from annotator.services.quality.cached_quality import cached_quality, read_reports
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import may, study_page
 from evaluation.models import Study
 
 PER_PAGE = 100
 
-tabs.register("quality", Tab("Quality", "annotator_participant_quality", 45, per_study=True))
+tabs.register("quality", Tab("Quality", "evaluation_study_quality", 45, per_study=True))
 
 
 @study_page()
 def quality(request: HttpRequest, study: Study) -> HttpResponse:
     """Each participant's care, those with most signs of the contrary first."""
-    kept = kept_quality(study)
+    kept = cached_quality(study)
     pages = Paginator(kept, PER_PAGE)
     current = pages.get_page(request.GET.get("page"))
     context = {

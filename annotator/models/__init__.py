@@ -24,6 +24,7 @@ from annotator.models.panel import (
     PanelStatus,
     PersonalLink,
 )
+from annotator.models.unread_arrivals import UnreadArrivals
 
 __all__ = [
     "ArmFront",
@@ -45,5 +46,6 @@ __all__ = [
     "SlotState",
     "Step",
     "Submission",
+    "UnreadArrivals",
     "new_token",
 ]

@@ -38,14 +38,14 @@ class Step(models.TextChoices):
 
 
 class EntryRule(models.Model):
-    """Who may take part in a study, by how they fared in another one: not they, or only they."""
+    """A rule on who may take part in a study, by how they fared in another one: not they, or only they."""
 
     class Kind(models.TextChoices):
         NOT = "not", "not they"
         ONLY = "only", "only they"
 
     class Took(models.TextChoices):
-        """How somebody took part in the other study; more than one can be true of a person."""
+        """The ways of having taken part in the other study; more than one can be true of a person."""
 
         ANY = "any", "took part in"
         PASSED = "passed", "passed the qualification of"
@@ -92,6 +92,11 @@ class Participant(models.Model):
     consent_version = models.CharField(max_length=64, blank=True)
     ended_at = models.DateTimeField(null=True, blank=True)
     comments = models.TextField(blank=True)
+    # Comments that were refused because they were too long, so that they can be shortened; they count for nothing.
+    unsent_comments = models.TextField(blank=True, default="")
+    # Whether the places that they fill stay in their arm's count (`ArmFront.in_play`): until a newcomer finds that they
+    # have ended or left.
+    in_play = models.BooleanField(default=True)
     # How many items and checks were submitted, and items skipped; set by `selectors.get_participant`.
     judged: int
     checked: int
@@ -110,7 +115,8 @@ class Participant(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["study", "arm"], condition=Q(outcome=""), name="participant_live_by_arm")
+            models.Index(fields=["study", "arm"], condition=Q(outcome=""), name="participant_live_by_arm"),
+            models.Index(fields=["study"], condition=Q(in_play=True), name="participant_in_play"),
         ]
 
     def __str__(self) -> str:
@@ -127,7 +133,7 @@ class Submission(models.Model):
     participant = models.ForeignKey(Participant, models.PROTECT, related_name="submissions")
     external_id = models.CharField(max_length=120, blank=True)
     external_study_id = models.CharField(max_length=120, blank=True)
-    # What the platform needs again at the end of this visit (`annotator.platforms.base.Visit.extra`).
+    # What the platform needs again at the end of this visit (`annotator.visit.Visit.extra`).
     extra = models.JSONField(default=dict, blank=True)
     entered_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -144,8 +150,8 @@ class Submission(models.Model):
         return f"submission {self.pk}"
 
     @property
-    def came_afterwards(self) -> bool:
-        """Whether it began when the participant's work had been handed in by another one."""
+    def is_late(self) -> bool:
+        """True of a visit that began when the participant's work had been handed in by another one."""
         return self.ended_at is not None and self.outcome == ""
 
 

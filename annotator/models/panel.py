@@ -1,4 +1,4 @@
-"""What a study has to do with a panel: settings, the panel's own records and events, and acts that cost money."""
+"""A study's panel: settings, the panel's own records and events, and acts that cost money."""
 
 from typing import Any
 
@@ -12,21 +12,21 @@ from evaluation.models import Study
 
 
 class Panel(models.Model):
-    """How a study recruits: one row per study; a study without one takes links and Prolific's parameters."""
+    """A study's recruiter: one row per study; a study without one takes links and Prolific's parameters."""
 
     class Returned(models.TextChoices):
-        """What becomes of judgments submitted in a visit that was then returned or timed out."""
+        """The rule for judgments submitted in a visit that was then returned or timed out."""
 
         KEEP = "keep", "keep what was submitted"
         DISCARD = "discard", "leave it out and have it judged anew"
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="panel")
-    # A key of `annotator.platforms.PLATFORMS`.
+    # A key of `annotator.panels.platforms.PLATFORMS`.
     platform = models.CharField(max_length=30, default="link")
     # What the platform's profile lets a researcher set: names of parameters, an address per outcome.
     settings = models.JSONField(default=dict, blank=True)
     returned = models.CharField(max_length=10, choices=Returned, default=Returned.KEEP)
-    # Whom to take and on which devices, as a researcher set it (`annotator.platforms.prolific.whom`).
+    # Whom to take and on which devices, as a researcher set it (`annotator.panels.prolific.recruitment_filters`).
     whom = models.JSONField(default=dict, blank=True)
 
     # The study on the panel, once it is drafted there; from then on its codes are fixed.
@@ -285,7 +285,7 @@ class PanelReading(models.Model):
 
     @property
     def is_lost(self) -> bool:
-        """Whether its worker gave no sign of life for so long that another may begin."""
+        """True if its worker gave no sign of life for so long that another may begin."""
         silent = timezone.now() - self.heartbeat_at
         return self.is_active and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS
 

@@ -1,12 +1,12 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
-from annotator.views.again import again
+from annotator.panels.views import prolific_hook
+from annotator.views.again import again, again_draft
 from annotator.views.back import back
 from annotator.views.comments import comments
 from annotator.views.draft import draft
 from annotator.views.entry import entry
 from annotator.views.go_on import go_on
-from annotator.views.hooks import prolific_hook
 from annotator.views.item import item
 from annotator.views.page import page
 from annotator.views.problem import problem
@@ -19,6 +19,7 @@ from annotator.views.withdraw import withdraw
 
 __all__ = [
     "again",
+    "again_draft",
     "back",
     "comments",
     "draft",

@@ -2,16 +2,24 @@
 
 import uuid
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from annotator.selectors import get_participant
-from annotator.services.going_back import CannotRevise, keep_unsent, revisable, revise_answers
-from annotator.services.submitting import get_assignment
-from annotator.views.access import SeeOther, address_of, home, participant_view
+from annotator.services.work.revision import (
+    CannotRevise,
+    drop_revision,
+    keep_revision,
+    keep_unsent,
+    revisable,
+    revise_answers,
+)
+from annotator.services.work.submit import get_assignment
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.screens import again_screen
-from annotator.views.texts import REFUSED
-from evaluation.forms import read_fields
+from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.screens import again_screen
+from annotator.views.shared.texts import REFUSED
+from evaluation.bodies import BadJSON, read_object
+from evaluation.forms import LOOK, read_fields
 from evaluation.protocols import AnswersInvalid
 
 
@@ -32,6 +40,8 @@ def _revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpR
     if is_too_large(request):
         return home(token, "too-large")
     fields = request.POST.dict()
+    if fields.pop(LOOK, ""):
+        return show_kept(token, assignment_id, fields, "shown-again")
     try:
         revise_answers(token, assignment_id, read_fields(fields))
     except AnswersInvalid:
@@ -45,3 +55,21 @@ def show_kept(token: str, assignment_id: uuid.UUID, fields: dict[str, str], noti
     """Keeps the fields and shows them by a GET."""
     keep_unsent(token, assignment_id, draft_fields(fields))
     return SeeOther(f"{address_of('again', token, assignment_id)}?notice={notice}")
+
+
+@participant_view("POST")
+def again_draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
+    """Keeps what was filled in of a revision: JSON in, JSON out, 409 where nothing can be revised any more. A form
+    begins the revision anew."""
+    if request.content_type != "application/json":
+        found = drop_revision(token, assignment_id)
+        return SeeOther(address_of("again", token, assignment_id)) if found else home(token, "nothing-back")
+    if is_too_large(request):
+        return JsonResponse({"error": "too large"}, status=413)
+    try:
+        fields = read_object(request.body)
+    except BadJSON as wrong:
+        return JsonResponse({"error": str(wrong)}, status=400)
+    if not keep_revision(token, assignment_id, draft_fields(fields), request.GET.get("of", "")):
+        return JsonResponse({"error": "lost"}, status=409)
+    return JsonResponse({})

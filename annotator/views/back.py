@@ -1,11 +1,11 @@
-"""What a participant may go back to: the last item at once, or a list of all."""
+"""Going back: to the last item at once, or to a list of all that can be revised."""
 
 from django.http import HttpRequest, HttpResponse
 
 from annotator.selectors import get_participant
-from annotator.services.going_back import revisable
-from annotator.views.access import SeeOther, address_of, home, participant_view
-from annotator.views.screens import back_screen
+from annotator.services.work.revision import revisable
+from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.screens import back_screen
 
 
 @participant_view("GET", "HEAD")

@@ -7,10 +7,11 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
-from annotator.services.drafts import MAX_DRAFT, save_draft
-from annotator.views.access import clean_text, home, participant_view
+from annotator.services.work.drafts import MAX_DRAFT, save_draft
+from annotator.views.shared.access import home, participant_view
 from evaluation.bodies import BadJSON, read_object
 from evaluation.forms import PROBLEM_NOTE
+from evaluation.storable import storable
 
 
 @participant_view("POST")
@@ -40,7 +41,7 @@ def is_too_large(request: HttpRequest) -> bool:
 def draft_fields(fields: Mapping[str, Any]) -> dict[str, str]:
     """The form's fields as they are kept: text by name."""
     return {
-        clean_text(name): clean_text(value)
+        storable(name): storable(value)
         for name, value in fields.items()
         if isinstance(value, str) and name != PROBLEM_NOTE
     }

@@ -2,24 +2,35 @@
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import Participant, ParticipantOutcome
-from annotator.platforms import Leave
+from annotator.panels.platforms import Leave, get_platform
+from annotator.panels.services.arrivals import (
+    Arrival,
+    LinkRevoked,
+    LinkUnknown,
+    leave_at_door,
+    read_arrival,
+)
+from annotator.panels.services.unread_arrivals import note_unread
 from annotator.selectors import (
-    came_afterwards,
-    ends_likewise,
     find_participant,
+    gets_same_code,
     has_places,
+    is_late_visit,
     items_to_do,
     knows_session,
+    latest_revision,
     may_resume,
+    study_at_door,
     with_checks,
 )
-from annotator.services.admission import is_admitted
-from annotator.services.entry import (
+from annotator.services.admission.entry import (
     ConsentChanged,
     NotAdmitted,
     StudyFull,
@@ -27,65 +38,75 @@ from annotator.services.entry import (
     consent_version,
     enter,
 )
-from annotator.services.panels import Arrival, LinkRevoked, LinkUnknown, leave_at_door, read_arrival
-from annotator.views.access import clean_text, home, participant_view, render_for
-from annotator.views.screens import contact, done_context, example_screen, rendered
-from annotator.views.texts import DONE_BEFORE, LINK_REVOKED, NO_ID, NOT_ADMITTED, NOT_OPEN, OVER_BEFORE, Words
+from annotator.services.admission.entry_rules import is_admitted
+from annotator.views.shared.access import SeeOther, home, participant_view, render_for
+from annotator.views.shared.screens import contact, done_context, example_screen, rendered
+from annotator.views.shared.texts import AWAY, LINK_REVOKED, LINK_TODO, NO_ID, NO_ID_TODO, Words
 from evaluation.models import Status, Study
+from evaluation.storable import storable
+
+# Of the door's address after an agreement to a text that has changed meanwhile: what `choice` says there.
+CHANGED = "changed"
 
 
 @participant_view("GET", "HEAD", "POST")
 def entry(request: HttpRequest, slug: str) -> HttpResponse:
-    studies = Study.objects.visible().select_related("panel")
-    study = studies.filter(slug=slug).exclude(status=Status.DRAFT).first()
+    study = study_at_door(slug)
     if study is None:
         raise Http404
     params = request.POST if request.method == "POST" else request.GET
     try:
-        arrival = read_arrival(study, {name: clean_text(value) for name, value in params.dict().items()})
+        arrival = read_arrival(study, {name: storable(value) for name, value in params.dict().items()})
     except LinkUnknown:
         raise Http404 from None
     except LinkRevoked:
-        return _closed(study, LINK_REVOKED)
+        return _revoked(study)
     if arrival.visit.preview:
-        return _preview(study)
+        return _preview(study, arrival)
     if arrival.lacks_id:
-        return _closed(study, NO_ID)
+        return _closed(study, NO_ID, todo=NO_ID_TODO)
     if request.method == "POST":
-        return _decide(study, arrival, params.get("choice", ""), params.get("consent"))
+        choice = params.get("choice", "")
+        if choice == "agree":
+            # What the study does not read is not among the form's fields, but still in the address that it is sent to.
+            note_unread(study, {**request.GET.dict(), **params.dict()})
+        return _decide(study, arrival, choice, params.get("consent"))
     participant = find_participant(study, arrival.visit)
-    return _show(study, arrival) if participant is None else _welcome_back(participant, study, arrival)
+    if participant is not None:
+        return _welcome_back(participant, study, arrival)
+    changed = gettext("This page has changed since you opened it. Please read it again.")
+    return _show(study, arrival, notice=changed if params.get("choice") == CHANGED else "")
 
 
 def _welcome_back(participant: Participant, study: Study, arrival: Arrival) -> HttpResponse:
     """A new visit is recorded, and that takes a POST, also of who is done; otherwise straight on."""
     visit = arrival.visit
     resumes = may_resume(participant, visit)
-    is_over = not resumes and came_afterwards(participant, visit)
+    is_over = not resumes and is_late_visit(participant, visit)
     is_news = visit.session_id and not knows_session(participant, visit)
     if not (resumes or is_over or is_news):
         return home(participant.token)
-    outcome = participant.outcome if is_over and ends_likewise(participant) else ""
+    outcome = participant.outcome if is_over and gets_same_code(participant) else ""
     code = bool(outcome) and bool(leave_at_door(study, arrival, outcome).code)
     context = {"visit": arrival.params, "again": {"done": is_over, "code": code}}
     return _page(study, "annotator/entry_again.html", context)
 
 
-def _show(study: Study, arrival: Arrival, *, notice: str = "", status: int = 200) -> HttpResponse:
+def _show(study: Any, arrival: Arrival, *, notice: str = "") -> HttpResponse:
     if study.status != Status.LIVE:
-        return _closed(study, NOT_OPEN[study.status])
-    if not is_admitted(study, arrival.visit):
-        return _closed(study, NOT_ADMITTED)
+        return _turn_away(study, arrival, study.status)
+    if study.has_lists and not is_admitted(study, arrival.visit):
+        return _turn_away(study, arrival, "not_admitted")
     if not has_places(study):
         return _leave(study, arrival, ParticipantOutcome.FULL)
     context = {"about": _about(study), "visit": arrival.params, "notice": notice}
-    return _page(study, "annotator/entry.html", context, status=status)
+    return _page(study, "annotator/entry.html", context)
 
 
-def _preview(study: Study) -> HttpResponse:
+def _preview(study: Study, arrival: Arrival) -> HttpResponse:
     """The door and what an item looks like, for who has not taken the task on: nothing on it can be sent."""
     if study.status != Status.LIVE:
-        return _closed(study, NOT_OPEN[study.status])
+        return _turn_away(study, arrival, study.status)
     screen = example_screen(study)
     return _page(study, "annotator/entry_preview.html", {"about": _about(study), "screen": screen})
 
@@ -97,40 +118,58 @@ def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) 
     if choice == "decline":
         return _leave(study, arrival, ParticipantOutcome.NO_CONSENT)
     if choice != "agree":
-        return _show(study, arrival, status=422)
+        return _back_to_door(study, arrival.params)
     try:
         participant = enter(study, arrival.visit, agreed_to=agreed_to)
     except ConsentChanged:
-        notice = gettext("This page has changed since you opened it. Please read it again.")
-        return _show(study, arrival, notice=notice, status=422)
+        return _back_to_door(study, arrival.params | {"choice": CHANGED})
     except StudyFull:
         return _leave(study, arrival, ParticipantOutcome.FULL)
     except LinkRevoked:
-        return _closed(study, LINK_REVOKED)
+        return _revoked(study)
     except (StudyNotOpen, NotAdmitted):
         study.refresh_from_db()
         return _show(study, arrival)
-    if came_afterwards(participant, arrival.visit):
+    if is_late_visit(participant, arrival.visit):
         completed = participant.outcome == ParticipantOutcome.COMPLETED
-        return _closed(study, DONE_BEFORE if completed else OVER_BEFORE)
+        return _turn_away(study, arrival, "done_before" if completed else "over_before")
     return home(participant.token)
 
 
-def _closed(study: Study, words: tuple[Words, Words]) -> HttpResponse:
+def _back_to_door(study: Study, params: Mapping[str, str]) -> HttpResponse:
+    """By a GET, so that loading the page again sends no answer once more."""
+    address = reverse("annotator:entry", args=[study.slug])
+    return SeeOther(f"{address}?{urlencode(params)}" if params else address)
+
+
+def _turn_away(study: Study, arrival: Arrival, reason: str) -> HttpResponse:
+    """Why they are not taken in, what it means for their pay, and what to do where they came from."""
+    ending, platform = arrival.platform.away[reason], arrival.platform
+    return _closed(study, AWAY[reason], reward=platform.reward, pay=ending.pay, todo=ending.stay)
+
+
+def _revoked(study: Study) -> HttpResponse:
+    platform = get_platform("personal")
+    pay = platform.away["closed"].pay
+    return _closed(study, LINK_REVOKED, reward=platform.reward, pay=pay, todo=LINK_TODO)
+
+
+def _closed(study: Study, words: tuple[Words, Words], **more: Words) -> HttpResponse:
+    """`more`: reward and pay (what it is called, and what becomes of it), todo."""
     title, text = words
-    return _page(study, "annotator/entry_closed.html", {"closed": {"title": title, "text": text}})
+    return _page(study, "annotator/entry_closed.html", {"closed": {"title": title, "text": text, **more}})
 
 
 def _leave(study: Study, arrival: Arrival, outcome: ParticipantOutcome) -> HttpResponse:
     leave = leave_at_door(study, arrival, outcome)
     done = done_context(outcome, leave, arrival.platform)
-    return _page(study, "annotator/entry_done.html", {"done": done}, leave=leave)
+    return _page(study, "annotator/page_done.html", {"done": done}, leave=leave)
 
 
 def _page(
-    study: Study, template: str, context: dict[str, Any], *, status: int = 200, leave: Leave | None = None
+    study: Study, template: str, context: dict[str, Any], *, leave: Leave | None = None
 ) -> HttpResponse:
-    return render_for(study, template, _around(study) | context, status=status, leave=leave)
+    return render_for(study, template, _around(study) | context, leave=leave)
 
 
 def _around(study: Study) -> dict[str, Any]:
@@ -138,8 +177,8 @@ def _around(study: Study) -> dict[str, Any]:
 
 
 def _about(study: Study) -> dict[str, Any]:
-    """What the study's latest revision says at the door."""
-    spec = study.revisions.order_by("-number")[0].spec
+    """The texts of the study's latest revision for its door."""
+    spec = latest_revision(study).spec
     texts = spec["texts"]
     minutes, items = study.paid_minutes, with_checks(items_to_do(study), spec)
     facts = [
@@ -158,7 +197,7 @@ def _about(study: Study) -> dict[str, Any]:
 
 
 def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
-    """What is tested on the way, so that nobody is surprised by an early end."""
+    """The tests on the way, named so that nobody is surprised by an early end."""
     if qualification := steps.get("qualification"):
         mark: int = qualification["pass_mark"]
         yield gettext("The study begins with a qualification.")

@@ -2,8 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.submitting import go_on as go_on_service
-from annotator.views.access import home, participant_view
+from annotator.services.work.submit import go_on as go_on_service
+from annotator.views.shared.access import home, participant_view
 
 
 @participant_view("POST")

@@ -6,9 +6,9 @@ from django.http import HttpRequest, HttpResponse
 
 from annotator.models import AssignmentState
 from annotator.selectors import get_participant
-from annotator.services.submitting import get_assignment
-from annotator.views.access import home, participant_view
-from annotator.views.screens import item_screen
+from annotator.services.work.submit import get_assignment
+from annotator.views.shared.access import home, participant_view
+from annotator.views.shared.screens import item_screen
 
 
 @participant_view("GET", "HEAD")

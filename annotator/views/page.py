@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 
 from annotator.selectors import get_present
-from annotator.views.access import participant_view
-from annotator.views.screens import current_screen
+from annotator.views.shared.access import participant_view
+from annotator.views.shared.screens import current_screen
 
 
 @participant_view("GET", "HEAD")

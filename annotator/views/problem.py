@@ -4,11 +4,13 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.drafts import save_draft
-from annotator.services.reporting import ReportRefused, report_problem
-from annotator.views.access import clean_text, home, participant_view
+from annotator.services.work.drafts import save_draft
+from annotator.services.work.problem_reports import report_problem
 from annotator.views.draft import draft_fields
+from annotator.views.shared.access import home, participant_view
 from evaluation.forms import PROBLEM_NOTE
+from evaluation.refusals import Refused
+from evaluation.storable import storable
 
 
 @participant_view("POST")
@@ -17,8 +19,8 @@ def problem(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpR
     fields = request.POST.dict()
     notice = "reported"
     try:
-        report_problem(token, assignment_id, clean_text(fields.get(PROBLEM_NOTE, "")))
-    except ReportRefused as refused:
-        notice = refused.reason
+        report_problem(token, assignment_id, storable(fields.get(PROBLEM_NOTE, "")))
+    except Refused as refused:
+        notice = refused.notice
     save_draft(token, assignment_id, draft_fields(fields))
     return home(token, notice)

@@ -2,17 +2,17 @@
 
 import uuid
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from annotator.services.drafts import save_draft
-from annotator.services.rounds import RoundRefused, ask
-from annotator.tasks import ask_for_draft
-from annotator.views.access import home, participant_view
+from annotator.services.work.draft_rounds import ask
+from annotator.services.work.drafts import save_draft
+from annotator.tasks import queue_round
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.texts import NOTICES
+from annotator.views.shared.access import home, participant_view
+from annotator.views.shared.texts import NOTICES
 from evaluation.bodies import BadJSON, read_object
 from evaluation.forms import INSTRUCTION, read_fields
+from evaluation.refusals import Refused
 
 
 @participant_view("POST")
@@ -31,14 +31,13 @@ def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
         return JsonResponse({"error": str(wrong)}, status=400)
     try:
         waiting = ask(token, assignment_id, fields.get(INSTRUCTION, ""), read_fields(fields))
-    except RoundRefused as refused:
+    except Refused as refused:
         kept = save_draft(token, assignment_id, fields)
-        notice = "lost" if kept is None else f"round-{refused.code}"
+        notice = "lost" if kept is None else refused.notice
         return _said(notice, token, wants_json=wants_json, status=409)
     # What was asked need not be asked again.
     save_draft(token, assignment_id, {name: text for name, text in fields.items() if name != INSTRUCTION})
-    # A broker that is down must not turn a stored round into an error: it ends by itself and can be asked again.
-    transaction.on_commit(lambda: ask_for_draft.delay(waiting.pk), robust=True)
+    queue_round(waiting.pk)
     if wants_json:
         return JsonResponse({"number": waiting.number, "state": waiting.state}, status=202)
     return home(token, "round-asked")

@@ -1,4 +1,4 @@
-"""What became of the rounds with a model, for the page's script."""
+"""The state of the rounds with a model, for the page's script."""
 
 import uuid
 
@@ -7,9 +7,9 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from annotator.models import DraftRound
-from annotator.services.rounds import LOST, is_lost
-from annotator.services.submitting import get_assignment
-from annotator.views.access import participant_view
+from annotator.services.work.draft_rounds import LOST, is_lost
+from annotator.services.work.submit import get_assignment
+from annotator.views.shared.access import participant_view
 from evaluation.forms import RoundGiven
 
 

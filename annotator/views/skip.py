@@ -6,13 +6,13 @@ from django.http import HttpRequest, HttpResponse
 
 from annotator.models import AssignmentState
 from annotator.selectors import get_participant
-from annotator.services.drafts import save_draft
-from annotator.services.skipping import CannotSkip, may_be_skipped, skips_left
-from annotator.services.skipping import skip as skip_service
-from annotator.services.submitting import get_assignment
-from annotator.views.access import SeeOther, address_of, home, participant_view
+from annotator.services.work.drafts import save_draft
+from annotator.services.work.skip import CannotSkip, may_be_skipped, skips_left
+from annotator.services.work.skip import skip as skip_service
+from annotator.services.work.submit import get_assignment
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.screens import skip_screen
+from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.screens import skip_screen
 
 
 @participant_view("GET", "HEAD", "POST")

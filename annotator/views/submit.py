@@ -4,14 +4,14 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.drafts import keep_refused, save_draft
-from annotator.services.going_back import is_news
-from annotator.services.submitting import said_after
-from annotator.services.submitting import submit as submit_service
-from annotator.views.access import SeeOther, address_of, home, participant_view
+from annotator.services.work.drafts import keep_refused, save_draft
+from annotator.services.work.revision import is_news
+from annotator.services.work.submit import notice_after_submit
+from annotator.services.work.submit import submit as submit_service
 from annotator.views.again import show_kept
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.texts import REFUSED
+from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.texts import REFUSED
 from evaluation.forms import LOOK, read_fields, read_trace, read_visible_ms
 from evaluation.protocols import AnswersInvalid
 
@@ -30,7 +30,7 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
         if is_news(assignment, data) and not is_too_large(request):
             return show_kept(token, assignment_id, fields, "unsent")
         return home(token, "already")
-    return home(token, "late" if assignment.surplus else said_after(assignment))
+    return home(token, "late" if assignment.surplus else notice_after_submit(assignment))
 
 
 def _refuse(

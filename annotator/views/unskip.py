@@ -5,11 +5,11 @@ from contextlib import suppress
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.drafts import save_draft
-from annotator.services.skipping import CannotTakeBack, take_skip_back
-from annotator.services.submitting import NotYours
-from annotator.views.access import home, participant_view
+from annotator.services.work.drafts import save_draft
+from annotator.services.work.skip import CannotTakeBack, take_skip_back
+from annotator.services.work.submit import NotYours
 from annotator.views.draft import draft_fields, is_too_large
+from annotator.views.shared.access import home, participant_view
 
 
 @participant_view("POST")

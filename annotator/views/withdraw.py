@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from annotator.selectors import get_participant
-from annotator.services.leaving import withdraw as withdraw_service
-from annotator.views.access import home, participant_view, render_for
-from annotator.views.screens import contact
+from annotator.services.work.leave import withdraw as withdraw_service
+from annotator.views.shared.access import home, participant_view, render_for
+from annotator.views.shared.screens import contact
 
 
 @participant_view("GET", "HEAD", "POST")

@@ -23,7 +23,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().is_usable() and self._opened == self._file()
 
     def _file(self) -> tuple[int, int] | None:
-        """What stands at the path now; None where nothing does, or the database is in memory."""
+        """Identifies the file at the path; None where there is none, or the database is in memory."""
         try:
             found = os.stat(self.settings_dict["NAME"])
         except OSError:

@@ -1,6 +1,6 @@
 """The base of every model's admin: it lists, links and changes nothing outside the user's studies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -13,12 +13,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import study_context
+from evaluation.admin.pages import moved_page, study_context
 from evaluation.admin.rights import may, may_somewhere, my_studies
 from evaluation.admin.rules import Prose
 from evaluation.models import Study
+from evaluation.refusals import WrongState
 from evaluation.services.acts import log_act
-from evaluation.services.drafts import NotADraft, locked_draft
+from evaluation.services.drafts import locked_draft
 
 
 class RowFilter(admin.SimpleListFilter):
@@ -190,9 +191,10 @@ class Scoped(admin.ModelAdmin):
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def choices_of(self, model: type[Model], request: HttpRequest) -> QuerySet[Any]:
-        other = self.admin_site._registry.get(model)
-        if isinstance(other, Scoped):
-            return other.get_queryset(request)
+        if self.admin_site.is_registered(model):
+            other = self.admin_site.get_model_admin(model)
+            if isinstance(other, Scoped):
+                return other.get_queryset(request)
         return model._default_manager.none()
 
     # --- what is written --------------------------------------------------------------------------------------------
@@ -204,7 +206,7 @@ class Scoped(admin.ModelAdmin):
     def lock_draft(self, obj: Any) -> None:
         try:
             locked_draft(self.study_of(obj))
-        except NotADraft as frozen:
+        except WrongState as frozen:
             raise PermissionDenied(str(frozen)) from None
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -231,10 +233,17 @@ class Scoped(admin.ModelAdmin):
         """(route, name, view) of pages besides Django's; the name stands behind app_model_."""
         return ()
 
+    def moved_pages(self) -> Iterable[tuple[str, str]]:
+        """(former route, name of the URL that it leads to) of pages about a study, whose id the route has."""
+        return ()
+
     def get_urls(self) -> list[URLPattern]:
         names = f"{self.opts.app_label}_{self.opts.model_name}"
         own = [
             path(route, self.admin_site.admin_view(view), name=f"{names}_{name}")
             for route, name, view in self.extra_pages()
         ]
-        return own + super().get_urls()
+        moved = [
+            path(route, self.admin_site.admin_view(moved_page(name))) for route, name in self.moved_pages()
+        ]
+        return own + moved + super().get_urls()

@@ -12,21 +12,12 @@ from django.urls import reverse
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, may, study_page
 from evaluation.admin.study_forms import StudyFromFileForm, UploadForm
-from evaluation.dumps import ENDINGS, formats_of
+from evaluation.dumps import FORMATS, formats_of
 from evaluation.models import Job, Status, Study
+from evaluation.refusals import Refused
 from evaluation.services.acts import log_act
-from evaluation.services.jobs import JobRefused, begin_job, keep_upload, new_file
+from evaluation.services.jobs import begin_job, keep_upload, new_file
 from evaluation.tasks import enqueue_job
-
-FORMAT_TEXTS = {
-    "jsonl": ("Assay's JSONL", "Everything: spec, items, responses and judgments. Can be read in again."),
-    "csv": ("CSV", "One row per answer, for spreadsheets and R."),
-    "parquet": ("Parquet", "One row per answer with types, for pandas, polars and DuckDB."),
-    "settled": (
-        "Settled sets",
-        "One JSON line per query that one set settles: its fragments and conditions with answers and citations.",
-    ),
-}
 
 
 def from_file(request: HttpRequest) -> HttpResponse:
@@ -70,12 +61,12 @@ def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpRes
     file = form.cleaned_data["file"]
     try:
         kept = keep_upload(file.chunks())
-    except JobRefused as refused:
+    except Refused as refused:
         form.add_error(None, str(refused))
         return None
     try:
         return _queued(request, kind=Job.Kind.IMPORT, file=kept, file_name=file.name, **job)
-    except JobRefused as refused:
+    except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
         form.add_error(None, str(refused))
         return None
@@ -95,17 +86,18 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     """Starts exports and lists those there are."""
     error = ""
     if request.method == "POST":
-        if not may(request, "view", study.pk) or request.POST.get("format") not in formats_of(study):
+        offered = [each.key for each in formats_of(study)]
+        if not may(request, "view", study.pk) or request.POST.get("format") not in offered:
             error = "Choose one of the formats."
         else:
             try:
                 return _begin_export(request, study, request.POST["format"])
-            except JobRefused as refused:
+            except Refused as refused:
                 error = str(refused)
     context = {
         "title": "Exports",
         "error": error,
-        "formats": [(key, *FORMAT_TEXTS.get(key, (key, ""))) for key in formats_of(study)],
+        "formats": [(each.key, each.label, each.about) for each in formats_of(study)],
         "jobs": Job.objects.filter(study=study, kind=Job.Kind.EXPORT).select_related("by")[:20],
         "days": settings.ASSAY_JOB_FILE_DAYS,
         "judgments": study.judgments.exists(),
@@ -125,5 +117,5 @@ def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpRespon
         study=study,
         parameters={"format": format},
         file=new_file(format),
-        file_name=f"{study.slug}.{ENDINGS.get(format, format)}",
+        file_name=f"{study.slug}.{FORMATS[format].suffix}",
     )

@@ -10,7 +10,8 @@ from django.urls import reverse
 from evaluation.admin.pages import workbench_url
 from evaluation.admin.rights import roles
 from evaluation.models import Item, Role, Status
-from evaluation.selectors import studies_of
+from evaluation.permissions import studies_for
+from evaluation.selectors import with_judgment_counts
 
 MAX_STUDIES = 200
 
@@ -19,7 +20,9 @@ def index_context(request: HttpRequest) -> dict[str, Any]:
     """Every study of the user's in a fixed number of queries."""
     main = Item.objects.filter(study=OuterRef("pk"), role=Role.MAIN, withdrawn_at=None).order_by()
     n_items = Subquery(main.values("study").annotate(n=Count("pk")).values("n"))
-    studies = studies_of(request.user).annotate(n_items=Coalesce(n_items, 0))[:MAX_STUDIES]
+    studies = with_judgment_counts(studies_for(request.user)).annotate(n_items=Coalesce(n_items, 0))[
+        :MAX_STUDIES
+    ]
     role = roles(request)
     rows = [
         {
@@ -44,6 +47,6 @@ def _next(study: Any) -> tuple[str, str]:
         name, text = ("launch", "Check and launch") if study.n_items else ("upload", "Upload items")
         return text, reverse(f"admin:evaluation_study_{name}", args=[study.pk])
     if study.n_judgments:
-        return "Read the report", reverse("evaluation:study-report", args=[study.slug])
+        return "Read the report", reverse("analytics:study-report", args=[study.slug])
     waiting = {Status.LIVE: "Wait for participants", Status.PAUSED: "Resume"}
     return waiting.get(Status(study.status), ""), workbench_url(study)

@@ -12,11 +12,12 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter
-from evaluation.admin.pages import Act, ActRefused, act_page
+from evaluation.admin.pages import Act, act_page
 from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, may, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
 from evaluation.protocols.attributes import fill_in
+from evaluation.refusals import Refused
 from evaluation.services import withdraw_item
 
 
@@ -124,11 +125,11 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
 
     def do(data: dict[str, Any]) -> str:
         if study.status not in (Status.LIVE, Status.PAUSED):
-            raise ActRefused(
+            raise Refused(
                 f"Items are withdrawn from a study under way; this one is {study.get_status_display()}."
             )
         if item.withdrawn_at is not None:
-            raise ActRefused("This item is withdrawn already.")
+            raise Refused("This item is withdrawn already.")
         withdraw_item(item)
         return f"Withdrew item {item.key}."
 

@@ -20,18 +20,13 @@ from django.utils.cache import add_never_cache_headers
 from evaluation.admin.base import Scoped, StudyFilter
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import may, my_studies
-from evaluation.dumps import ENDINGS
+from evaluation.dumps import FORMATS
 from evaluation.models import Job
+from evaluation.refusals import Refused
 from evaluation.services.acts import log_act
-from evaluation.services.jobs import JobRefused, restart_job
+from evaluation.services.jobs import restart_job
 from evaluation.tasks import enqueue_job
 
-CONTENT_TYPES = {
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "settled": "application/jsonl",
-}
 # Seconds after which the page asks again where there are no scripts.
 REFRESH = "5"
 
@@ -112,7 +107,7 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponse("This study's viewers can't start that again.", status=403)
     try:
         restart_job(job)
-    except JobRefused as refused:
+    except Refused as refused:
         messages.error(request, str(refused))
     else:
         if job.study is not None:
@@ -129,13 +124,13 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     if job.kind != Job.Kind.EXPORT or job.state != Job.State.DONE or not job.file or not job.path.exists():
         raise Http404
     assert job.finished_at is not None  # it is done
-    form = job.parameters["format"]
-    name = f"{job.slug}-{job.finished_at:%Y-%m-%d}.{ENDINGS.get(form, form)}"
+    form = FORMATS[job.parameters["format"]]
+    name = f"{job.slug}-{job.finished_at:%Y-%m-%d}.{form.suffix}"
     response = FileResponse(
         job.path.open("rb"),
         as_attachment=True,
         filename=name,
-        content_type=CONTENT_TYPES.get(form, "application/octet-stream"),
+        content_type=form.content_type,
     )
     add_never_cache_headers(response)
     return response

@@ -11,10 +11,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import RowFilter, Scoped, StudyFilter, as_id
-from evaluation.admin.pages import Act, ActRefused, act_page
+from evaluation.admin.pages import Act, act_page
 from evaluation.admin.rights import FORM, may, study_for
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
-from evaluation.services import AlreadyExcluded, exclude, restore
+from evaluation.refusals import Refused
+from evaluation.services import exclude, restore
 
 
 class RaterFilter(RowFilter):
@@ -133,10 +134,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
     study, judgment = _judgment(request, pk)
 
     def do(data: dict[str, Any]) -> str:
-        try:
-            exclude(study=study, judgment=judgment, reason=data["reason"], by=request.user)
-        except AlreadyExcluded as already:
-            raise ActRefused(str(already)) from None
+        exclude(study=study, judgment=judgment, reason=data["reason"], by=request.user)
         return f"Excluded {judgment.rater}'s judgment of {judgment.item}."
 
     act = Act(
@@ -159,7 +157,7 @@ def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
         exclusion = Exclusion.objects.filter(judgment=judgment, undone_at=None).first()
         if exclusion is None:
-            raise ActRefused("This judgment is not excluded.")
+            raise Refused("This judgment is not excluded.")
         restore(exclusion, reason=data["reason"], by=request.user)
         return f"Restored {judgment.rater}'s judgment of {judgment.item}."
 

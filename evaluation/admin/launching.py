@@ -1,5 +1,6 @@
 """Launching, pausing, resuming, closing."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -7,13 +8,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from evaluation import hooks
 from evaluation.admin.design import frozen_items, study_design
-from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page, page, workbench_url
+from evaluation.admin.pages import Act, OptionalReasonForm, act_page, page, workbench_url
 from evaluation.admin.rights import FORM, may, study_page
 from evaluation.models import Job, Status, Study
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import (
-    LaunchRefused,
-    WrongStatus,
     close_study,
     launch_advice,
     launch_cautions,
@@ -23,7 +24,7 @@ from evaluation.services import (
     resume_study,
 )
 from evaluation.services.acts import log_act
-from evaluation.services.jobs import JobRefused, begin_job
+from evaluation.services.jobs import begin_job
 from evaluation.tasks import enqueue_job
 
 
@@ -32,6 +33,19 @@ def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
     if study.status != Status.DRAFT:
         return []
     found = launch_advice(study, user)
+    return _with_ways(study, found)
+
+
+def cautions_on(study: Study) -> list[tuple[str, str, str]]:
+    """Of a study that was launched what it is not set up for, as `advice_on` gives it."""
+    found = (
+        [] if study.status == Status.DRAFT else [e for says in hooks.running_cautions for e in says(study)]
+    )
+    return _with_ways(study, found)
+
+
+def _with_ways(study: Study, found: Iterable[hooks.Advice]) -> list[tuple[str, str, str]]:
+    """Sentence, label and address (or empty) of where it can be mended."""
     return [(e.text, e.label, reverse(e.url_name, args=[study.pk]) if e.url_name else "") for e in found]
 
 
@@ -47,8 +61,8 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
         try:
             if not unconfirmed:
                 return _launch(request, study)
-        except (LaunchRefused, WrongStatus, JobRefused) as refused:
-            problems = getattr(refused, "problems", None) or [str(refused)]
+        except Refused as refused:
+            problems = refused.problems
     if study.status == Status.DRAFT and not problems:
         problems = launch_problems(study)
     job = Job.objects.filter(study=study, kind=Job.Kind.LAUNCH).first()
@@ -80,9 +94,9 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
         messages.success(request, f"{study.title} is live.")
         return HttpResponseRedirect(workbench_url(study))
     if problems := launch_problems(study):
-        raise LaunchRefused(problems)
+        raise Refused(*problems)
     if study.status != Status.DRAFT:
-        raise WrongStatus(f"Only a draft can be launched; this study is {study.status}.")
+        raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
     job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
     log_act(study=study, by=request.user, message=f"Began to launch {n:,} items.")
     enqueue_job(job)
@@ -93,10 +107,7 @@ def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
     move, said = act.pop("move"), act.pop("said")
 
     def do(data: dict[str, Any]) -> str:
-        try:
-            move(study)
-        except WrongStatus as wrong:
-            raise ActRefused(str(wrong)) from None
+        move(study)
         return str(said)
 
     back = workbench_url(study)

@@ -10,7 +10,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.base import ABOUT, CAN_BE_OVER, FORM, OVER, stored
+from evaluation.protocols.base import ABOUT, FORM, stored
+from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.questions import find_question_problems
 
 OVERS = {
@@ -79,10 +80,10 @@ def number_part(key: str, label: str) -> Part:
     return form_part(key, label, Number)
 
 
-def over_part(kind: Kind) -> Part:
-    allowed = CAN_BE_OVER.get(kind, frozenset())
-    choices = [(over.value, text) for over, text in OVERS.items() if over in allowed]
-    default = OVER.get(kind, Over.ITEM).value
+def over_part(key: str) -> Part:
+    kind = KINDS[key]
+    choices = [(over.value, text) for over, text in OVERS.items() if over in kind.overs]
+    default = kind.default_over.value
     return form_part("over", "Asked of", lambda: forms.ChoiceField(choices=choices, required=False), default)
 
 
@@ -221,7 +222,7 @@ def parts_of_kind(kind: str, before: Options) -> tuple[Part, ...]:
         case Kind.RANKING:
             return (tick_part("ties", "Equals are allowed"),)
         case _:
-            return ()
+            return (over_part(kind),) if len(KINDS[kind].overs) > 1 else ()
 
 
 class OptionsWidget(forms.MultiWidget):
@@ -273,7 +274,7 @@ class OptionsField(forms.MultiValueField):
         for part, value in zip(self.keys, data_list or [None] * len(self.keys), strict=False):
             part.write(options, value)
         if self.kind:
-            problems = find_question_problems(Question("", Kind(self.kind), "", options=options))
+            problems = find_question_problems(Question("", self.kind, "", options=options))
             if problems:
                 raise ValidationError([str(problem).partition(": ")[2] for problem in problems])
         return options

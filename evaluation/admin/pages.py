@@ -7,12 +7,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from evaluation.admin.rights import may
+from evaluation.admin.rights import FORM, View, may, study_page
 from evaluation.hooks import Registry
 from evaluation.models import Study
+from evaluation.refusals import Refused
 from evaluation.services.acts import log_act
 
 
@@ -32,6 +33,9 @@ class Tab:
 
 
 tabs: Registry[Tab] = Registry()
+# Pages about one study that the other apps serve: (route, name, view), the route behind /admin/evaluation/study/<id>/,
+# the name behind evaluation_study_. Asked for when Django makes the addresses.
+study_pages: Registry[Callable[[], Iterable[tuple[str, str, View]]]] = Registry()
 
 
 def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> dict[str, Any]:
@@ -61,6 +65,18 @@ def page(
     return render(request, template, {**around, **context}, status=status)
 
 
+def moved_page(url_name: str) -> View:
+    """The view at a page's former address, which leads on with the query, and with the form that was sent."""
+
+    @study_page(methods=FORM)
+    def answer(request: HttpRequest, study: Study, **named: Any) -> HttpResponse:
+        address = reverse(f"admin:{url_name}", kwargs={"pk": study.pk, **named})
+        query = request.META.get("QUERY_STRING", "")
+        return redirect(f"{address}?{query}" if query else address, permanent=True, preserve_request=True)
+
+    return answer
+
+
 def workbench_url(study: Study) -> str:
     return reverse("admin:evaluation_study_workbench", args=[study.pk])
 
@@ -82,14 +98,6 @@ class OptionalReasonForm(ReasonForm):
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text="Stands in the study's history beside your name. May be left empty.",
     )
-
-
-class ActRefused(Exception):
-    """The act can't be done; carries every reason."""
-
-    def __init__(self, *problems: str) -> None:
-        self.problems = problems
-        super().__init__("; ".join(problems))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +129,7 @@ def act_page(request: HttpRequest, study: Study, act: Act, *, tab: str = "") -> 
     if request.method == "POST" and form.is_valid():
         try:
             done = act.do(form.cleaned_data)
-        except ActRefused as refused:
+        except Refused as refused:
             for problem in refused.problems:
                 form.add_error(None, problem)
         else:

@@ -10,9 +10,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.urls import reverse
 
 from evaluation.admin.base import Scoped, StudyFilter, as_id
-from evaluation.admin.pages import Act, ActRefused, act_page
+from evaluation.admin.pages import Act, act_page
 from evaluation.admin.rights import FORM, may, my_studies, study_for
 from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
+from evaluation.refusals import Refused
 from evaluation.services import AlreadyExcluded, exclude, restore
 
 # Raters that one act is about, at most; more is a sign of a slip.
@@ -143,7 +144,7 @@ def exclude_raters(request: HttpRequest) -> HttpResponse:
                 continue
             done.append(str(rater))
         if not done:
-            raise ActRefused("All of them are excluded already.")
+            raise Refused("All of them are excluded already.")
         return f"Excluded {_named(done)}."
 
     act = Act(
@@ -173,7 +174,7 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
             restore(exclusion, reason=data["reason"], by=request.user)
             done.append(str(exclusion.rater))
         if not done:
-            raise ActRefused("None of them is excluded.")
+            raise Refused("None of them is excluded.")
         return f"Restored {_named(done)}."
 
     act = Act(

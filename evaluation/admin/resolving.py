@@ -7,11 +7,11 @@ from django.contrib.admin.models import ADDITION
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page, workbench_url
+from evaluation.admin.pages import Act, OptionalReasonForm, act_page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.services.acts import log_act
-from evaluation.services.resolving import CannotResolve, derive_resolver, has_entries
+from evaluation.services.resolving import derive_resolver, has_entries
 
 TEXT = (
     "Makes a draft out of the sets that count, with an item for each query that two calibrators or more have judged. "
@@ -43,10 +43,7 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
     made: list[Study] = []
 
     def do(data: dict[str, Any]) -> str:
-        try:
-            derived = derive_resolver(study, slug=data["slug"], title=data["title"])
-        except CannotResolve as cannot:
-            raise ActRefused(str(cannot)) from None
+        derived = derive_resolver(study, slug=data["slug"], title=data["title"])
         log_act(study=derived.study, by=request.user, message=f"Derived from {study.title}.", flag=ADDITION)
         made.append(derived.study)
         return f"Derived the resolver's study. {derived}"

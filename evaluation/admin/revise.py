@@ -16,7 +16,8 @@ from evaluation.admin.rules import Prose, StepsForm
 from evaluation.admin.study_forms import TEXTS
 from evaluation.canonical import canonical_hash
 from evaluation.models import Status, Study
-from evaluation.services import Change, RevisionRefused, WrongStatus, plan_revision, revise_study
+from evaluation.refusals import Refused
+from evaluation.services import Change, plan_revision, revise_study
 from evaluation.services.acts import log_act
 
 
@@ -122,8 +123,8 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
             plan = plan_revision(study, changes)
             if request.POST.get("confirmed") == canonical_hash(changes):
                 return _revise(request, study, form, changes)
-        except (RevisionRefused, WrongStatus) as refused:
-            for problem in getattr(refused, "problems", None) or [str(refused)]:
+        except Refused as refused:
+            for problem in refused.problems:
                 form.add_error(None, problem)
             plan = None
     context = {

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from evaluation.admin import files, launching, members, resolving, revise, workbench
 from evaluation.admin.base import Scoped
-from evaluation.admin.pages import Tab, tabs, workbench_url
+from evaluation.admin.pages import Tab, study_pages, tabs, workbench_url
 from evaluation.admin.rights import may, my_studies
 from evaluation.admin.rules import CODE_FIELDS, StepsForm, why_codes_are_fixed
 from evaluation.admin.study_forms import (
@@ -25,8 +25,9 @@ from evaluation.admin.study_forms import (
     TextForm,
 )
 from evaluation.models import Arm, Attribute, Question, Study, Text
+from evaluation.refusals import WrongState
 from evaluation.services import add_arms, create_study
-from evaluation.services.drafts import NotADraft, delete_draft, locked_draft
+from evaluation.services.drafts import delete_draft, locked_draft
 
 tabs.register("workbench", Tab("Workbench", "evaluation_study_workbench", 10, per_study=True))
 tabs.register("design", Tab("Design", "evaluation_study_change", 20, per_study=True))
@@ -269,7 +270,7 @@ class StudyAdmin(Scoped):
     def lock_draft(self, obj: Any) -> None:
         try:
             locked_draft(obj)
-        except NotADraft as frozen:
+        except WrongState as frozen:
             raise PermissionDenied(str(frozen)) from None
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
@@ -299,7 +300,7 @@ class StudyAdmin(Scoped):
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         try:
             delete_draft(obj)
-        except NotADraft as frozen:
+        except WrongState as frozen:
             raise PermissionDenied(str(frozen)) from None
 
     # --- further pages ----------------------------------------------------------------------------------------------
@@ -326,4 +327,5 @@ class StudyAdmin(Scoped):
             ("<int:pk>/resolve/", "resolve", resolving.resolve),
             ("<int:pk>/members/", "members", members.members),
             ("<int:pk>/exports/", "exports", files.exports),
+            *((f"<int:pk>/{route}", name, view) for pages in study_pages for route, name, view in pages()),
         )

@@ -9,6 +9,7 @@ from evaluation.admin.rules import CODES, CodesForm, Prose, StepsForm, why_codes
 from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
+from evaluation.protocols.kinds import KINDS
 from evaluation.services import PAPER_ARMS
 
 ARMS: dict[str, tuple[str, Any]] = {
@@ -175,7 +176,7 @@ class QuestionForm(forms.ModelForm):
         # What a new question is answered with is worded once its kind is known.
         self.fields["options"] = OptionsField(question.kind or Kind.TEXT, question.options)
         if question.pk is None:
-            self.fields["kind"] = forms.ChoiceField(choices=[(each.value, each.value) for each in Kind])
+            self.fields["kind"] = forms.ChoiceField(choices=[(key, key) for key in KINDS])
         else:
             self.fields["kind"].disabled = True
 

@@ -7,12 +7,12 @@ from django.urls import reverse
 
 from evaluation import hooks
 from evaluation.admin.design import study_design
-from evaluation.admin.launching import advice_on
+from evaluation.admin.launching import advice_on, cautions_on
 from evaluation.admin.pages import page
 from evaluation.admin.resolving import can_be_resolved
 from evaluation.admin.rights import may, study_page
+from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
-from evaluation.reports.view import Fact
 from evaluation.selectors import counting_judgments, judgments_left_out, standing_exclusions
 from evaluation.services import launch_problems
 
@@ -34,6 +34,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
         "advice": advice_on(study, request.user),
+        "cautions": cautions_on(study),
         "design": study_design(study) if draft else None,
         "judged": judged,
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
@@ -83,7 +84,7 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
         )
     if study.status == Status.PAUSED:
         return "Paused: nobody gets new items; who has one may finish it.", "Resume", _url(study, "resume")
-    report = reverse("evaluation:study-report", args=[study.slug])
+    report = reverse("analytics:study-report", args=[study.slug])
     if study.status == Status.LIVE:
         text = "Live: participants can enter at the link below."
         return (text, "Open the report", report) if judged else (text, "", "")

@@ -1,4 +1,4 @@
-"""Who asks: a token in the Authorization header, nothing else. No cookie opens the API, so none can be forged."""
+"""Authentication by a token in the Authorization header alone. No cookie opens the API, so none can be forged."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""What every view of the API does alike."""
+"""Base classes of the API's views."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class ApiView(APIView):
         self.query = (self.query_class if request.method in SAFE_METHODS else Query).read(request)
 
     def authorise(self) -> None:
-        """What more than a valid token is needed; before a word about parameters."""
+        """Checks what is needed beside a valid token, before a word about parameters."""
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         final = super().finalize_response(request, response, *args, **kwargs)
@@ -58,5 +58,5 @@ class StudyView(ApiView):
     study: Study
 
     def authorise(self) -> None:
-        write = self.request.method not in SAFE_METHODS
-        self.study = get_study_for(self.request.user, self.kwargs["slug"], write=write)
+        right = "view" if self.request.method in SAFE_METHODS else "write"
+        self.study = get_study_for(self.request.user, self.kwargs["slug"], right=right)

@@ -10,7 +10,7 @@ from rest_framework.exceptions import APIException, NotFound, PermissionDenied, 
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
-from evaluation.permissions import ReadOnly
+from evaluation.permissions import NoRight
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -22,7 +22,7 @@ class FieldProblemSerializer(serializers.Serializer[Any]):
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
-    """What went wrong (RFC 9457)."""
+    """A problem (RFC 9457)."""
 
     type = serializers.CharField(help_text="about:blank: the status says what kind of problem this is.")
     title = serializers.CharField(help_text="The status in words.")
@@ -40,7 +40,7 @@ CONFLICTS: dict[Any, Any] = {(409, MEDIA_TYPE): ProblemSerializer}
 
 
 class Conflict(APIException):
-    """What is asked for does not go with the state that things are in."""
+    """The request does not go with the state that things are in."""
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This can't be done in the present state."
@@ -71,7 +71,7 @@ def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None
 def _as_api_exception(exc: Any) -> Any:
     if isinstance(exc, Http404):
         return NotFound("There is nothing here that you may see.")
-    if isinstance(exc, ReadOnly):
+    if isinstance(exc, NoRight):
         return PermissionDenied("You may read this study, not change it.", code="read_only")
     return exc
 

@@ -40,7 +40,7 @@ class Schema(AutoSchema):
         return [*super().get_override_parameters(), *([query] if reads else [])]
 
     def get_description(self) -> str:  # type: ignore[override]
-        """What an operation says of itself; a view's docstring is for who reads the code."""
+        """Leaves a view's docstring out: it is for those who read the code."""
         return ""
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Schema(AutoSchema):
 
 
 def _headers(code: str) -> dict[str, Any]:
-    """What a client must read in the head of such an answer."""
+    """The headers that a client must read of such an answer."""
     wait = {"description": "Seconds to wait.", "required": True, "schema": {"type": "integer", "minimum": 0}}
     return {"headers": {"Retry-After": wait}} if code == "429" else {}
 

@@ -10,9 +10,11 @@ from rest_framework.response import Response
 
 from evaluation.api.base import ApiView, StudyView
 from evaluation.api.paging import NewestFirst
-from evaluation.api.query import PageQuery
-from evaluation.models import Role, Status, Study, StudyMember
-from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, studies_of
+from evaluation.api.query import PageQuery, Strict
+from evaluation.models import GoingBack, Role, Status, Study, StudyMember
+from evaluation.permissions import roles_of, studies_for
+from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, with_judgment_counts
+from evaluation.services.acts import log_act
 
 
 class StudySerializer(serializers.Serializer[Any]):
@@ -67,10 +69,19 @@ class StudyDetailSerializer(StudySerializer):
     exact_times = serializers.BooleanField(
         help_text="Whether judgments carry exact times instead of the day."
     )
+    going_back = serializers.ChoiceField(
+        choices=GoingBack.choices, help_text="Which answers participants may revise until their visit ends."
+    )
     revisions = RevisionSerializer(many=True)
     arms = ArmSerializer(many=True)
     systems = SystemSerializer(many=True)
     counts = CountsSerializer()
+
+
+class StudyChangesSerializer(Strict):
+    going_back = serializers.ChoiceField(
+        choices=GoingBack.choices, required=False, help_text="Holds from now on, also for who is at work."
+    )
 
 
 class StudyList(ApiView):
@@ -84,15 +95,10 @@ class StudyList(ApiView):
         responses=StudySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return self.paged(studies_of(request.user), self._records)
+        return self.paged(with_judgment_counts(studies_for(request.user)), self._records)
 
     def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
-        studies = list(studies)
-        roles = dict(
-            StudyMember.objects.filter(user=self.request.user.pk, study__in=studies).values_list(
-                "study", "role"
-            )
-        )
+        roles = roles_of(self.request.user)
         return [_record(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
 
 
@@ -104,7 +110,27 @@ class StudyDetail(StudyView):
         responses=StudyDetailSerializer,
     )
     def get(self, request: Request, slug: str) -> Response:
-        study = self.study
+        return Response(self._detail())
+
+    @extend_schema(
+        operation_id="change_study",
+        summary="Change which answers participants may revise",
+        tags=["studies"],
+        request=StudyChangesSerializer,
+        responses=StudyDetailSerializer,
+    )
+    def patch(self, request: Request, slug: str) -> Response:
+        changes = StudyChangesSerializer(data=request.data)
+        changes.is_valid(raise_exception=True)
+        chosen = changes.validated_data.get("going_back", self.study.going_back)
+        if chosen != self.study.going_back:
+            self.study.going_back = chosen
+            self.study.save(update_fields=["going_back"])
+            log_act(study=self.study, by=request.user, message=f"Answers that can be revised: {chosen}.")
+        return Response(self._detail())
+
+    def _detail(self) -> dict[str, Any]:
+        study, request = self.study, self.request
         role = study.members.filter(user=request.user.pk).values_list("role", flat=True).first()
         left_out = judgments_left_out(study)
         counting = counting_judgments(study).count()
@@ -113,6 +139,7 @@ class StudyDetail(StudyView):
             "redundancy": study.redundancy,
             "baseline": study.baseline,
             "exact_times": study.exact_times,
+            "going_back": study.going_back,
             "revisions": list(study.revisions.order_by("number").values("number", "spec_hash")),
             "arms": list(study.arms.values("key", "label", "context_at_generation", "context_at_judging")),
             "systems": list(study.systems.values("key", "label", "family")),
@@ -124,7 +151,7 @@ class StudyDetail(StudyView):
                 "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out.items())],
             },
         }
-        return Response(record)
+        return record
 
 
 def _record(study: Study, role: str | None, judgments: int) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from django.urls import path
 from evaluation.api.items import ItemDetail, ItemList
 from evaluation.api.judgments import JudgmentList
 from evaluation.api.raters import RaterList
-from evaluation.api.report import ReportDetail
 from evaluation.api.studies import StudyDetail, StudyList
 
 urlpatterns = [
@@ -16,5 +15,4 @@ urlpatterns = [
     path("studies/<slug:slug>/items/<path:key>/", ItemDetail.as_view(), name="item-detail"),
     path("studies/<slug:slug>/raters/", RaterList.as_view(), name="rater-list"),
     path("studies/<slug:slug>/judgments/", JudgmentList.as_view(), name="judgment-list"),
-    path("studies/<slug:slug>/report/", ReportDetail.as_view(), name="report-detail"),
 ]

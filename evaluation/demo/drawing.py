@@ -26,7 +26,7 @@ import numpy as np
 from evaluation.protocols import Kind, Over, Question
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries import drafted_entries, merge_entries
-from evaluation.protocols.values import parts_of
+from evaluation.protocols.parts import parts_of
 
 Parameters = Mapping[str, Any]
 
@@ -160,7 +160,7 @@ def draw_entries(drawing: Drawing, question: Question) -> list[dict[str, Any]]:
     return [*kept.values(), *added]
 
 
-DRAWS: Mapping[Kind, Callable[[Drawing, Question], Any]] = {
+DRAWS: Mapping[str, Callable[[Drawing, Question], Any]] = {
     Kind.SCALE: draw_scale,
     Kind.PREFERENCE: draw_preference,
     Kind.RANKING: draw_ranking,

@@ -3,20 +3,17 @@
 The format is described in docs/formats.md and by the JSON Schemas in `schema/`.
 """
 
-from evaluation.dumps.exporting import ENDINGS, FORMATS, export_study, export_to, formats_of
+from evaluation.dumps.exporting import export_study, export_to, formats_of
+from evaluation.dumps.formats import FORMATS
 from evaluation.dumps.importing import import_dump
 from evaluation.dumps.lines import FileSource, Source
-from evaluation.dumps.problems import ExportRefused, ImportRefused
 from evaluation.dumps.published import RELEASES, read_release
 from evaluation.dumps.revision import read_revision
 
 __all__ = [
-    "ENDINGS",
     "FORMATS",
     "RELEASES",
-    "ExportRefused",
     "FileSource",
-    "ImportRefused",
     "Source",
     "export_study",
     "export_to",

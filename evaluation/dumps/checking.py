@@ -12,9 +12,10 @@ from evaluation.canonical import canonical_hash, study_hash
 from evaluation.dumps.header import Header, read_header
 from evaluation.dumps.items import Preparer, Record, hash_problem, items_on, stimulus_problems
 from evaluation.dumps.lines import Line, Source
-from evaluation.dumps.problems import ImportRefused, LineInvalid, Problems
+from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.schemas import schema_problems
 from evaluation.models import Query, Response, Status
+from evaluation.refusals import Refused
 from evaluation.services.compiling import renderer_for
 from evaluation.services.importing import ImportedItem, ImportedJudgment
 
@@ -100,7 +101,7 @@ class Checker:
             self._line(line)
             watch("checking", line.done, self.source.total)
         if self.checked is None:
-            raise ImportRefused([f"{self.source.name} is empty."])
+            raise Refused(f"{self.source.name} is empty.")
         self._at_the_end(self.checked)
         self.problems.refuse_if_any()
         return self.checked

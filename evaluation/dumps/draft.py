@@ -8,10 +8,10 @@ from evaluation.dumps.checking import Watch
 from evaluation.dumps.importing import import_dump
 from evaluation.dumps.jsonl import study_record
 from evaluation.dumps.lines import Line, Source
-from evaluation.dumps.problems import ImportRefused
 from evaluation.models import Status, Study
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.compiling import compile_spec
-from evaluation.services.drafts import NotADraft, take_over_items
+from evaluation.services.drafts import take_over_items
 from evaluation.services.importing import discard_import, unfinished_import
 
 
@@ -82,7 +82,7 @@ def import_items(
     watch: Watch = lambda phase, done, total: None,
     still_mine: Callable[[], None] = lambda: None,
 ) -> int:
-    """Makes the file's items the draft's, instead of those it had; returns how many. ImportRefused changes nothing.
+    """Makes the file's items the draft's, instead of those it had; returns how many. Refused changes nothing.
 
     They are read into a study of their own, which nobody sees, and change places at once.
     """
@@ -100,12 +100,10 @@ def import_items(
     )
     try:
         if incoming.status != Status.DRAFT:
-            raise ImportRefused(
-                ["Items for a draft can't have judgments; make a new study from this file instead."]
-            )
+            raise Refused("Items for a draft can't have judgments; make a new study from this file instead.")
         still_mine()
         return take_over_items(study, incoming)
-    except NotADraft as too_late:
-        raise ImportRefused([str(too_late)]) from None
+    except WrongState as too_late:
+        raise Refused(str(too_late)) from None
     finally:
         discard_import(incoming)

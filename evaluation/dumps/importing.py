@@ -10,8 +10,9 @@ from django.db import DatabaseError
 from evaluation.dumps.checking import Checked, Checker, Watch
 from evaluation.dumps.items import Preparer, items_on
 from evaluation.dumps.lines import Source
-from evaluation.dumps.problems import ImportRefused, LineInvalid
+from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Study
+from evaluation.refusals import Refused
 from evaluation.rendering import RenderBox
 from evaluation.services.compiling import renderer_for
 from evaluation.services.importing import (
@@ -38,7 +39,7 @@ def import_dump(
     replace_broken: bool = False,
     watch: Watch = lambda phase, done, total: None,
 ) -> Study:
-    """The study of that slug, made from the source; ImportRefused, and nothing is there, if anything is wrong.
+    """The study of that slug, made from the source; Refused, and nothing is there, if anything is wrong.
 
     Whatever interrupts the writing, what was written is deleted again. Only a process that is killed outright
     leaves an unfinished, invisible study behind; `replace_broken` deletes it first.
@@ -66,15 +67,13 @@ def _make_room(slug: str, replace_broken: bool) -> None:
         if not replace_broken:
             dump = unfinished.created_by_import
             assert dump is not None
-            raise ImportRefused(
-                [
-                    f"An import of {slug!r} that was started at {dump.started_at:%Y-%m-%d %H:%M} UTC has not finished. "
-                    "If it isn't running any more, import again with --replace-broken."
-                ]
+            raise Refused(
+                f"An import of {slug!r} that was started at {dump.started_at:%Y-%m-%d %H:%M} UTC has not finished. "
+                "If it isn't running any more, import again with --replace-broken."
             )
         discard_import(unfinished)
     if Study.objects.filter(slug=slug).exists():
-        raise ImportRefused([f"There is a study {slug!r} already."])
+        raise Refused(f"There is a study {slug!r} already.")
 
 
 def _begin(source: Source, checked: Checked, owner: Any) -> Study:
@@ -87,7 +86,7 @@ def _begin(source: Source, checked: Checked, owner: Any) -> Study:
             owner=owner,
         )
     except ValidationError as invalid:
-        raise ImportRefused(invalid.messages) from None
+        raise Refused(*invalid.messages) from None
 
 
 def _write(source: Source, checked: Checked, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
@@ -129,8 +128,8 @@ def _batches(source: Source, preparer: Preparer, frozen: bool) -> Iterator[tuple
         yield batch, done
 
 
-def _changed(source: Source) -> ImportRefused:
-    return ImportRefused([f"{source.name} was changed while it was being read."])
+def _changed(source: Source) -> Refused:
+    return Refused(f"{source.name} was changed while it was being read.")
 
 
 def _discard(study: Study, interrupted: BaseException) -> None:

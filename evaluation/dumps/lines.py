@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from evaluation.dumps.problems import ImportRefused
+from evaluation.refusals import Refused
 
 MAX_LINE = 10_000_000
 BOM = b"\xef\xbb\xbf"
@@ -65,9 +65,9 @@ class FileSource:
         try:
             self._total = path.stat().st_size
         except OSError as error:
-            raise ImportRefused([f"{path} can't be read: {error.strerror}."]) from None
+            raise Refused(f"{path} can't be read: {error.strerror}.") from None
         if not path.is_file():
-            raise ImportRefused([f"{path} is not a file."])
+            raise Refused(f"{path} is not a file.")
 
     @property
     def total(self) -> int:
@@ -85,7 +85,7 @@ class FileSource:
             with self.path.open("rb") as handle:
                 yield from self._lines(handle)
         except OSError as error:
-            raise ImportRefused([f"{self.path} can't be read: {error.strerror}."]) from error
+            raise Refused(f"{self.path} can't be read: {error.strerror}.") from error
 
     def _lines(self, handle: BinaryIO) -> Iterator[Line]:
         number = done = 0

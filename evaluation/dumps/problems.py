@@ -1,24 +1,13 @@
 """What is wrong with a dump, in sentences with their line, and the exceptions that carry them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+
+from evaluation.refusals import Refused
 
 # A file made by a wrong script has the same fault on every line; nobody reads more of them than this.
 MAX_SHOWN = 1_000
 # A message may quote a value of the file; not all of it.
 MAX_QUOTED = 300
-
-
-class ImportRefused(Exception):
-    """Nothing was imported. `problems` holds the first sentences, `total` says how many there were."""
-
-    def __init__(self, problems: Sequence[str], total: int | None = None) -> None:
-        self.problems = list(problems)
-        self.total = len(self.problems) if total is None else total
-        super().__init__("; ".join(self.problems[:20]))
-
-
-class ExportRefused(Exception):
-    """Nothing was exported."""
 
 
 class LineInvalid(Exception):
@@ -44,7 +33,7 @@ class Problems:
 
     def refuse_if_any(self) -> None:
         if self.total:
-            raise ImportRefused(self.sentences, self.total)
+            raise Refused(*self.sentences, total=self.total)
 
 
 def shortened(text: str) -> str:

@@ -6,21 +6,21 @@ from typing import Any
 from evaluation.dumps.lines import BOM, MAX_LINE, parse_line
 from evaluation.dumps.problems import shortened
 from evaluation.dumps.schemas import schema_problems
-from evaluation.services import RevisionRefused
+from evaluation.refusals import Refused
 
 
 def read_revision(path: Path) -> dict[str, Any]:
-    """The parts of the spec that the file changes; RevisionRefused with every reason if it does not fit the schema."""
+    """The parts of the spec that the file changes; Refused with every reason if it does not fit the schema."""
     try:
         with path.open("rb") as handle:
             raw = handle.read(MAX_LINE + 1)
     except OSError as error:
-        raise RevisionRefused([f"{path} can't be read: {error.strerror}."]) from None
+        raise Refused(f"{path} can't be read: {error.strerror}.") from None
     if len(raw) > MAX_LINE:
-        raise RevisionRefused([f"{path} is longer than {MAX_LINE // 1_000_000} MB."])
+        raise Refused(f"{path} is longer than {MAX_LINE // 1_000_000} MB.")
     line = parse_line(raw.removeprefix(BOM), 1, 0)
     problems = [*line.problems, *([] if line.value is None else schema_problems("revision", line.value))]
     if problems:
-        raise RevisionRefused([f"{path.name}: {shortened(problem)}" for problem in problems])
+        raise Refused(*[f"{path.name}: {shortened(problem)}" for problem in problems])
     spec: dict[str, Any] = line.value["spec"]
     return spec

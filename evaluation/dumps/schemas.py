@@ -11,6 +11,8 @@ from typing import Any
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
 
+from evaluation.protocols.kinds import KINDS
+
 FOLDER = Path(__file__).resolve().parent / "schema"
 # More faults than this in one line help nobody to mend it.
 MAX_PER_LINE = 20
@@ -36,8 +38,11 @@ def _revision_schema() -> dict[str, Any]:
 
 
 @cache
-def _validator(name: str) -> Any:
-    schema = load_schema(name)
+def _validator(name: str, kinds: tuple[str, ...]) -> Any:
+    """The schema's validator, with the kinds of question that are registered, which the file lists for its readers."""
+    schema = deepcopy(load_schema(name))
+    if "question" in schema["$defs"]:
+        schema["$defs"]["question"]["properties"]["kind"]["enum"] = list(kinds)
     return DumpValidator(_inlined(schema, schema["$defs"]))
 
 
@@ -102,7 +107,9 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
 
 def schema_problems(name: str, value: Any) -> list[str]:
     """Where the value departs from the schema, a sentence each."""
-    return [_sentence(error) for error in islice(_validator(name).iter_errors(value), MAX_PER_LINE)]
+    return [
+        _sentence(error) for error in islice(_validator(name, tuple(KINDS)).iter_errors(value), MAX_PER_LINE)
+    ]
 
 
 def _sentence(error: ValidationError) -> str:

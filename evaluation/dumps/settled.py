@@ -14,9 +14,9 @@ from typing import Any
 import orjson
 from django.db.models import Count
 
-from evaluation.dumps.problems import ExportRefused
 from evaluation.models import Role, Study
 from evaluation.protocols.entries import Citation, Entry
+from evaluation.refusals import Refused
 from evaluation.services.resolving import CalibratedSet, calibrated_sets, has_entries, n_queries
 
 
@@ -42,12 +42,10 @@ class Settled:
 
 
 def settled_sets(study: Study) -> Settled:
-    """What is settled in a study, in the order of its judgments; ExportRefused where nothing is."""
+    """What is settled in a study, in the order of its judgments; Refused where nothing is."""
     latest = study.revisions.order_by("-number").first()
     if latest is None or not has_entries(latest.spec):
-        raise ExportRefused(
-            "Only a study of condition-answer-citation entries that was launched has settled sets."
-        )
+        raise Refused("Only a study of condition-answer-citation entries that was launched has settled sets.")
     by_query = calibrated_sets(study)
     alone = {query: sets[0] for query, sets in by_query.items() if len(sets) == 1}
     wanted = sets_wanted(study)
@@ -59,7 +57,7 @@ def settled_sets(study: Study) -> Settled:
         waiting=len(alone) - len(settled),
     )
     if not found.sets:
-        raise ExportRefused(f"Nothing is settled yet. {found}")
+        raise Refused(f"Nothing is settled yet. {found}")
     return found
 
 

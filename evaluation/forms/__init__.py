@@ -8,10 +8,11 @@ Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers an
 from evaluation.forms.answered import answers_as_data
 from evaluation.forms.entry_shapes import Drafting, RoundGiven
 from evaluation.forms.feedback import build_feedback
-from evaluation.forms.merging import merge_drafts
+from evaluation.forms.merging import held_fields, merge_drafts
 from evaluation.forms.names import response_names
 from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
 from evaluation.forms.reading import (
+    HELD,
     INSTRUCTION,
     LOOK,
     PROBLEM_NOTE,
@@ -24,6 +25,7 @@ from evaluation.forms.screen import build_screen
 from evaluation.forms.shapes import Field, Screen
 
 __all__ = [
+    "HELD",
     "INSTRUCTION",
     "LOOK",
     "PROBLEM_NOTE",
@@ -36,6 +38,7 @@ __all__ = [
     "answers_as_data",
     "build_feedback",
     "build_screen",
+    "held_fields",
     "merge_drafts",
     "problem_text",
     "read_fields",

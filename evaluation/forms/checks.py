@@ -11,7 +11,7 @@ from evaluation.forms.building import Page, build_option
 from evaluation.forms.problems import text_for
 from evaluation.forms.shapes import Cell, Field, Row
 from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.values import parts_of
+from evaluation.protocols.parts import parts_of
 
 TICKED = "1"
 

@@ -7,7 +7,6 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from evaluation.analytics.quality import SHORT_TEXT
 from evaluation.forms.building import Builder, Page, build_option
 from evaluation.forms.checks import build_checklist
 from evaluation.forms.choices import build_choice
@@ -17,18 +16,22 @@ from evaluation.forms.problems import text_for
 from evaluation.forms.ranking import build_ranking
 from evaluation.forms.scales import build_scale
 from evaluation.forms.shapes import Field
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Question
+from evaluation.protocols.kinds import KINDS
+from evaluation.protocols.questions import SHORT_TEXT
+from evaluation.registry import Table
 
 
 def build_field(question: Question, page: Page, value: Any) -> Field:
+    form = KINDS[question.kind].form
     field: Field = {
         "key": question.key,
         "id": SafeString(f"q-{escape(question.key)}"),
-        "template": f"evaluation/_{question.kind}.html",
+        "template": f"evaluation/_{form}.html",
         "prompt": question.prompt,
         "help": question.help,
         "required": question.required,
-        "error": text_for(page.errors.get(question.key, ""), question.kind),
+        "error": text_for(page.errors.get(question.key, ""), form),
         "options": [],
         "heads": [],
         "rows": [],
@@ -36,7 +39,7 @@ def build_field(question: Question, page: Page, value: Any) -> Field:
         "points": None,
         "value": "",
     }
-    BUILDERS[question.kind](field, question, page, value)
+    BUILDERS[form](field, question, page, value)
     return field
 
 
@@ -63,13 +66,17 @@ def _text(field: Field, question: Question, page: Page, value: Any) -> None:
     field["moves"] = json.dumps(moves) if (moves := page.trace.get(question.key)) else ""
 
 
-# A further kind of question is a function here and a partial templates/evaluation/_<kind>.html.
-BUILDERS: dict[Kind, Builder] = {
-    Kind.PREFERENCE: _preference,
-    Kind.CHECKLIST: build_checklist,
-    Kind.CHOICE: build_choice,
-    Kind.SCALE: build_scale,
-    Kind.TEXT: _text,
-    Kind.RANKING: build_ranking,
-    Kind.ENTRIES: build_entries,
-}
+# By how a question is answered (`QuestionKind.form`).
+BUILDERS: Table[Builder] = Table(
+    "No field draws questions of the form {key!r}: add its builder to evaluation.forms.fields, and the partial "
+    "templates/evaluation/_{key}.html.",
+    {
+        "preference": _preference,
+        "checklist": build_checklist,
+        "choice": build_choice,
+        "scale": build_scale,
+        "text": _text,
+        "ranking": build_ranking,
+        "entries": build_entries,
+    },
+)

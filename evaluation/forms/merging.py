@@ -1,40 +1,69 @@
-"""A draft that is kept although a page sends less: what is empty overwrites nothing that was filled in.
+"""A draft that is kept although a page sends less: what is empty overwrites nothing that was filled in elsewhere.
 
-The page that sends may be an old one, or may have been opened twice.
+The page that sends may be an old one, may have been opened twice, or its form may be sent once more by a browser. So
+an empty field counts only where the page had something in it: then it was emptied on purpose.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
-from evaluation.forms.reading import TRACE
-from evaluation.protocols.base import Kind, Over, Question
+from evaluation.forms.reading import HELD, TRACE, read_trace
+from evaluation.protocols.base import Kind, Question
 from evaluation.protocols.entries import is_blank
 from evaluation.protocols.entry_form import UNDECIDED, read_row, read_rows
+from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED, RANKING_START
 from evaluation.protocols.questions import RESERVED
-from evaluation.protocols.values import RANKING_CONFIRMED, RANKING_START
 
 Fields = Mapping[str, str]
+# Answered as a whole: every field of theirs always holds something.
+WHOLE = (Kind.RANKING, Kind.ENTRIES)
 
 
 def merge_drafts(questions: Iterable[Question], stored: Fields, sent: Fields) -> dict[str, str]:
-    """The fields that were sent, with those of the stored draft in the place of what is empty in them."""
-    merged = dict(sent)
-    is_empty = not any(_says(name, value) for name, value in sent.items())
+    """The fields that were sent, with those of the stored draft in the place of what is empty in them and always was
+    on the page that sent them (`HELD`)."""
+    held = frozenset(sent.get(HELD, "").split())
+    merged = {name: value for name, value in sent.items() if name != HELD}
     for question in questions:
         key = question.key
-        before, now = _fields_of(key, stored), _fields_of(key, sent)
-        if question.kind in (Kind.RANKING, Kind.ENTRIES):
-            if before and _is_untouched(question, now):
+        before, now = _fields_of(key, stored), _fields_of(key, merged)
+        if question.kind in WHOLE:
+            if before and not _is_worked_on(question, now, sent, held):
                 merged = {name: value for name, value in merged.items() if name not in now} | before
                 merged |= _trace_of(key, stored)
             continue
-        if not is_empty and (question.is_flag or question.over == Over.CHOICE):
-            continue  # a box that is not ticked says so
         for name, value in before.items():
-            if value.strip() and not sent.get(name, "").strip():
+            if value.strip() and not sent.get(name, "").strip() and name not in held:
                 merged[name] = value
         if merged.get(key) != sent.get(key):
             merged |= _trace_of(key, stored)
     return merged
+
+
+def held_fields(questions: Iterable[Question], data: Mapping[str, Any]) -> str:
+    """What a page that shows this form's data says in its field `HELD`: the names of the fields that hold something.
+
+    The page's script adds what is filled in later.
+    """
+    fields = _flat(data)
+    whole = {question.key: question for question in questions if question.kind in WHOLE}
+    untouched = {key for key, each in whole.items() if _is_untouched(each, _fields_of(key, fields))}
+    return " ".join(
+        name
+        for name, value in fields.items()
+        if value.strip() and name.partition(".")[0] not in RESERVED | untouched
+    )
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, str]:
+    """The fields of a form by name, from what `read_fields` made of them."""
+    fields: dict[str, str] = {}
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            fields |= {f"{key}.{part}": str(each) for part, each in value.items()}
+        else:
+            fields[key] = str(value)
+    return fields
 
 
 def _trace_of(key: str, stored: Fields) -> dict[str, str]:
@@ -43,12 +72,18 @@ def _trace_of(key: str, stored: Fields) -> dict[str, str]:
     return {name: stored[name]} if name in stored else {}
 
 
-def _says(name: str, value: str) -> bool:
-    return bool(value.strip()) and name.partition(".")[0] not in RESERVED
-
-
 def _fields_of(key: str, fields: Fields) -> dict[str, str]:
     return {name: value for name, value in fields.items() if name.partition(".")[0] == key}
+
+
+def _is_worked_on(question: Question, now: Fields, sent: Fields, held: Collection[str]) -> bool:
+    """Whether what a page says of such a question is its participant's doing, also where they took all back again."""
+    if not _is_untouched(question, now):
+        return True
+    names = {name for name in held if name.partition(".")[0] == question.key}
+    if question.kind == Kind.RANKING:
+        return bool(now) and (bool(names) or question.key in read_trace(sent))
+    return any(not now.get(name, "").strip() for name in names)
 
 
 def _is_untouched(question: Question, fields: Fields) -> bool:

@@ -27,7 +27,8 @@ PROBLEM_TEXTS: dict[str, str | Promise] = {
     ),
     "unknown_part": gettext_lazy("The form held something that this page does not ask. Please answer again."),
 }
-MISSING_TEXTS: dict[Kind, str | Promise] = {
+# By how a question is answered (`QuestionKind.form`).
+MISSING_TEXTS: dict[str, str | Promise] = {
     Kind.PREFERENCE: gettext_lazy("Please choose one."),
     Kind.CHECKLIST: gettext_lazy("Please choose one."),
     Kind.CHOICE: gettext_lazy("Please choose one."),
@@ -44,5 +45,5 @@ def problem_text(problem: Problem) -> str:
     return str(text) % dict(problem.params)
 
 
-def text_for(error: str, kind: Kind) -> str:
-    return str(MISSING_TEXTS.get(kind, PROBLEM_TEXTS["missing"])) if error == "missing" else error
+def text_for(error: str, form: str) -> str:
+    return str(MISSING_TEXTS.get(form, PROBLEM_TEXTS["missing"])) if error == "missing" else error

@@ -14,7 +14,7 @@ from evaluation.forms.building import Page
 from evaluation.forms.problems import text_for
 from evaluation.forms.shapes import Card, Entry, Field
 from evaluation.protocols import Kind, Question
-from evaluation.protocols.values import RANKING_CONFIRMED
+from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED
 
 # Of a response's text, so much is its name where it is spoken of.
 LABEL_LENGTH = 70

@@ -15,6 +15,9 @@ TRACE = "trace"
 INSTRUCTION = "round.instruction"
 # Of the button that shows what is filled in once more without handing it in, for those without scripts.
 LOOK = "round.look"
+# The names of the fields that had something in them on the page that sends, with spaces between: one that is empty now
+# was emptied on purpose. No question's key is spelt like it.
+HELD = "~held"
 
 
 def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:
@@ -22,7 +25,7 @@ def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name, value in fields.items():
         key, dot, part = name.partition(".")
-        if key in RESERVED:
+        if key in RESERVED or key == HELD:
             continue
         if not dot:
             data[key] = value

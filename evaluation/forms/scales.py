@@ -11,7 +11,8 @@ from evaluation.forms.problems import text_for
 from evaluation.forms.shapes import Field, Group, Meaning, Point, Points
 from evaluation.protocols import Question
 from evaluation.protocols.base import Kind, Over, Stimulus, stored
-from evaluation.protocols.values import value_parts
+from evaluation.protocols.kinds import KINDS
+from evaluation.protocols.parts import value_parts
 
 # Labels up to here stand under their number in a segment; longer ones, each on a line of its own.
 SHORT_LABEL = 20
@@ -38,7 +39,7 @@ def build_scale(field: Field, question: Question, page: Page, value: Any) -> Non
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"": value}
     steps = [
         _Step(escape(stored(point)), number_text(point), escape(question.label(point)))
-        for point in question.points
+        for point in KINDS[question.kind].offers(question)
     ]
     field["points"] = _points(question, steps)
     field["groups"] = [_group(field, part, steps, given, page.errors) for part in _parts(question, page)]
@@ -53,7 +54,7 @@ def _points(question: Question, steps: list[_Step]) -> Points:
     worded = all(step.label for step in steps)
     described: list[Meaning] = [
         {"number": step.number, "label": step.label, "text": question.about(point)}
-        for step, point in zip(steps, question.points, strict=True)
+        for step, point in zip(steps, KINDS[question.kind].offers(question), strict=True)
     ]
     return {
         "by_response": question.over == Over.RESPONSE,

@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import CommandError
 
-from evaluation.dumps import ImportRefused, Source, import_dump
+from evaluation.dumps import Source, import_dump
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.models import Study
+from evaluation.refusals import Refused
 
 
 def add_import_arguments(parser: ArgumentParser) -> None:
@@ -40,11 +41,11 @@ def read_in(source: Source, options: dict[str, Any], unit: str, protocol: str = 
                 replace_broken=options["replace_broken"],
                 watch=watch,
             )
-    except ImportRefused as refused:
+    except Refused as refused:
         raise refusal(refused) from None
 
 
-def refusal(refused: ImportRefused) -> CommandError:
+def refusal(refused: Refused) -> CommandError:
     lines = list(refused.problems)
     hidden = refused.total - len(lines)
     if hidden > 0:

@@ -141,6 +141,15 @@ class Answer(models.Model):
                         number__isnull=False,
                         text__isnull=True,
                     )
+                    # A kind that is registered beside these fills one column.
+                    | (
+                        ~Q(kind__in=list(Kind))
+                        & (
+                            Q(label__isnull=True, number__isnull=True, text__isnull=False)
+                            | Q(label__isnull=True, number__isnull=False, text__isnull=True)
+                            | Q(label__isnull=False, number__isnull=True, text__isnull=True)
+                        )
+                    )
                 ),
             ),
         ]

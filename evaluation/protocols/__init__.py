@@ -21,6 +21,7 @@ from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.question_quality import QuestionQuality
 from evaluation.protocols.ranking import Ranking
 from evaluation.protocols.relevance import Relevance
+from evaluation.registry import Registry
 
 __all__ = [
     "PROTOCOLS",
@@ -37,9 +38,16 @@ __all__ = [
     "get_protocol",
 ]
 
-PROTOCOLS: dict[str, Protocol] = {
-    protocol.key: protocol
-    for protocol in (
+PROTOCOLS: Registry[Protocol] = Registry(
+    "protocol",
+    {
+        "key": "its name in files, commands and the database",
+        "label": "its name where a study is begun",
+        "default_questions": "the questions that a new study begins with",
+        "default_texts": "the texts that a new study begins with",
+        "check_item": "the check of an item that is imported or launched",
+    },
+    (
         Pairwise(),
         Aspects(),
         Ranking(),
@@ -49,13 +57,10 @@ PROTOCOLS: dict[str, Protocol] = {
         QuestionQuality(),
         ConditionCalibration(),
         JustificationCoding(),
-    )
-}
+    ),
+)
 
 
 def get_protocol(key: str) -> Protocol:
     """The protocol of that key; KeyError names the known ones."""
-    try:
-        return PROTOCOLS[key]
-    except KeyError:
-        raise KeyError(f"no protocol {key!r}; there are: {', '.join(sorted(PROTOCOLS))}") from None
+    return PROTOCOLS[key]

@@ -40,7 +40,7 @@ class AnswerPairs(Protocol):
     label = "Answer pairs"
     template = "evaluation/protocols/answer_pairs.html"
     shows_information_need = True
-    analyses = frozenset({"answers", "win_rates"})
+    compares_pairs = True
 
     def default_questions(self) -> tuple[Question, ...]:
         return (

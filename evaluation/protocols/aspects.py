@@ -45,7 +45,6 @@ class Aspects(Protocol):
     key = "aspects"
     label = "Ratings by aspect"
     template = "evaluation/protocols/aspects.html"
-    analyses = frozenset({"answers", "best_pick"})
     shows_documents = True
 
     def default_questions(self) -> tuple[Question, ...]:

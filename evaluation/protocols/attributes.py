@@ -17,7 +17,6 @@ from evaluation.protocols.base import Problem
 
 FILE = Path(__file__).with_suffix(".json")
 KEY = re.compile(r"[-a-zA-Z0-9_]{1,60}")
-MAX_QUESTION = 300
 MAX_VALUES = 30
 
 FollowUps = Sequence[Mapping[str, Any]]

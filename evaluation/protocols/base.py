@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from evaluation.protocols.kind_registry import KINDS
+from evaluation.storable import storable
+
 Spec = Mapping[str, Any]
 Stimulus = Mapping[str, Any]
 Data = Mapping[str, Any]
@@ -19,7 +22,7 @@ MAX_TEXT = 20_000
 
 
 class Kind(StrEnum):
-    """The kinds of question; each stores its answers in one way (see `evaluation.models.Answer`)."""
+    """The kinds of question that protocols ask, by name; `evaluation.protocols.kinds` says what each is."""
 
     PREFERENCE = "preference"
     SCALE = "scale"
@@ -27,7 +30,6 @@ class Kind(StrEnum):
     RANKING = "ranking"
     CHOICE = "choice"
     TEXT = "text"
-    # Condition, answers, citations and reason of each entry of a set (`evaluation.protocols.entries`), as JSON text.
     ENTRIES = "entries"
 
 
@@ -52,15 +54,6 @@ class Over(StrEnum):
     CHOICE = "choice"
 
 
-# What a question is asked about where it does not say.
-OVER = {Kind.CHECKLIST: Over.FOLLOW_UP_RESPONSE, Kind.RANKING: Over.RESPONSE}
-# What a kind of question can be asked about; the others are about the whole item.
-CAN_BE_OVER: Mapping[Kind, frozenset[Over]] = {
-    Kind.SCALE: frozenset({Over.ITEM, Over.RESPONSE, Over.FOLLOW_UP, Over.VALUE}),
-    Kind.CHECKLIST: frozenset(set(Over)),
-    Kind.RANKING: frozenset({Over.RESPONSE}),
-}
-ONLY_ITEM = frozenset({Over.ITEM})
 DIRECTIONS = ("higher", "lower")
 # The part of a question's options that is no label: what a revision can't change.
 FORM = "form"
@@ -81,7 +74,8 @@ class Question:
     """
 
     key: str
-    kind: Kind
+    # A key of `evaluation.protocols.kinds.KINDS`.
+    kind: str
     prompt: str
     help: str = ""
     required: bool = True
@@ -95,7 +89,7 @@ class Question:
 
     @property
     def over(self) -> Over:
-        return Over(self.form.get("over") or OVER.get(self.kind, Over.ITEM))
+        return Over(self.form.get("over") or KINDS[self.kind].default_over)
 
     @property
     def points(self) -> tuple[float, ...]:
@@ -175,7 +169,7 @@ class Question:
     def from_json(cls, data: Mapping[str, Any]) -> "Question":
         return cls(
             key=data["key"],
-            kind=Kind(data["kind"]),
+            kind=data["kind"],
             prompt=data["prompt"],
             help=data["help"],
             required=data["required"],
@@ -184,11 +178,9 @@ class Question:
         )
 
 
-def storable(text: str) -> str:
-    """Text as it is kept: NUL is refused by PostgreSQL and half a surrogate pair by any database; line ends are kept in
-    one form so that an export reads back equal."""
-    one_end = text.replace("\x00", "").replace("\r\n", "\n")
-    return one_end.encode("utf-8", "replace").decode()
+def recorded_text(text: str) -> str:
+    """Text as an answer keeps it: storable, and with line ends in one form, so that an export reads back equal."""
+    return storable(text).replace("\r\n", "\n")
 
 
 def stored(value: object) -> str:
@@ -201,7 +193,7 @@ class AnswerValue:
     """One answer before it is a row; `part` is a key into the stimulus, '' for the whole item."""
 
     question: str
-    kind: Kind
+    kind: str
     part: str = ""
     number: float | None = None
     label: str | None = None

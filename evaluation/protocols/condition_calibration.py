@@ -79,7 +79,6 @@ class ConditionCalibration(Protocol):
     key = "condition_calibration"
     label = "Condition calibration"
     template = "evaluation/protocols/condition_calibration.html"
-    analyses = frozenset({"answers"})
     shows_documents = True
     drafts_entries = True
 

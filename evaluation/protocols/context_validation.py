@@ -40,7 +40,6 @@ class ContextValidation(Protocol):
     key = "context_validation"
     label = "Context validation"
     template = "evaluation/protocols/context_validation.html"
-    analyses = frozenset({"answers"})
 
     def default_questions(self) -> tuple[Question, ...]:
         return (

@@ -19,7 +19,7 @@ from evaluation.protocols.base import (
     Kind,
     Problem,
     Stimulus,
-    storable,
+    recorded_text,
 )
 
 MAX_ENTRIES = 30
@@ -92,7 +92,7 @@ def clean_entry(value: Any, fragments: int | None, where: str) -> tuple[Entry, l
         return entry, problems
     citations, problems = _clean_citations(value.get("citations", ()), fragments, f"{where}.citations")
     # An answer is one line of a form.
-    lines = (" ".join(storable(answer).split()) for answer in value.get("answers", ()))
+    lines = (" ".join(recorded_text(answer).split()) for answer in value.get("answers", ()))
     entry = {
         "condition": _one_text(value.get("condition", "")),
         "answers": [line for line in lines if line],
@@ -165,7 +165,7 @@ def _clean_quoted(value: Mapping[str, Any]) -> Quoted | None:
 
 def _one_text(text: str) -> str:
     """As a form would send it back: what nobody touched must stay equal."""
-    return storable(text).replace("\r", "\n").strip()
+    return recorded_text(text).replace("\r", "\n").strip()
 
 
 def find_set_problems(
@@ -340,11 +340,6 @@ def differing_fields(entries: Sequence[Entry]) -> frozenset[str]:
         for name in FIELDS
         if any(entry[name] != entries[0][name] for entry in entries[1:])  # type: ignore[literal-required]
     )
-
-
-def added_entries(entries: Sequence[Entry]) -> list[Entry]:
-    """Those that came from no draft."""
-    return [entry for entry in entries if not entry["origins"]]
 
 
 def merge_entries(entries: Sequence[Entry]) -> Entry:

@@ -20,7 +20,8 @@ from evaluation.protocols.base import (
     Stimulus,
     stored,
 )
-from evaluation.protocols.values import clean_value, parts_of
+from evaluation.protocols.kinds import KINDS
+from evaluation.protocols.parts import parts_of
 
 NOTE = "note"
 GRADE = re.compile(r"-?\d+(\.\d+)?")
@@ -77,38 +78,23 @@ def find_gold_problems(questions: Sequence[Question], stimulus: Stimulus, gold: 
 
 def _question_problems(question: Question, stimulus: Stimulus, wanted: Any) -> list[Problem]:
     where = f"gold.{question.key}"
-    if question.kind == Kind.TEXT:
+    kind = KINDS[question.kind]
+    if not kind.has_gold:
         return [Problem("gold_unanswerable", where, {"question": question.prompt})]
     if question.over == Over.ITEM:
-        return [
-            Problem(problem.code, where, problem.params)
-            for value in _as_list(wanted)
-            for problem in clean_value(question, stimulus, value, "import")[1]
-        ]
+        problems = kind.find_gold_problems(question, stimulus, {"": _as_list(wanted)})
+        return [Problem(problem.code, where, problem.params) for problem in problems]
     if not isinstance(wanted, Mapping):
         return [Problem("not_a_mapping", where)]
     parts = parts_of(question, stimulus)
-    problems = [Problem("unknown_part", where, {"part": part}) for part in wanted if part not in parts]
-    if question.kind == Kind.RANKING:
-        return problems or _ranking_problems(question, stimulus, wanted)
-    for part, value in wanted.items():
-        for each in _as_list(value) if part in parts else []:
-            problems += [
-                Problem(problem.code, f"{where}.{part}", problem.params)
-                for problem in clean_value(question, stimulus, {part: each}, "import")[1]
-            ]
-    return problems
-
-
-def _ranking_problems(question: Question, stimulus: Stimulus, wanted: Mapping[str, Any]) -> list[Problem]:
-    """Ranks that are wanted of some responses only are fine, if they are ranks."""
-    highest = len(parts_of(question, stimulus))
-    return [
-        Problem("not_a_rank", f"gold.{question.key}.{part}", {"value": value, "highest": highest})
-        for part, each in wanted.items()
-        for value in _as_list(each)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= highest
-    ]
+    unknown = [Problem("unknown_part", where, {"part": part}) for part in wanted if part not in parts]
+    known = {part: _as_list(value) for part, value in wanted.items() if part in parts}
+    problems = (
+        []
+        if unknown and question.kind == Kind.RANKING
+        else kind.find_gold_problems(question, stimulus, known)
+    )
+    return unknown + [Problem(each.code, f"gold.{each.where}", each.params) for each in problems]
 
 
 def _as_list(value: object) -> list[Any]:

@@ -32,7 +32,6 @@ class JustificationCoding(Protocol):
     key = "justification_coding"
     label = "Justification coding"
     template = "evaluation/protocols/justification_coding.html"
-    analyses = frozenset({"answers"})
 
     def default_questions(self) -> tuple[Question, ...]:
         return (codebook_question("criteria"),)

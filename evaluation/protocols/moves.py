@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.protocols.base import Kind, Question, Stimulus
 from evaluation.protocols.entries import FIELDS, fragments_of
-from evaluation.protocols.values import response_parts
+from evaluation.protocols.parts import response_parts
 
 # As many as the page's own script keeps. Even of the longest this is a fifth of what a draft may have, so that thirty
 # entries still fit beside it.
@@ -132,7 +132,7 @@ def known_moves(
     return {key: moves for key, moves in possible.items() if moves}
 
 
-def _is_possible(move: Move, kind: Kind | None, stimulus: Stimulus) -> bool:
+def _is_possible(move: Move, kind: str | None, stimulus: Stimulus) -> bool:
     if "dropped" in move:
         return kind in (Kind.ENTRIES, Kind.RANKING)
     if kind == Kind.ENTRIES:

@@ -23,8 +23,9 @@ from evaluation.protocols.base import (
 )
 from evaluation.protocols.gold import given_value
 from evaluation.protocols.items import MAX_FOLLOW_UPS, need_query, need_responses
+from evaluation.protocols.parts import checklist_parts
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.values import checklist_parts, clean_value
+from evaluation.protocols.values import clean_value
 
 TEXTS = {
     "consent": (
@@ -60,8 +61,7 @@ TEXTS = {
 class Pairwise(Protocol):
     key = "pairwise"
     label = "Pairwise comparison"
-    template = "evaluation/protocols/pairwise.html"
-    analyses = frozenset({"agreement", "win_rates", "flips", "bias", "follow_ups"})
+    compares_pairs = True
 
     def default_questions(self) -> tuple[Question, ...]:
         return (

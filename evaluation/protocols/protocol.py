@@ -1,5 +1,6 @@
 """The protocol: the one place where a kind of task is described."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -33,8 +34,10 @@ class Protocol:
     template: ClassVar[str] = "evaluation/protocols/_plain.html"
     # Whether who judges is told what the person who asked was looking for.
     shows_information_need: ClassVar[bool] = False
-    # Which parts of the report apply.
-    analyses: ClassVar[frozenset[str]] = frozenset()
+    # Whether every item has two responses, so that a preference compares systems: it may be graded, and has win rates.
+    compares_pairs: ClassVar[bool] = False
+    # Keys of the headings that stand first in its report, if not in the usual order (see `analytics.figures.headings`).
+    headings: ClassVar[tuple[str, ...]] = ()
     # Whether who judges is shown the query's documents.
     shows_documents: ClassVar[bool] = False
     # Whether responses are drafted sets of entries, written as JSON, rather than texts.
@@ -42,20 +45,21 @@ class Protocol:
     # Whether a study has a list of attributes, which items may name instead of bringing their values.
     has_attributes: ClassVar[bool] = False
 
+    @abstractmethod
     def default_questions(self) -> tuple[Question, ...]:
-        raise NotImplementedError(self.key)
+        """The questions that a new study begins with, in the order of the form."""
 
+    @abstractmethod
     def default_texts(self) -> dict[str, str]:
         """The study's texts by key, Markdown: consent, instructions, guideline, guideline_context, thanks."""
-        raise NotImplementedError(self.key)
 
     def default_attributes(self) -> tuple[Attribute, ...]:
         """The attributes that a new study begins with."""
         return ()
 
+    @abstractmethod
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
-        """What keeps this item from being judged."""
-        raise NotImplementedError(self.key)
+        """The problems that keep this item from being judged."""
 
     def compare_gold(self, stimulus: Stimulus, gold: Data, answers: Sequence[AnswerValue]) -> GoldResult:
         """Every value that the gold names must be given; {question: value, list of values, or either per part}."""
@@ -70,7 +74,7 @@ class Protocol:
         questions = [Question.from_json(data) for data in spec["questions"]]
         problems = [problem for question in questions for problem in find_question_problems(question)]
         problems += self._attribute_problems(attributes_of(spec))
-        if "win_rates" in self.analyses:
+        if self.compares_pairs:
             return problems
         return problems + [
             Problem("preference_of_two", f"questions.{question.key}")

@@ -47,7 +47,6 @@ class QuestionQuality(Protocol):
     key = "question_quality"
     label = "Question quality"
     template = "evaluation/protocols/question_quality.html"
-    analyses = frozenset({"answers"})
 
     def default_questions(self) -> tuple[Question, ...]:
         return (

@@ -35,7 +35,6 @@ class Ranking(Protocol):
     key = "ranking"
     label = "Ranking"
     template = "evaluation/protocols/ranking.html"
-    analyses = frozenset({"answers", "ranking"})
 
     def default_questions(self) -> tuple[Question, ...]:
         return (

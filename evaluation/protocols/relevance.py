@@ -38,7 +38,6 @@ class Relevance(Protocol):
     key = "relevance"
     label = "Relevance by attribute value"
     template = "evaluation/protocols/relevance.html"
-    analyses = frozenset({"answers", "spread"})
     has_attributes = True
 
     def default_questions(self) -> tuple[Question, ...]:

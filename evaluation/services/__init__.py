@@ -12,8 +12,6 @@ from evaluation.services.freezing import (
 from evaluation.services.items import admit_items, withdraw_item
 from evaluation.services.judgments import JudgmentInput, record_judgments, recorded_answers, revise_judgment
 from evaluation.services.launch import (
-    LaunchRefused,
-    WrongStatus,
     close_study,
     launch_advice,
     launch_cautions,
@@ -22,13 +20,7 @@ from evaluation.services.launch import (
     pause_study,
     resume_study,
 )
-from evaluation.services.revising import (
-    Change,
-    RevisionPlan,
-    RevisionRefused,
-    plan_revision,
-    revise_study,
-)
+from evaluation.services.revising import Change, RevisionPlan, plan_revision, revise_study
 from evaluation.services.studies import PAPER_ARMS, add_arms, create_study
 from evaluation.services.verification import verify_study
 
@@ -37,10 +29,7 @@ __all__ = [
     "AlreadyExcluded",
     "Change",
     "JudgmentInput",
-    "LaunchRefused",
     "RevisionPlan",
-    "RevisionRefused",
-    "WrongStatus",
     "add_arms",
     "admit_items",
     "assign_orders",

@@ -6,18 +6,15 @@ from django.db import transaction
 from django.db.models import F
 
 from evaluation.models import Arm, Item, Query, Response, Study, System
+from evaluation.refusals import WrongState
 from evaluation.services.importing import discard_import
 
 
-class NotADraft(Exception):
-    """The study was launched meanwhile."""
-
-
 def locked_draft(study: Study) -> Study:
-    """The study's row, locked, so that no launch begins before this transaction ends; NotADraft if one has."""
+    """The study's row, locked, so that no launch begins before this transaction ends; WrongState if one has."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.is_frozen:
-        raise NotADraft(
+        raise WrongState(
             f"{locked.title} is {locked.get_status_display()} or being launched: its items are frozen."
         )
     return locked
@@ -59,7 +56,7 @@ def _add_attributes(study: Study, incoming: Study) -> None:
 
 
 def delete_draft(study: Study) -> None:
-    """Deletes a draft with everything in it; NotADraft once it was launched."""
+    """Deletes a draft with everything in it; WrongState once it was launched."""
     with transaction.atomic():
         locked_draft(study)
     discard_import(study)

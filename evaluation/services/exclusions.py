@@ -8,9 +8,10 @@ from django.utils import timezone
 
 from evaluation import hooks
 from evaluation.models import Exclusion, Judgment, Rater, Study
+from evaluation.refusals import Refused
 
 
-class AlreadyExcluded(Exception):
+class AlreadyExcluded(Refused):
     """There is a standing exclusion."""
 
 

@@ -6,17 +6,18 @@ from django.utils import timezone
 
 from evaluation import hooks
 from evaluation.models import Item, Status, Study
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.freezing import assign_orders, compute_study_hash, freeze_items
-from evaluation.services.launch import MAX_PROBLEMS, LaunchRefused, WrongStatus
+from evaluation.services.launch import MAX_PROBLEMS
 
 
 def admit_items(study: Study) -> None:
-    """Freezes the items that were added since launch and opens them; LaunchRefused lists those that can't be judged.
+    """Freezes the items that were added since launch and opens them; Refused lists those that can't be judged.
 
     Items with problems stay out, unfrozen; the others are admitted all the same.
     """
     if study.status not in (Status.LIVE, Status.PAUSED):
-        raise WrongStatus(f"Items can be added to a study that is under way; this one is {study.status}.")
+        raise WrongState(f"Items can be added to a study that is under way; this one is {study.status}.")
     revision = study.revisions.order_by("-number")[0]
     problems = freeze_items(study, revision)
     assign_orders(study)
@@ -28,7 +29,7 @@ def admit_items(study: Study) -> None:
         study.study_hash = compute_study_hash(study)
         study.save(update_fields=["study_hash"])
     if problems:
-        raise LaunchRefused([f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
+        raise Refused(*[f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
 
 
 def withdraw_item(item: Item) -> None:

@@ -15,15 +15,12 @@ from django.utils import timezone
 
 from evaluation.full_disk import is_full_disk
 from evaluation.models import Job, Study
+from evaluation.refusals import Refused
 
 MAX_PROBLEMS = 1_000
 NO_ROOM = "The server's disk is full, and nothing was kept. Try again once whoever runs it has made room."
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
-
-
-class JobRefused(Exception):
-    """The job can't be begun; the text says why."""
 
 
 class JobTaken(Exception):
@@ -33,7 +30,7 @@ class JobTaken(Exception):
 def keep_upload(chunks: Iterable[bytes]) -> str:
     """Writes an uploaded file to the private folder, and returns its random name there.
 
-    JobRefused if there is no room for it; nothing of it is left then, nor after any other error.
+    Refused if there is no room for it; nothing of it is left then, nor after any other error.
     """
     name = f"{secrets.token_hex(16)}.upload"
     path = _folder() / name
@@ -44,7 +41,7 @@ def keep_upload(chunks: Iterable[bytes]) -> str:
     except BaseException as error:
         path.unlink(missing_ok=True)
         if is_full_disk(error):
-            raise JobRefused(NO_ROOM) from error
+            raise Refused(NO_ROOM) from error
         raise
     return name
 
@@ -71,7 +68,7 @@ def begin_job(
     file: str = "",
     file_name: str = "",
 ) -> Job:
-    """A queued job; JobRefused while another of its kind is under way for the study."""
+    """A queued job; Refused while another of its kind is under way for the study."""
     try:
         with transaction.atomic():
             return Job.objects.create(
@@ -84,7 +81,7 @@ def begin_job(
                 file_name=file_name[-255:],
             )
     except IntegrityError:
-        raise JobRefused(f"Another {kind} of {slug} is under way.") from None
+        raise Refused(f"Another {kind} of {slug} is under way.") from None
 
 
 def claim_job(pk: int) -> Job | None:
@@ -153,7 +150,7 @@ def _end(
 
 
 def restart_job(job: Job) -> None:
-    """Queues a lost or failed job again; JobRefused if it is at work, done, or its file is gone."""
+    """Queues a lost or failed job again; Refused if it is at work, done, or its file is gone."""
     silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)
     again = (
         Q(state=Job.State.FAILED)
@@ -161,7 +158,7 @@ def restart_job(job: Job) -> None:
         | Q(state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent)
     )
     if job.kind == Job.Kind.IMPORT and not (job.file and job.path.exists()):
-        raise JobRefused("The uploaded file is not kept any more; please upload it again.")
+        raise Refused("The uploaded file is not kept any more; please upload it again.")
     try:
         with transaction.atomic():
             changed = Job.objects.filter(again, pk=job.pk).update(
@@ -169,9 +166,9 @@ def restart_job(job: Job) -> None:
                 done=0, total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
             )  # fmt: skip
     except IntegrityError:
-        raise JobRefused(f"There is another {job.kind} of {job.slug} under way.") from None
+        raise Refused(f"There is another {job.kind} of {job.slug} under way.") from None
     if not changed:
-        raise JobRefused("Only a job that failed or was lost can be started again.")
+        raise Refused("Only a job that failed or was lost can be started again.")
     job.refresh_from_db()
 
 

@@ -9,14 +9,14 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
+from evaluation.compiled_queries import CompiledInsert
 from evaluation.models import Answer, Judgment, Outcome, Study
-from evaluation.prepared import PreparedInsert
-from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols import AnswerValue
 
 # In a judgment's trace: the answers that were given first, and how often they were revised.
 FIRST, REVISED = "first_answers", "revised"
-INSERT_JUDGMENT = PreparedInsert(Judgment, with_keys=True)
-INSERT_ANSWERS = PreparedInsert(Answer)
+INSERT_JUDGMENT = CompiledInsert(Judgment, with_keys=True)
+INSERT_ANSWERS = CompiledInsert(Answer)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
 def recorded_answers(judgment: Judgment) -> list[AnswerValue]:
     """A judgment's answers as they were recorded, in their order."""
     return [
-        AnswerValue(row.question, Kind(row.kind), row.part, row.number, row.label, row.text)
+        AnswerValue(row.question, row.kind, row.part, row.number, row.label, row.text)
         for row in judgment.answers.order_by("pk")
     ]
 

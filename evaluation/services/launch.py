@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from evaluation import hooks
 from evaluation.models import Import, Item, Revision, Role, Status, Study
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.compiling import compile_spec
 from evaluation.services.freezing import assign_orders, compute_study_hash, freeze_items, freeze_spec
 
@@ -18,18 +19,6 @@ ABANDONED_AFTER = timedelta(minutes=2)
 MAX_PROBLEMS = 1_000
 # The texts that say how the questions are to be answered.
 GUIDING = ("instructions", "guideline", "guideline_context")
-
-
-class LaunchRefused(Exception):
-    """The study can't be launched yet; carries every reason."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(problems[:20]))
-
-
-class WrongStatus(Exception):
-    """The study's status does not allow this."""
 
 
 def launch_problems(study: Study) -> list[str]:
@@ -50,8 +39,6 @@ def launch_problems(study: Study) -> list[str]:
         f"Item {key}: a {role} item needs gold."
         for key, role in without_gold.order_by("key").values_list("key", "role")[:MAX_PROBLEMS]
     ]
-    for check in hooks.launch_checks:
-        problems += check(study)
     return problems
 
 
@@ -117,7 +104,7 @@ def sign_of_life(study: Study) -> None:
 
 
 def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
-    """Compiles, freezes, hashes and deals; LaunchRefused leaves an editable draft behind.
+    """Compiles, freezes, hashes and deals; Refused leaves an editable draft behind.
 
     Works in short transactions. A launch that was cut short is resumed by launching again.
     """
@@ -130,7 +117,7 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
     try:
         problems = freeze_items(study, revision, on_batch=alive)
         if problems:
-            raise LaunchRefused([f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
+            raise Refused(*[f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
         assign_orders(study)
         for hook in hooks.launch:
             hook(study)
@@ -148,9 +135,9 @@ def _begin(study: Study) -> Revision:
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         study.refresh_from_db()  # what is stored is frozen, not what the caller read a while ago
         if study.status != Status.DRAFT:
-            raise WrongStatus(f"Only a draft can be launched; this study is {study.status}.")
+            raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
         if study.launching_since and timezone.now() - study.launching_since < ABANDONED_AFTER:
-            raise WrongStatus("The study is being launched already.")
+            raise WrongState("The study is being launched already.")
         problems = launch_problems(study)
         if not problems:
             study.launching_since = timezone.now()
@@ -158,7 +145,7 @@ def _begin(study: Study) -> Revision:
             return freeze_spec(study)
     if study.launching_since:  # what a launch that was cut short left behind
         _thaw(study)
-    raise LaunchRefused(problems)
+    raise Refused(*problems)
 
 
 def _thaw(study: Study) -> None:
@@ -190,6 +177,6 @@ def _move(study: Study, allowed: set[Status], to: Status) -> None:
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if locked.status not in allowed:
-            raise WrongStatus(f"A study that is {locked.status} can't become {to}.")
+            raise WrongState(f"A study that is {locked.status} can't become {to}.")
         study.status = locked.status = to
         locked.save(update_fields=["status"])

@@ -29,6 +29,7 @@ from evaluation.models import (
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.condition_calibration import MAX_SETS
 from evaluation.protocols.entries import Entry, read_answers, write_set
+from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
 from evaluation.services.studies import create_study, write_questions_and_texts
 
@@ -43,10 +44,6 @@ FIELDS = (
 QUERY_FIELDS = (
     "key", "text", "category", "source", "split", "information_need", "references", "documents",
 )  # fmt: skip
-
-
-class CannotResolve(Exception):
-    """There is nothing to derive a resolver's study from; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +102,7 @@ def calibrated_sets(study: Study) -> dict[int, list[CalibratedSet]]:
 def _sets(judgments: Iterator[Judgment]) -> Iterator[CalibratedSet]:
     for judgment in judgments:
         answers = [
-            AnswerValue(row.question, Kind(row.kind), row.part, text=row.text)
-            for row in judgment.answers.all()
+            AnswerValue(row.question, row.kind, row.part, text=row.text) for row in judgment.answers.all()
         ]
         if entries := read_answers(answers):
             yield CalibratedSet(judgment.item, judgment.rater, entries)
@@ -115,13 +111,11 @@ def _sets(judgments: Iterator[Judgment]) -> Iterator[CalibratedSet]:
 def derive_resolver(study: Study, *, slug: str, title: str = "") -> Derived:
     """A draft that can be launched at once: an item per query of two calibrators and more, judged by one person each.
 
-    Members are those of the calibrators' study. CannotResolve says why there is none; nothing is half made.
+    Members are those of the calibrators' study. Refused says why there is none; nothing is half made.
     """
     revision = study.revisions.order_by("-number").first()
     if revision is None or not has_entries(revision.spec):
-        raise CannotResolve(
-            "Only a study of condition-answer-citation entries that was launched can be resolved."
-        )
+        raise Refused("Only a study of condition-answer-citation entries that was launched can be resolved.")
     by_query = calibrated_sets(study)
     enough = {
         query: sets
@@ -129,7 +123,7 @@ def derive_resolver(study: Study, *, slug: str, title: str = "") -> Derived:
         if len({each.rater.pk for each in sets}) >= FEWEST_CALIBRATORS
     }
     if not enough:
-        raise CannotResolve("No query has sets of two calibrators or more yet; there is nothing to resolve.")
+        raise Refused("No query has sets of two calibrators or more yet; there is nothing to resolve.")
     used = {query: sets[:MAX_SETS] for query, sets in enough.items()}
     with transaction.atomic():
         derived = _draft(study, revision.spec, slug, title or f"{study.title}: resolving")
@@ -160,7 +154,7 @@ def _draft(study: Study, spec: Mapping[str, Any], slug: str, title: str) -> Stud
             slug=slug, title=title[:200], protocol=study.protocol, redundancy=1, seed=study.seed, steps=steps, **fields
         )  # fmt: skip
     except ValidationError as invalid:
-        raise CannotResolve(" ".join(invalid.messages)) from None
+        raise Refused(" ".join(invalid.messages)) from None
     write_questions_and_texts(derived, spec)
     Arm.objects.bulk_create(Arm(study=derived, position=n, **arm) for n, arm in enumerate(spec["arms"]))
     StudyMember.objects.bulk_create(

@@ -15,9 +15,10 @@ from evaluation.canonical import canonical_hash
 from evaluation.models import Question, Revision, Status, Study, Text
 from evaluation.models.study import default_skips, default_steps
 from evaluation.permissions import get_study_for
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.compiling import compile_spec
 from evaluation.services.freezing import compute_study_hash
-from evaluation.services.launch import WrongStatus, pass_mark_problems
+from evaluation.services.launch import pass_mark_problems
 from evaluation.services.studies import write_questions_and_texts
 
 # What decides which items there are, in which order and form they are shown, and how figures are made of them.
@@ -35,14 +36,6 @@ MERGED = ("texts", "steps", "skips")
 
 Spec = dict[str, Any]
 Changes = Mapping[str, Any]
-
-
-class RevisionRefused(Exception):
-    """The study can't be revised like this; carries every reason."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(problems[:20]))
 
 
 @dataclass(frozen=True)
@@ -68,12 +61,12 @@ class RevisionPlan:
 
 
 def plan_revision(study: Study, changes: Changes) -> RevisionPlan:
-    """The study's next revision: its latest spec with these parts changed. Raises WrongStatus or RevisionRefused.
+    """The study's next revision: its latest spec with these parts changed. Raises WrongState or Refused.
 
     Texts, steps, skip rules and questions are merged by their keys, so that only what changes need be given.
     """
     if study.status not in (Status.LIVE, Status.PAUSED):
-        raise WrongStatus(f"A study that is live or paused can be revised; this one is {study.status}.")
+        raise WrongState(f"A study that is live or paused can be revised; this one is {study.status}.")
     latest = study.revisions.order_by("-number")[0]
     _refuse(_shape_problems(changes))
     spec = _merged(latest.spec, changes)
@@ -91,7 +84,7 @@ def revise_study(*, study: Study, changes: Changes, by: Any = None) -> Revision:
     `by` is the member who asks, refused like everywhere without the right to write; None is whoever runs the server.
     """
     if by is not None:
-        get_study_for(by, study.slug, write=True)
+        get_study_for(by, study.slug, right="write")
     with transaction.atomic():
         # Nobody enters meanwhile, so everybody agreed to the text of the revision that they are in.
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -118,7 +111,7 @@ def _keep_rows_in_step(study: Study, spec: Spec) -> None:
 
 def _refuse(problems: Iterable[str]) -> None:
     if found := list(problems):
-        raise RevisionRefused(found)
+        raise Refused(*found)
 
 
 def _shape_problems(changes: Changes) -> Iterable[str]:

@@ -7,15 +7,12 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from evaluation.models import ApiToken
+from evaluation.refusals import Refused
 
 # A token that nobody remembers should not work for ever.
 MAX_DAYS = 365
 DEFAULT_DAYS = 90
 MAX_TOKENS = 50
-
-
-class TooManyTokens(Exception):
-    """The user has as many tokens as anybody may have."""
 
 
 def make_token(user: Any, *, name: str, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
@@ -26,7 +23,7 @@ def make_token(user: Any, *, name: str, days: int = DEFAULT_DAYS) -> tuple[ApiTo
         # Their row is the lock, so that two requests at once can't pass the limit.
         get_user_model().objects.select_for_update().get(pk=user.pk)
         if ApiToken.objects.filter(user=user).count() >= MAX_TOKENS:
-            raise TooManyTokens(f"You have {MAX_TOKENS} tokens. Revoke one that you no longer use.")
+            raise Refused(f"You have {MAX_TOKENS} tokens. Revoke one that you no longer use.")
         token, text = ApiToken.objects.create(user, expiry=timedelta(days=days), name=name)
     return token, text
 

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from evaluation.models import ApiToken
-from evaluation.services.tokens import DEFAULT_DAYS, TooManyTokens, make_token, revoke_token
+from evaluation.refusals import Refused
+from evaluation.services.tokens import DEFAULT_DAYS, make_token, revoke_token
 
 DAYS = [(7, _("7 days")), (30, _("30 days")), (DEFAULT_DAYS, _("90 days")), (365, _("a year"))]
 
@@ -45,7 +46,7 @@ def account_tokens(request: HttpRequest) -> HttpResponse:
                 request.user, name=form.cleaned_data["name"], days=form.cleaned_data["days"]
             )
             form = TokenForm(initial={"days": DEFAULT_DAYS})
-        except TooManyTokens as refused:
+        except Refused as refused:
             form.add_error(None, str(refused))
     now = timezone.now()
     tokens = ApiToken.objects.filter(user=request.user.pk).exclude(expiry__lte=now)

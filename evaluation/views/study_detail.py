@@ -7,9 +7,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from evaluation import hooks
+from evaluation.facts import Fact
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
-from evaluation.reports.view import Fact
 from evaluation.selectors import counting_judgments, judgments_left_out
 
 
@@ -23,6 +23,7 @@ def study_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "judged": judged,
         "facts": _facts(study, judged),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
+        "cautions": [each.text for says in hooks.running_cautions for each in says(study)],
         "panels": [(panel.label, reverse(panel.url_name, args=[study.slug])) for panel in hooks.panels],
     }
     return render(request, "evaluation/study_detail.html", context)

@@ -5,11 +5,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluation.selectors import studies_of
+from evaluation.permissions import studies_for
+from evaluation.selectors import with_judgment_counts
 
 
 @login_required
 @require_safe
 def study_list(request: HttpRequest) -> HttpResponse:
-    studies = [(study, f"{study.n_judgments:,}") for study in studies_of(request.user)]
+    studies = [(study, f"{study.n_judgments:,}") for study in with_judgment_counts(studies_for(request.user))]
     return render(request, "evaluation/study_list.html", {"studies": studies})

@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import render
@@ -14,8 +13,8 @@ from django.utils.html import format_html
 
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
-from evaluation.models import Study, StudyMember
-from evaluation.permissions import WRITERS
+from evaluation.models import Study
+from evaluation.permissions import studies_for
 from judging.models import Endpoint
 from judging.services.connection import begin_test, is_testing
 from judging.services.endpoints import (
@@ -26,7 +25,7 @@ from judging.services.endpoints import (
     place_refusals,
     set_trust,
 )
-from judging.tasks import test_endpoint
+from judging.tasks import queue_test
 
 PLAIN = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "local", "open_to_all")
 
@@ -54,7 +53,7 @@ class EndpointForm(forms.ModelForm):
             self.initial["trusted"] = self.instance.pk is None or is_trusted(self.instance)
         studies = Study.objects.visible().order_by("title")
         if not may_trust(self.user):
-            writable = StudyMember.objects.filter(user=self.user, role__in=WRITERS).values("study")
+            writable = studies_for(self.user, "write").values("pk")
             # Those that others opened it to stay as they are.
             studies = studies.filter(Q(pk__in=writable) | Q(endpoints__in=[self.instance.pk or 0])).distinct()
         self.fields["studies"].queryset = studies  # type: ignore[attr-defined]
@@ -163,7 +162,7 @@ class EndpointAdmin(admin.ModelAdmin):
         address = reverse("admin:judging_endpoint_test", args=[pk])
         if request.method == "POST" and not refused:
             begin_test(endpoint, request.POST.get("model", "").strip()[:200])
-            transaction.on_commit(lambda: test_endpoint.delay(pk), robust=True)
+            queue_test(pk)
             return HttpResponseRedirect(address)
         context = {
             "title": f"Test {endpoint}",

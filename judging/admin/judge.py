@@ -14,11 +14,12 @@ from evaluation.admin.base import Scoped, StudyFilter, as_id
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import FORM, may, study_for, study_page
 from evaluation.models import Item, Role, Study
+from evaluation.refusals import FieldsRefused
 from evaluation.services.acts import log_act
 from judging import prompting
 from judging.admin.run import start
-from judging.models import BackendKind, Endpoint, Judge
-from judging.services import JudgeRefused, create_judge, edit_judge, judge_settings, preview_request
+from judging.models import Endpoint, Judge
+from judging.services import create_judge, edit_judge, judge_settings, preview_request
 from judging.services.endpoints import offered_endpoints
 from judging.services.judges import FIELDS, current_spec
 
@@ -113,7 +114,7 @@ def new_judge(request: HttpRequest, study: Study) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             judge = create_judge(study, user=request.user, **_given(form))
-        except JudgeRefused as refused:
+        except FieldsRefused as refused:
             _show(form, refused)
         else:
             return _saved(request, study, judge, f"Made judge {judge}.")
@@ -129,7 +130,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             saved = edit_judge(Judge.objects.get(pk=pk), user=request.user, **_given(form))
-        except JudgeRefused as refused:
+        except FieldsRefused as refused:
             _show(form, refused)
         else:
             return _saved(request, study, saved, f"Edited judge {judge.name}: now {saved}.")
@@ -141,8 +142,8 @@ def _given(form: JudgeForm) -> dict[str, Any]:
     return {**data, "extra": data["extra"] or {}}
 
 
-def _show(form: JudgeForm, refused: JudgeRefused) -> None:
-    for field, sentences in refused.problems.items():
+def _show(form: JudgeForm, refused: FieldsRefused) -> None:
+    for field, sentences in refused.by_field.items():
         for sentence in sentences:
             form.add_error(field if field in form.fields else None, sentence)
 
@@ -169,7 +170,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
     study = judge.study
     item, problem = _item(request, study), ""
     context: dict[str, Any] = {"title": f"Prompt of {judge}", "judge": judge, "item": item}
-    if judge.backend != BackendKind.CHAT:
+    if not judge.asks_model:
         problem = "A heuristic reads the responses' lengths or random numbers; it is sent no prompt."
     elif item is None:
         problem = "The study has no such item."

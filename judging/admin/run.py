@@ -13,15 +13,14 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
 from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter, as_id
-from evaluation.admin.pages import Act, ActRefused, OptionalReasonForm, act_page, page
+from evaluation.admin.pages import Act, OptionalReasonForm, act_page, page
 from evaluation.admin.rights import FORM, may, study_for
 from evaluation.models import Study
+from evaluation.refusals import Refused
 from evaluation.services.acts import log_act
 from judging.models import ACTIVE, Call, Judge, Purpose, Run, RunState
 from judging.services import (
     UNCHANGED,
-    RunRefused,
-    WrongState,
     cancel_run,
     estimate,
     pause_run,
@@ -91,7 +90,7 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
             if judges and needs_try(judge) and "anyway" not in request.POST:
                 return _try(request, study, judge, form)
             return _start(request, study, judge, form.cleaned_data)
-        except RunRefused as refused:
+        except Refused as refused:
             for problem in refused.problems:
                 form.add_error(None, problem)
     context = {"title": f"Run {judge}", "judge": judge, "form": form, **_tried(request, judge)}
@@ -149,7 +148,7 @@ def _estimated(study: Study, judge: Judge, form: StartForm) -> dict[str, Any]:
     data = form.cleaned_data if form.is_bound and form.is_valid() else {}
     try:
         found = estimate(study, judge, max_items=data.get("max_items"), in_flight=data.get("in_flight"))
-    except RunRefused as refused:
+    except Refused as refused:
         return {"estimate": None, "refused": refused.problems}
     return {"estimate": found, "duration": _duration(found.seconds)}
 
@@ -236,10 +235,7 @@ def _steer(
     run = _run(request, pk, "write")
 
     def act_on(data: dict[str, Any]) -> str:
-        try:
-            return do(run, data)
-        except (WrongState, RunRefused) as refused:
-            raise ActRefused(str(refused)) from None
+        return do(run, data)
 
     initial = {"budget": run.budget}
     back = reverse("admin:judging_run_watch", args=[pk])
@@ -279,7 +275,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     def do(run: Run, data: dict[str, Any]) -> str:
         n = retry_run(run)
         if not n:
-            raise ActRefused("No call of this run failed, was unparsed or truncated.")
+            raise Refused("No call of this run failed, was unparsed or truncated.")
         enqueue_run(run)
         return f"Opened {n:,} calls of {run} again."
 

@@ -16,8 +16,10 @@ from evaluation.api.paging import ById
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import PageQuery, Query, QueryInteger
 from evaluation.models import Study
-from judging.models import BackendKind, Judge, Orders, Rationale, SelfPreference, Verdict
-from judging.services import RunRefused, estimate
+from evaluation.refusals import Refused
+from judging.backends import backend_choices
+from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
+from judging.services import estimate
 
 MAX_ITEMS = 2**31 - 1
 MAX_IN_FLIGHT = 1024
@@ -35,7 +37,7 @@ class JudgeSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField(
         help_text="A judge that has run is immutable: an edit is a new version."
     )
-    backend = serializers.ChoiceField(choices=BackendKind.choices)
+    backend = serializers.ChoiceField(choices=backend_choices())
     endpoint = serializers.CharField(allow_null=True, help_text="Name of the endpoint; null for a heuristic.")
     model = serializers.CharField()
     temperature = serializers.FloatField(allow_null=True)
@@ -117,7 +119,7 @@ class JudgeEstimate(StudyView):
         study = self.study
         try:
             told = estimate(study, judge_of(study, judge), **self.query)
-        except RunRefused as refused:
+        except Refused as refused:
             raise Conflict(str(refused), code="refused") from None
         return Response(asdict(told) | {"cost": f"{told.cost:f}"})
 

@@ -19,13 +19,12 @@ from evaluation.api.paging import NewestFirst
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import MAX_ID, BodyInteger, Money, PageQuery, Strict
 from evaluation.models import Outcome, Study
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.idempotency import KeyUsedOtherwise, once
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
 from judging.models import Judge, Purpose, Run, RunState
 from judging.services import (
     Progress,
-    RunRefused,
-    WrongState,
     cancel_run,
     pause_run,
     resume_run,
@@ -266,10 +265,10 @@ def _allowed(act: Callable[[], T]) -> T:
     """What the service gives; what it refuses is a conflict, in its own words."""
     try:
         return act()
-    except RunRefused as refused:
-        raise Conflict(str(refused), code="refused") from None
     except WrongState as wrong:
         raise Conflict(str(wrong), code="wrong_state") from None
+    except Refused as refused:
+        raise Conflict(str(refused), code="refused") from None
 
 
 def _body(serializer_class: type[Strict], request: Request) -> dict[str, Any]:

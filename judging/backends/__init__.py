@@ -1,24 +1,24 @@
-"""What answers a judge's calls: a registry, one file per kind.
+"""What answers a judge's calls, by key: models, which are asked over the network, and heuristics, which answer at once.
 
-Heuristics answer at once from the stimulus; the other kinds are opened once per task and asked over the network.
-A further kind is a module here and a line in one of the two tables.
+One more is a module here, which makes a `ModelBackend` or a `Heuristic`, and its line in the registry.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from evaluation.registry import Registry
+from judging.backends.base import Backend, EndpointLike, Heuristic, JudgeBackend, ModelBackend
+from judging.backends.heuristics import LONGER, RANDOM, SHORTER, heuristic_data
 
-from judging.backends.base import Backend
-from judging.backends.heuristics import HEURISTICS, answers_question, heuristic_data
-
-__all__ = ["BACKENDS", "HEURISTICS", "EndpointLike", "answers_question", "heuristic_data", "open_backend"]
-
-
-class EndpointLike(Protocol):
-    """What a backend must know of an endpoint: the attributes of `judging.models.Endpoint`."""
-
-    base_url: str
-    key_name: str
-    timeout_seconds: float
+__all__ = [
+    "BACKENDS",
+    "CHAT",
+    "EndpointLike",
+    "Heuristic",
+    "JudgeBackend",
+    "ModelBackend",
+    "backend_choices",
+    "heuristic_data",
+    "heuristics",
+    "open_backend",
+]
 
 
 def _open_chat(endpoint: EndpointLike, in_flight: int) -> Backend:
@@ -31,9 +31,29 @@ def _open_chat(endpoint: EndpointLike, in_flight: int) -> Backend:
     )
 
 
-BACKENDS: Mapping[str, Callable[[EndpointLike, int], Backend]] = {"chat": _open_chat}
+CHAT = ModelBackend(key="chat", label="chat completions", open=_open_chat)
+BACKENDS: Registry[JudgeBackend] = Registry(
+    "judge backend",
+    {
+        "key": "its name in commands and in the database",
+        "label": "its name where a judge is made",
+        "asks_model": "whether it needs an endpoint and a model: be a ModelBackend or a Heuristic",
+    },
+    (CHAT, RANDOM, SHORTER, LONGER),
+)
 
 
-def open_backend(kind: str, endpoint: EndpointLike, *, in_flight: int) -> Backend:
-    """The backend of that kind, to be entered in the event loop; StopRun where the endpoint's key is missing."""
-    return BACKENDS[kind](endpoint, in_flight)
+def backend_choices() -> list[tuple[str, str]]:
+    return [(each.key, each.label) for each in BACKENDS.values()]
+
+
+def open_backend(key: str, endpoint: EndpointLike, *, in_flight: int) -> Backend:
+    """The connection to a model, to be entered in the event loop; StopRun where the endpoint's key is missing."""
+    backend = BACKENDS[key]
+    assert isinstance(backend, ModelBackend)
+    return backend.open(endpoint, in_flight)
+
+
+def heuristics() -> list[Heuristic]:
+    """The judges that need no model, in the order in which they are offered."""
+    return [each for each in BACKENDS.values() if isinstance(each, Heuristic)]

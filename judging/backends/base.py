@@ -1,8 +1,14 @@
 """What a backend gets and gives, and the errors that say whether trying again helps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+import numpy as np
+
+from evaluation.design import generator
+from evaluation.protocols import Question
+from evaluation.protocols.base import Stimulus
 
 # What stands around words in a text, and what tokenisers write for it in their tokens.
 BLANKS = " \t\r\n\u2581\u0120\u010a"
@@ -68,3 +74,54 @@ class Backend(Protocol):
     async def ask(self, request: Request) -> Reply:
         """One attempt; raises CallFailed, TryAgain or StopRun, whose texts hold no key."""
         ...
+
+
+class EndpointLike(Protocol):
+    """What a backend must know of an endpoint: the attributes of `judging.models.Endpoint`."""
+
+    base_url: str
+    key_name: str
+    timeout_seconds: float
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Where chance comes from: the study's seed, and what is judged how often."""
+
+    seed: int
+    item_key: str
+    replicate: int
+
+    def of(self, question: Question, part: str = "") -> np.random.Generator:
+        """The same for the same question and part of the same item and replicate, and independent of any other."""
+        return generator(self.seed, "random judge", self.item_key, self.replicate, question.key, part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelBackend:
+    """A way to ask a model at an endpoint. `open` gives the connection of a task, for so many calls in flight; StopRun
+    where the endpoint's key is missing."""
+
+    key: str
+    label: str
+    open: Callable[[EndpointLike, int], Backend]
+    asks_model = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heuristic:
+    """A judge that needs no model, and answers at once.
+
+    `rule` gives a question's value as `protocol.clean` takes it, None where there is nothing to say; `answers` tells
+    which questions it has something to say to at all, and `compares` whether it needs several responses for that.
+    """
+
+    key: str
+    label: str
+    rule: Callable[[Question, Stimulus, Draws], Any]
+    answers: Callable[[Question], bool]
+    compares: bool = False
+    asks_model = False
+
+
+JudgeBackend = ModelBackend | Heuristic

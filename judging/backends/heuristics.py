@@ -5,36 +5,17 @@ and `shorter` answer what lengths say something about: preferences, rankings, an
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from evaluation.design import generator
 from evaluation.protocols import Kind, Over, Question, get_protocol
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries import MAX_ENTRIES, drafted_entries
-from evaluation.protocols.values import parts_of, response_parts
-from judging.backends.base import StopRun
-
-
-@dataclass(frozen=True)
-class Draws:
-    """Where chance comes from: the study's seed, and what is judged how often."""
-
-    seed: int
-    item_key: str
-    replicate: int
-
-    def of(self, question: Question, part: str = "") -> np.random.Generator:
-        """The same for the same question and part of the same item and replicate, and independent of any other."""
-        return generator(self.seed, "random judge", self.item_key, self.replicate, question.key, part)
-
-
-# A question's value as `protocol.clean` takes it; None: the heuristic has nothing to say to it.
-Rule = Callable[[Question, Stimulus, Draws], Any]
-
+from evaluation.protocols.kinds import KINDS
+from evaluation.protocols.parts import parts_of, response_parts
+from judging.backends.base import Draws, Heuristic, StopRun
 
 # --- random: uniform over what a form offers ------------------------------------------------------------------------
 
@@ -67,16 +48,9 @@ def _draw_entries(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
 
 def _choices(question: Question, stimulus: Stimulus) -> Sequence[Any]:
     """What is drawn from; never a tie."""
-    match question.kind:
-        case Kind.PREFERENCE:
-            return [grade for grade in question.grades if grade] or response_parts(stimulus)
-        case Kind.SCALE:
-            return question.points
-        case Kind.CHECKLIST:
-            return (0, 1)
-        case Kind.CHOICE:
-            return question.choices
-    return ()
+    if question.kind == Kind.PREFERENCE:
+        return [grade for grade in question.grades if grade] or response_parts(stimulus)
+    return KINDS[question.kind].offers(question)
 
 
 # --- longer and shorter ---------------------------------------------------------------------------------------------
@@ -147,19 +121,32 @@ def _on_scale(question: Question, place: float, n: int) -> float:
 
 # --- the judges -----------------------------------------------------------------------------------------------------
 
-HEURISTICS: dict[str, Rule] = {"random": draw, "shorter": prefer_shorter, "longer": prefer_longer}
+
+def is_no_text(question: Question) -> bool:
+    return question.kind != Kind.TEXT
 
 
-def answers_question(kind: str, question: Question) -> bool:
-    """Whether this heuristic has something to say to such a question."""
-    if kind == "random":
-        return question.kind != Kind.TEXT
+def compares_responses(question: Question) -> bool:
+    """Lengths say something about preferences, rankings, and scales over the responses."""
     rated = question.kind == Kind.SCALE and question.over == Over.RESPONSE
     return rated or question.kind in (Kind.PREFERENCE, Kind.RANKING)
 
 
+RANDOM = Heuristic(key="random", label="random (seeded)", rule=draw, answers=is_no_text)
+SHORTER = Heuristic(
+    key="shorter",
+    label="the shorter response",
+    rule=prefer_shorter,
+    answers=compares_responses,
+    compares=True,
+)
+LONGER = Heuristic(
+    key="longer", label="the longer response", rule=prefer_longer, answers=compares_responses, compares=True
+)
+
+
 def heuristic_data(
-    kind: str,
+    heuristic: Heuristic,
     spec: Spec,
     stimulus: Stimulus,
     *,
@@ -177,13 +164,13 @@ def heuristic_data(
     draws = Draws(seed, item_key, replicate)
     asked = [each for each in protocol.questions(spec, stimulus) if not questions or each.key in questions]
     given = {
-        question.key: HEURISTICS[kind](question, stimulus, draws)
+        question.key: heuristic.rule(question, stimulus, draws)
         for question in asked
-        if answers_question(kind, question)
+        if heuristic.answers(question)
     }
     data = {key: value for key, value in given.items() if value is not None}
     if not data:
         raise StopRun(
-            f"The judge {kind!r} has nothing to say to what {protocol.label} asks of item {item_key}."
+            f"The judge {heuristic.key!r} has nothing to say to what {protocol.label} asks of item {item_key}."
         )
     return data

@@ -1,6 +1,7 @@
 """What the commands of this app share."""
 
 import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -24,7 +25,7 @@ def endpoint_of(name: str) -> Endpoint:
     return endpoint
 
 
-def refusal(problems: dict[str, list[str]]) -> CommandError:
+def refusal(problems: Mapping[str, Sequence[str]]) -> CommandError:
     """Every problem on a line of its own, with its field."""
     lines = [f"{field}: {each}" if field else each for field, all_ in problems.items() for each in all_]
     return CommandError("\n".join(lines))

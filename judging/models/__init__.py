@@ -1,12 +1,11 @@
 """The judges' tables."""
 
 from judging.models.endpoint import Endpoint, Trust
-from judging.models.judge import BackendKind, Judge, Orders, Rationale, SelfPreference, Verdict
+from judging.models.judge import Judge, Orders, Rationale, SelfPreference, Verdict
 from judging.models.run import ACTIVE, Call, CallState, Purpose, Run, RunState
 
 __all__ = [
     "ACTIVE",
-    "BackendKind",
     "Call",
     "CallState",
     "Endpoint",

@@ -7,14 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import Study
+from judging.backends import BACKENDS, CHAT, backend_choices
 from judging.models.endpoint import Endpoint
-
-
-class BackendKind(models.TextChoices):
-    CHAT = "chat", "chat completions"
-    RANDOM = "random", "random (seeded)"
-    SHORTER = "shorter", "the shorter response"
-    LONGER = "longer", "the longer response"
 
 
 class Verdict(models.TextChoices):
@@ -46,7 +40,7 @@ class Judge(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="judges")
     name = models.SlugField(max_length=80)
     version = models.PositiveSmallIntegerField(default=1)
-    backend = models.CharField(max_length=10, choices=BackendKind, default=BackendKind.CHAT)
+    backend = models.CharField(max_length=10, choices=backend_choices, default=CHAT.key)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, null=True, blank=True, related_name="judges")
     model = models.CharField(max_length=200, blank=True, help_text="The model's name at the endpoint.")
 
@@ -107,3 +101,8 @@ class Judge(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} v{self.version}"
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether it asks a model at an endpoint; otherwise it is a heuristic."""
+        return BACKENDS[self.backend].asks_model

@@ -3,7 +3,7 @@
 Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
 """
 
-from judging.prompting.cells import KINDS, Asking, Cell, cells_of
+from judging.prompting.cells import ASKINGS, Asking, Cell, cells_of
 from judging.prompting.expected import CHARACTERS_PER_TOKEN, ExpectedReply, expected_reply
 from judging.prompting.problems import settings_problems
 from judging.prompting.questions import asked, steps, wants_labels
@@ -16,9 +16,9 @@ from judging.prompting.view import View, view_of
 from judging.prompting.wording import FROM
 
 __all__ = [
+    "ASKINGS",
     "CHARACTERS_PER_TOKEN",
     "FROM",
-    "KINDS",
     "NEEDED",
     "OWN_PARAMETERS",
     "PLACEHOLDERS",

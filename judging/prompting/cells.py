@@ -1,4 +1,4 @@
-"""What a question's answer looks like, said once per kind: a question is a few cells, each a value with a name.
+"""What a question's answer looks like, said once per form: a question is a few cells, each a value with a name.
 
 The instructions, the JSON schema, the lines of a reply without JSON and the reading of either follow from them.
 """
@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Question
 from evaluation.protocols.entries import FIELDS
+from evaluation.protocols.kinds import KINDS
+from evaluation.registry import Table
 from judging.prompting import wording
 from judging.prompting.settings import CannotAsk
 from judging.prompting.view import View, places
@@ -32,7 +34,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Asking:
-    """How one kind of question is asked: its cells, and a sentence on how to answer."""
+    """How questions of one form are asked: its cells, and a sentence on how to answer."""
 
     cells: Callable[[Question, View], list[Cell]]
     how: Callable[[Question, View], str]
@@ -56,7 +58,8 @@ def checklist_cells(question: Question, view: View) -> list[Cell]:
 
 def scale_cells(question: Question, view: View) -> list[Cell]:
     """The points alone: what a form offers is what a judge may say."""
-    return _everywhere(question, view, {wording.point_text(point): point for point in question.points})
+    points = KINDS[question.kind].offers(question)
+    return _everywhere(question, view, {wording.point_text(point): point for point in points})
 
 
 def ranking_cells(question: Question, view: View) -> list[Cell]:
@@ -65,7 +68,7 @@ def ranking_cells(question: Question, view: View) -> list[Cell]:
 
 
 def choice_cells(question: Question, view: View) -> list[Cell]:
-    return _everywhere(question, view, {choice: choice for choice in question.choices})
+    return _everywhere(question, view, {choice: choice for choice in KINDS[question.kind].offers(question)})
 
 
 def text_cells(question: Question, view: View) -> list[Cell]:
@@ -82,22 +85,25 @@ def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | Non
     return [Cell(path, part, choices) for path, part in places(question, view)]
 
 
-# A further kind of question is one entry more.
-KINDS: dict[Kind, Asking] = {
-    Kind.PREFERENCE: Asking(preference_cells, wording.preference_how),
-    Kind.SCALE: Asking(scale_cells, wording.scale_how),
-    Kind.CHECKLIST: Asking(checklist_cells, wording.checklist_how),
-    Kind.RANKING: Asking(ranking_cells, wording.ranking_how),
-    Kind.CHOICE: Asking(choice_cells, wording.choice_how),
-    Kind.TEXT: Asking(text_cells, wording.text_how),
-    Kind.ENTRIES: Asking(entries_cells, wording.entries_how),
-}
+# By how a question is answered (`QuestionKind.form`).
+ASKINGS: Table[Asking] = Table(
+    "No judge can be asked questions of the form {key!r}: add its cells and its sentence to judging.prompting.cells.",
+    {
+        "preference": Asking(preference_cells, wording.preference_how),
+        "scale": Asking(scale_cells, wording.scale_how),
+        "checklist": Asking(checklist_cells, wording.checklist_how),
+        "ranking": Asking(ranking_cells, wording.ranking_how),
+        "choice": Asking(choice_cells, wording.choice_how),
+        "text": Asking(text_cells, wording.text_how),
+        "entries": Asking(entries_cells, wording.entries_how),
+    },
+)
 
 
 def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list[Cell]:
     """The cells of a question's answer; as labels, each choice is one token in every tokeniser."""
     if not as_labels:
-        return KINDS[question.kind].cells(question, view)
+        return ASKINGS[KINDS[question.kind].form].cells(question, view)
     if len(view.order) > 9:
         raise CannotAsk(
             "Log-probabilities are read of single tokens, and of ten responses or more some take two."
@@ -109,4 +115,4 @@ def how_to_answer(question: Question, view: View, *, as_labels: bool = False) ->
     """A sentence on what to say to a question."""
     if as_labels:
         return wording.preference_how(question, view, TIE_LABEL)
-    return KINDS[question.kind].how(question, view)
+    return ASKINGS[KINDS[question.kind].form].how(question, view)

@@ -8,6 +8,7 @@ from evaluation.canonical import canonical_hash
 from evaluation.protocols import Over, Protocol
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from evaluation.protocols.entries import Entry, read_set
+from evaluation.storable import storable
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
 
@@ -154,8 +155,3 @@ def mark_of(texts: Sequence[str]) -> str:
         if not any(mark in text for text in texts):
             return mark
         attempt += 1
-
-
-def storable(text: str) -> str:
-    """The text as UTF-8 can carry it: half a surrogate pair becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()

@@ -7,8 +7,9 @@ which none of them contains: so no text can end its own place or open another, a
 from collections.abc import Sequence
 
 from evaluation.protocols import Question
+from evaluation.storable import storable
 from judging.prompting.cells import how_to_answer
-from judging.prompting.material import Material, storable
+from judging.prompting.material import Material
 from judging.prompting.view import View
 
 INTRODUCTION = """\

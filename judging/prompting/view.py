@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from evaluation.protocols import Over, Question
 from evaluation.protocols.base import Stimulus
-from evaluation.protocols.values import follow_up_parts, value_parts
+from evaluation.protocols.parts import follow_up_parts, value_parts
 
 
 @dataclass(frozen=True)

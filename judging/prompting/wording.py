@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from evaluation.protocols import Over, Question
+from evaluation.protocols.kinds import KINDS
 from judging.prompting.view import View
 
 WHERE = {
@@ -55,8 +56,9 @@ def _grade_said(question: Question, place: int) -> str:
 
 
 def scale_how(question: Question, view: View) -> str:
-    points = [point_text(point) for point in question.points]
-    lines = [(text, _worded(question, point)) for text, point in zip(points, question.points, strict=True)]
+    offered = KINDS[question.kind].offers(question)
+    points = [point_text(point) for point in offered]
+    lines = [(text, _worded(question, point)) for text, point in zip(points, offered, strict=True)]
     sentence = _begun(question, f"answer with one of the points {listed(points)}")
     return _with_meanings(sentence, lines, end=":" if any(said for _, said in lines) else ".")
 
@@ -73,7 +75,8 @@ def checklist_how(question: Question, view: View) -> str:
 
 
 def choice_how(question: Question, view: View) -> str:
-    choices = [(choice, _worded(question, choice) or choice) for choice in question.choices]
+    offered = KINDS[question.kind].offers(question)
+    choices = [(choice, _worded(question, choice) or choice) for choice in offered]
     return _with_meanings("Answer with one of these:", choices)
 
 

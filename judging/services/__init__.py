@@ -2,34 +2,33 @@
 
 What the admin, the API and the commands call:
 
-    create_endpoint(*, user, name, base_url, **fields) -> Endpoint          EndpointRefused(problems); endpoint_problems
-    create_judge(study, *, user=None, **fields) -> Judge                    JudgeRefused(problems)
-    edit_judge(judge, *, user=None, **changes) -> Judge                     JudgeRefused(problems)
+    create_endpoint(*, user, name, base_url, **fields) -> Endpoint          FieldsRefused(problems); endpoint_problems
+    create_judge(study, *, user=None, **fields) -> Judge                    FieldsRefused(problems)
+    edit_judge(judge, *, user=None, **changes) -> Judge                     FieldsRefused(problems)
         the same row while it has not run, otherwise a new version's row
-    copy_judge(judge, study, *, user=None) -> Judge                         JudgeRefused(problems)
+    copy_judge(judge, study, *, user=None) -> Judge                         FieldsRefused(problems)
     heuristic_judge(study, kind, *, user=None) -> Judge                     'random', 'shorter', 'longer': got or made
     judge_problems(judge) -> dict[str, list[str]]                           field (or '') to sentences
     preview_request(judge, item, *, order=None, step="") -> Request         the very prompt of an item, frozen or not
 
-    estimate(study, judge, *, max_items=None, in_flight=None) -> Estimate   RunRefused
+    estimate(study, judge, *, max_items=None, in_flight=None) -> Estimate   Refused
     start_run(study, judge, *, user=None, purpose="main", budget=None, max_items=None, in_flight=None) -> Run
-                                                                            RunRefused(problems)
+                                                                            Refused(problems)
     pause_run(run) -> None                                                  WrongState
     resume_run(run, *, budget=UNCHANGED, in_flight=UNCHANGED) -> None       from paused or stopped; WrongState
     cancel_run(run) -> None                                                 WrongState
     retry_run(run, outcomes=RETRIED) -> int                                 calls opened again; WrongState
     run_progress(run) -> Progress                                           runs_progress(runs) -> {pk: Progress}
     unread_reply(run) -> UnreadReply | None                                 beside what was asked for
-    needs_try(judge) -> bool; start_try(study, judge, ...) -> Run           one item, before the first run; RunRefused
+    needs_try(judge) -> bool; start_try(study, judge, ...) -> Run           one item, before the first run; Refused
 
 Runs are rows: start, resume and retry only change them. Whoever wants the work done queues it on commit with
 `judging.tasks.enqueue_run(run)`, or works on it here and now with `work_on(run.pk)`.
 """
 
-from judging.services.endpoints import EndpointRefused, create_endpoint, endpoint_problems
+from judging.services.endpoints import create_endpoint, endpoint_problems
 from judging.services.estimating import Estimate, estimate
 from judging.services.judges import (
-    JudgeRefused,
     copy_judge,
     create_judge,
     edit_judge,
@@ -39,31 +38,17 @@ from judging.services.judges import (
     preview_request,
 )
 from judging.services.progress import Progress, run_progress, runs_progress
-from judging.services.runs import (
-    RETRIED,
-    UNCHANGED,
-    RunRefused,
-    WrongState,
-    cancel_run,
-    pause_run,
-    resume_run,
-    retry_run,
-    start_run,
-)
+from judging.services.runs import RETRIED, UNCHANGED, cancel_run, pause_run, resume_run, retry_run, start_run
 from judging.services.trying import Tried, needs_try, start_try, tried_calls
 from judging.services.unread import UnreadReply, unread_reply
 
 __all__ = [
     "RETRIED",
     "UNCHANGED",
-    "EndpointRefused",
     "Estimate",
-    "JudgeRefused",
     "Progress",
-    "RunRefused",
     "Tried",
     "UnreadReply",
-    "WrongState",
     "cancel_run",
     "copy_judge",
     "create_endpoint",

@@ -1,4 +1,4 @@
-"""What became of one attempt at a call: an answer, a failure that is recorded, or another try later."""
+"""The end of one attempt at a call: an answer, a failure that is recorded, or another try later."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from evaluation import design
 from evaluation.models import Outcome
 from evaluation.protocols import AnswerValue
 from evaluation.protocols.base import Stimulus
+from evaluation.storable import storable, storable_json
 from judging.backends.base import Reply, TryAgain
 from judging.models import Call
 from judging.parsing import Unread, read_reply
@@ -47,16 +48,16 @@ class Ended:
 
 
 def read(plan: Plan, call: Call, stimulus: Stimulus, reply: Reply) -> Ended:
-    """What a reply says; one that can't be read is asked for again, up to a limit, and then recorded as it came."""
+    """Reads a reply; one that can't be read is asked for again, up to a limit, and then recorded as it came."""
     ended = Ended(
         call=call,
         stimulus=stimulus,
-        raw=storable(reply.text),
+        raw=storable_reply(reply.text),
         reply={
-            "finish_reason": storable(reply.finish_reason),
-            "refusal": storable(reply.refusal),
-            "logprobs": storable_json(reply.logprobs),
-            "request_id": storable(reply.request_id),
+            "finish_reason": storable_reply(reply.finish_reason),
+            "refusal": storable_reply(reply.refusal),
+            "logprobs": storable_json(finite_json(reply.logprobs)),
+            "request_id": storable_reply(reply.request_id),
         },
         prompt_tokens=reply.prompt_tokens,
         completion_tokens=reply.completion_tokens,
@@ -81,7 +82,7 @@ def answer(plan: Plan, ended: Ended, data: dict[str, Any]) -> Ended:
 
 
 def _unread(ended: Ended, outcome: str, reason: str) -> None:
-    ended.error = storable(reason)
+    ended.error = storable_reply(reason)
     if outcome == Outcome.UNPARSED:
         ended.unread = True
         if ended.call.unread + 1 < settings.ASSAY_RUN_UNREAD:
@@ -91,7 +92,7 @@ def _unread(ended: Ended, outcome: str, reason: str) -> None:
 
 def try_again(seed: int, call: Call, stimulus: Stimulus, reason: TryAgain, now: datetime) -> Ended:
     """Backs off: as long as the server asked for, otherwise exponentially with a jitter that the seed decides."""
-    ended = Ended(call=call, stimulus=stimulus, error=storable(str(reason)))
+    ended = Ended(call=call, stimulus=stimulus, error=storable_reply(str(reason)))
     failures = call.attempts - call.unread + 1
     if failures >= settings.ASSAY_RUN_ATTEMPTS:
         ended.outcome = Outcome.FAILED
@@ -106,14 +107,14 @@ def try_again(seed: int, call: Call, stimulus: Stimulus, reason: TryAgain, now: 
 
 
 def failed(call: Call, stimulus: Stimulus, reason: str) -> Ended:
-    return Ended(call=call, stimulus=stimulus, outcome=Outcome.FAILED, error=storable(reason))
+    return Ended(call=call, stimulus=stimulus, outcome=Outcome.FAILED, error=storable_reply(reason))
 
 
 def drop_reply(ended: Ended, reason: str) -> None:
     """Makes a failure of an attempt of which something can't be stored; what it took is kept, and its text."""
-    ended.outcome, ended.error = Outcome.FAILED, storable(reason)
+    ended.outcome, ended.error = Outcome.FAILED, storable_reply(reason)
     ended.answers, ended.data, ended.rationale, ended.reply = (), None, "", {}
-    ended.raw = storable(ended.raw)
+    ended.raw = storable_reply(ended.raw)
     ended.unread, ended.not_before = False, None
 
 
@@ -134,21 +135,19 @@ def stored_reply(raw: str, reply: Mapping[str, Any]) -> Reply:
     )
 
 
-def storable(text: str) -> str:
-    """Text that any database takes: without NUL and without halves of surrogate pairs."""
-    return text.replace("\x00", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+def storable_reply(text: str) -> str:
+    """Text of a reply as it can be kept; where a NUL stood can be seen."""
+    return storable(text, nul="\N{REPLACEMENT CHARACTER}")
 
 
-def storable_json(value: Any) -> Any:
-    """JSON that any database takes; numbers without a JSON spelling (minus infinity) are left out."""
-    if isinstance(value, str):
-        return storable(value)
+def finite_json(value: Any) -> Any:
+    """JSON without the numbers that have no spelling there (minus infinity)."""
     if isinstance(value, Mapping):
         return {
-            storable(str(key)): storable_json(each)
-            for key, each in value.items()
+            name: finite_json(each)
+            for name, each in value.items()
             if not (isinstance(each, float) and not math.isfinite(each))
         }
     if isinstance(value, list | tuple):
-        return [storable_json(each) for each in value]
+        return [finite_json(each) for each in value]
     return value

@@ -8,10 +8,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from judging.backends import open_backend
 from judging.backends.base import Backend, Reply, Request, TryAgain
-from judging.backends.probing import BREAKS, probe
-from judging.models import BackendKind, Endpoint
+from judging.backends.probing import BREAKS
+from judging.models import Endpoint
 
 # Some servers break on what they do not know, every time: the third 500 is taken for an answer.
 BROKEN_ATTEMPTS = 3
@@ -58,21 +57,3 @@ def keep_capabilities(endpoint: Endpoint, model: str, found: Mapping[str, Any]) 
         row.probed_at = timezone.now()
         row.save(update_fields=["capabilities", "probed_at"])
     endpoint.capabilities, endpoint.probed_at = row.capabilities, row.probed_at
-
-
-def probe_endpoint(endpoint: Endpoint, model: str, *, again: bool = False) -> dict[str, Any]:
-    """The model's capabilities, from the endpoint itself unless they are known; not for use inside an event loop.
-
-    StopRun, TryAgain and CallFailed say why they could not be found out.
-    """
-    known = known_capabilities(endpoint, model)
-    if known is not None and not again:
-        return known
-
-    async def ask() -> dict[str, Any]:
-        async with open_backend(BackendKind.CHAT, endpoint, in_flight=1) as backend:
-            return await probe(Patient(backend), model)
-
-    found = asyncio.run(ask())
-    keep_capabilities(endpoint, model, found)
-    return found

@@ -12,7 +12,7 @@ from django.utils import timezone
 from judging.backends.base import CallFailed, Request, StopRun, TryAgain
 from judging.backends.probing import probe
 from judging.models import Endpoint
-from judging.services.attempts import storable
+from judging.services.attempts import storable_reply
 from judging.services.capabilities import Patient, keep_capabilities
 from judging.services.endpoints import place_refusals
 
@@ -20,6 +20,7 @@ PROMPT = "Say hello in one word."
 # A test that nobody ended after so long was lost with its worker.
 LOST_SECONDS = 180
 MOST_MODELS = 200
+UNREACHED = "The queue can't be reached at the moment, so no worker could be told. Test again in a while."
 REFUSALS = (CallFailed, TryAgain, StopRun)
 
 
@@ -33,6 +34,13 @@ def is_testing(endpoint: Endpoint) -> bool:
     begun = float(endpoint.tested.get("at", 0.0))
     waits = bool(endpoint.tested.get("state") == "asking")
     return waits and timezone.now().timestamp() - begun < LOST_SECONDS
+
+
+def give_up_test(endpoint_id: int) -> None:
+    """Ends a test that no worker could be told of."""
+    endpoint = Endpoint.objects.get(pk=endpoint_id)
+    endpoint.tested = {**endpoint.tested, "state": "done", "problem": UNREACHED}
+    endpoint.save(update_fields=["tested"])
 
 
 def run_test(endpoint_id: int) -> dict[str, Any]:
@@ -64,9 +72,9 @@ async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
     )
     async with backend:
         try:
-            found["models"] = [storable(name) for name in await backend.models()][:MOST_MODELS]
+            found["models"] = [storable_reply(name) for name in await backend.models()][:MOST_MODELS]
         except REFUSALS as problem:
-            found["models_problem"] = storable(str(problem))
+            found["models_problem"] = storable_reply(str(problem))
         found["model"] = model = model or next(iter(found.get("models", [])), "")
         if not model:
             return found | {"problem": "The endpoint lists no models; name one."}
@@ -74,10 +82,10 @@ async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
         began = time.monotonic()
         try:
             reply = await backend.ask(request)
-            found["reply"] = storable(reply.text)[:300]
+            found["reply"] = storable_reply(reply.text)[:300]
             found["milliseconds"] = round((time.monotonic() - began) * 1000)
             found["tokens"] = reply.prompt_tokens + reply.completion_tokens
             found["able"] = await probe(Patient(backend), model)
         except REFUSALS as problem:
-            found["problem"] = storable(str(problem))
+            found["problem"] = storable_reply(str(problem))
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 
 from evaluation import design
 from evaluation.models import Item, Outcome, Role, Study, System
@@ -15,7 +15,7 @@ from evaluation.protocols import Protocol
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.services import JudgmentInput, record_judgments
 from judging import prompting
-from judging.models import BackendKind, Call, CallState, Judge, Orders, Run, SelfPreference
+from judging.models import Call, CallState, Judge, Orders, Run, SelfPreference
 from judging.services.bulk import insert_rows
 from judging.services.judges import judge_settings
 
@@ -77,7 +77,7 @@ class Plan:
     protocol: Protocol
     spec: Spec
     settings: prompting.Settings
-    backend: str
+    asks_model: bool
     orders: str
     replicates: int
     own: frozenset[str]
@@ -88,7 +88,7 @@ class Plan:
             judge.study.protocol_object,
             spec,
             judge_settings(judge),
-            judge.backend,
+            judge.asks_model,
             judge.orders,
             replicates(judge),
             own_systems(judge),
@@ -98,7 +98,7 @@ class Plan:
         return not self.own.isdisjoint(response["system"] for response in stimulus["responses"])
 
     def steps(self, stimulus: Stimulus) -> tuple[str, ...]:
-        if self.backend != BackendKind.CHAT:
+        if not self.asks_model:
             return ("",)
         return prompting.steps(self.protocol, self.spec, stimulus, self.settings)
 
@@ -208,8 +208,3 @@ def sample_items(study: Study, max_items: int | None, size: int) -> tuple[int, l
     total = total if max_items is None else min(total, max_items)
     drawn = drawn_items(study, min(size, total))
     return total, list(Item.objects.filter(pk__in=drawn).order_by("pk"))
-
-
-def highest_item(run: Run) -> int:
-    found: Any = Call.objects.filter(run=run).aggregate(last=Max("item"))["last"]
-    return int(found or 0)

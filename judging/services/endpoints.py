@@ -10,21 +10,15 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 
-from evaluation.models import Item, Query, Study, StudyMember
+from evaluation.models import Item, Query, Study
+from evaluation.permissions import studies_for
+from evaluation.refusals import FieldsRefused
 from judging.backends.keys import endpoint_problems as place_problems
 from judging.models import Endpoint, Trust
 
 Problems = dict[str, list[str]]
 # What decides where requests go and what opens the door there: whoever changes it says anew that it is trusted.
 PLACE = frozenset({"base_url", "key_name"})
-
-
-class EndpointRefused(Exception):
-    """The endpoint can't be made; carries every reason, by field."""
-
-    def __init__(self, problems: Problems) -> None:
-        self.problems = problems
-        super().__init__(" ".join(sentence for each in problems.values() for sentence in each))
 
 
 class _Operator:
@@ -45,14 +39,14 @@ def create_endpoint(*, user: Any, name: str, base_url: str, **fields: Any) -> En
     endpoint = Endpoint(name=name, base_url=base_url.rstrip("/"), created_by=user, **fields)
     problems = endpoint_problems(endpoint, user)
     if problems:
-        raise EndpointRefused(problems)
+        raise FieldsRefused(problems)
     set_trust(endpoint, user)
     endpoint.save()
     return endpoint
 
 
 def endpoint_problems(endpoint: Endpoint, user: Any, *, by_own_word: bool = True) -> Problems:
-    """What keeps this user from saving this endpoint, by field; `user` None is the operator.
+    """The problems that keep this user from saving this endpoint, by field; `user` None is the operator.
 
     Without their own word for it, the list of allowed endpoints decides even for those whose word would be enough.
     """
@@ -68,7 +62,7 @@ def endpoint_problems(endpoint: Endpoint, user: Any, *, by_own_word: bool = True
 
 
 def may_trust(user: Any) -> bool:
-    """Whether their word is enough for any place; `user` None is the operator."""
+    """True if their word is enough for any place; `user` None is the operator."""
     return user is None or bool(user.is_active and user.is_superuser)
 
 
@@ -104,7 +98,7 @@ def open_to(endpoint: Endpoint, study: Study, user: Any) -> bool:
 
 
 def offered_endpoints(study: Study, user: Any) -> list[Endpoint]:
-    """What this member can choose for a judge of the study: what is open to it, what they made; superusers, all."""
+    """The endpoints that this member can choose for a judge: open to the study, or made by them; superusers, all."""
     rows = Endpoint.objects.select_related("trusted_by").order_by("name")
     if not may_trust(user):
         rows = rows.filter(Q(open_to_all=True) | Q(studies=study) | Q(created_by=user.pk)).distinct()
@@ -115,7 +109,7 @@ def endpoints_for(user: Any) -> QuerySet[Endpoint]:
     """Those that a user may know of: open to a study of theirs, or made by them; all, for a superuser."""
     if may_trust(user):
         return Endpoint.objects.all()
-    mine = StudyMember.objects.filter(user=user.pk).values("study")
+    mine = studies_for(user).values("pk")
     known = Q(open_to_all=True) | Q(studies__in=mine) | Q(created_by=user.pk)
     return Endpoint.objects.filter(pk__in=Endpoint.objects.filter(known).values("pk"))
 

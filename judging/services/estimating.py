@@ -6,13 +6,14 @@ from decimal import Decimal
 from typing import Any
 
 from evaluation.models import Item, Outcome, Study
+from evaluation.refusals import Refused
 from judging import prompting
-from judging.models import BackendKind, Call, Judge
+from judging.models import Call, Judge
 from judging.services.dealing import Plan, sample_items
 from judging.services.expecting import expect
 from judging.services.judges import current_spec
 from judging.services.money import ZERO, cost_of
-from judging.services.runs import RunRefused, refusals, sampling_seed
+from judging.services.runs import refusals, sampling_seed
 
 SAMPLE = 20
 
@@ -47,7 +48,7 @@ def estimate(
     """Items, calls, tokens, money and time, before anything is spent."""
     problems = refusals(study, judge, max_items)
     if problems:
-        raise RunRefused(problems)
+        raise Refused(*problems)
     plan = Plan.of(judge, current_spec(study))
     items, sample = sample_items(study, max_items, SAMPLE)
     judged = [item for item in sample if not plan.excludes(_stimulus(item))]
@@ -60,7 +61,7 @@ def estimate(
         "calls": calls,
         "sampled": len(sample),
     }
-    if judge.backend != BackendKind.CHAT:
+    if not judge.asks_model:
         return Estimate(
             **common, cached_share=0, prompt_tokens=0, completion_tokens=0, cost=ZERO, in_flight=None, seconds=None,
             measured=True, basis="",
@@ -70,7 +71,7 @@ def estimate(
         requests = [request for item in judged for request in _requests(plan, judge, item)]
         replies = [reply for item in judged for reply in _replies(plan, judge, item)]
     except prompting.CannotAsk as cannot:
-        raise RunRefused([str(cannot)]) from None
+        raise Refused(str(cannot)) from None
     keys = {_key(judge, request, replicate, step) for request, replicate, step in requests}
     known = Call.objects.filter(cache_key__in=keys, outcome=Outcome.OK, cached=False)
     cached_share = known.values("cache_key").distinct().count() / len(keys) if keys else 0.0

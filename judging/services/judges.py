@@ -11,14 +11,14 @@ from evaluation.models import Item, Study, System
 from evaluation.protocols import Question
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec
+from evaluation.refusals import FieldsRefused
 from evaluation.services.compiling import compile_spec, compile_stimulus
 from judging import prompting
-from judging.backends import answers_question
+from judging.backends import BACKENDS, Heuristic
 from judging.backends.base import Request
-from judging.models import BackendKind, Judge
+from judging.models import Judge
 from judging.services.endpoints import endpoint_refusals, open_to
 
-HEURISTICS = (BackendKind.RANDOM, BackendKind.SHORTER, BackendKind.LONGER)
 # What a researcher sets; the rest is bookkeeping.
 FIELDS = (
     "name", "backend", "endpoint", "model", "temperature", "max_tokens", "extra", "questions", "verdict", "rationale",
@@ -28,21 +28,13 @@ FIELDS = (
 Problems = dict[str, list[str]]
 
 
-class JudgeRefused(Exception):
-    """The judge can't be saved; carries every reason, by field ('' for the judge as a whole)."""
-
-    def __init__(self, problems: Problems) -> None:
-        self.problems = problems
-        super().__init__("; ".join(sentence for each in problems.values() for sentence in each))
-
-
 def create_judge(study: Study, *, user: Any = None, **fields: Any) -> Judge:
     """A new judge in a study, version 1."""
     judge = Judge(study=study, created_by=user, **_known(fields))
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if Judge.objects.filter(study=study, name=judge.name).exists():
-            raise JudgeRefused({"name": [f"The study has a judge {judge.name} already; edit that one."]})
+            raise FieldsRefused({"name": [f"The study has a judge {judge.name} already; edit that one."]})
         return _save(judge, user)
 
 
@@ -55,12 +47,12 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
             return judge
         others = Judge.objects.filter(study=judge.study_id).exclude(name=judge.name)
         if "name" in changes and others.filter(name=changes["name"]).exists():
-            raise JudgeRefused({"name": [f"The study has a judge {changes['name']} already."]})
+            raise FieldsRefused({"name": [f"The study has a judge {changes['name']} already."]})
         if not judge.runs.exists():
             edited = Judge.objects.get(pk=judge.pk)
         else:
             if "name" in changes:
-                raise JudgeRefused(
+                raise FieldsRefused(
                     {"name": ["A judge that has run keeps its name; an edit is a new version of it."]}
                 )
             edited = _twin(judge, judge.study, user)
@@ -78,13 +70,13 @@ def copy_judge(judge: Judge, study: Study, *, user: Any = None) -> Judge:
 
 def heuristic_judge(study: Study, kind: str, *, user: Any = None) -> Judge:
     """The study's judge of that heuristic, which bears its name; made where it is not there yet."""
-    if kind not in HEURISTICS:
-        raise JudgeRefused({"backend": [f"There is no heuristic {kind!r}."]})
+    if not isinstance(BACKENDS.get(kind), Heuristic):
+        raise FieldsRefused({"backend": [f"There is no heuristic {kind!r}."]})
     existing = Judge.objects.filter(study=study, name=kind).order_by("-version").first()
     if existing is None:
         return create_judge(study, user=user, name=kind, backend=kind)
     if existing.backend != kind:
-        raise JudgeRefused({"name": [f"The study's judge {kind} is no heuristic."]})
+        raise FieldsRefused({"name": [f"The study's judge {kind} is no heuristic."]})
     return existing
 
 
@@ -106,12 +98,13 @@ def judge_settings(judge: Judge) -> prompting.Settings:
 
 def answered_questions(judge: Judge, spec: Spec) -> list[str]:
     """Keys of the questions that a heuristic answers, in the order of the form."""
+    heuristic = BACKENDS[judge.backend]
+    assert isinstance(heuristic, Heuristic)
     questions = [Question.from_json(each) for each in spec["questions"]]
     return [
         question.key
         for question in questions
-        if answers_question(judge.backend, question)
-        and (not judge.questions or question.key in judge.questions)
+        if heuristic.answers(question) and (not judge.questions or question.key in judge.questions)
     ]
 
 
@@ -172,16 +165,16 @@ def judge_problems(judge: Judge) -> Problems:
 
 
 def _endpoint_problems(judge: Judge) -> list[str]:
-    if judge.backend != BackendKind.CHAT:
+    if not judge.asks_model:
         return ["A heuristic needs no endpoint."] if judge.endpoint_id else []
     if judge.endpoint is None:
-        return ["A judge by chat completions needs an endpoint."]
+        return [f"A judge by {judge.get_backend_display()} needs an endpoint."]
     return endpoint_refusals(judge.endpoint, judge.study)
 
 
 def _model_problems(judge: Judge) -> list[str]:
-    if judge.backend == BackendKind.CHAT and not judge.model.strip():
-        return ["A judge by chat completions needs the name of a model."]
+    if judge.asks_model and not judge.model.strip():
+        return [f"A judge by {judge.get_backend_display()} needs the name of a model."]
     return []
 
 
@@ -197,7 +190,7 @@ def _shape_problems(judge: Judge) -> Problems:
 
 def _asking_problems(judge: Judge, spec: Spec) -> list[str]:
     """Whether what it is asked goes together, and with this study."""
-    if judge.backend == BackendKind.CHAT:
+    if judge.asks_model:
         return prompting.settings_problems(judge.study.protocol_object, spec, judge_settings(judge))
     keys = {question["key"] for question in spec["questions"]}
     problems = [f"The study has no question {key!r}." for key in judge.questions if key not in keys]
@@ -222,7 +215,7 @@ def _price_problems(price: Any) -> list[str]:
 def _known(fields: dict[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(fields) - set(FIELDS))
     if unknown:
-        raise JudgeRefused({"": [f"A judge has no setting {name!r}." for name in unknown]})
+        raise FieldsRefused({"": [f"A judge has no setting {name!r}." for name in unknown]})
     return fields
 
 
@@ -240,7 +233,7 @@ def _save(judge: Judge, user: Any) -> Judge:
         open_to(judge.endpoint, judge.study, user)
     problems = judge_problems(judge)
     if problems:
-        raise JudgeRefused(problems)
+        raise FieldsRefused(problems)
     judge.save()
     return judge
 

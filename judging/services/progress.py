@@ -10,10 +10,13 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from evaluation.models import Outcome
-from judging.models import ACTIVE, Call, CallState, Run
+from judging.models import ACTIVE, Call, CallState, Run, RunState
 from judging.services.dealing import replicates, undealt
 
 RATE_WINDOW = timedelta(seconds=30)
+UNTOLD = (
+    "No worker was told yet, as the queue can't be reached at the moment. This is kept, and starts by itself."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +108,7 @@ def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: s
     active = run.state in ACTIVE
     return Progress(
         state=run.state,
-        reason=run.reason,
+        reason=run.reason or (UNTOLD if run.state == RunState.PENDING and not run.workers else ""),
         total=total,
         final=final,
         open=count(CallState.OPEN),

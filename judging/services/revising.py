@@ -16,18 +16,18 @@ from evaluation.hooks import RevisionFailed
 from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries import Entry
+from evaluation.refusals import Refused
 from judging import prompting
-from judging.backends import open_backend
+from judging.backends import CHAT, open_backend
 from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
 from judging.backends.keys import key_for
 from judging.backends.probing import probe
-from judging.models import BackendKind, Call, Judge
+from judging.models import Call, Judge
 from judging.parsing import Unread, read_revision
 from judging.services.capabilities import Patient, keep_capabilities, known_capabilities
 from judging.services.endpoints import endpoint_refusals, private_refusal
 from judging.services.judges import judge_settings
 from judging.services.revision_calls import SpentUp, end_call, open_call, set_aside, takes_revisions
-from judging.services.runs import RunRefused
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ def find_judge(item: Item) -> Judge | None:
 
 
 def _judges(item: Item) -> list[Judge]:
-    judges = Judge.objects.filter(study=item.study_id, backend=BackendKind.CHAT, endpoint__isnull=False)
+    judges = Judge.objects.filter(study=item.study_id, backend=CHAT.key, endpoint__isnull=False)
     newest: dict[str, Judge] = {}
     for judge in judges.select_related("study", "endpoint__trusted_by").order_by("version"):
         newest[judge.name] = judge
@@ -96,7 +96,7 @@ def revise_draft(item: Item, entries: Sequence[Entry], instruction: str) -> list
         raise RevisionFailed(NO_MODEL)
     try:
         call = open_call(judge, item)
-    except (SpentUp, RunRefused) as refused:
+    except (SpentUp, Refused) as refused:
         raise _failed(judge, NO_MODEL, refused) from None
     return _Revision(judge, call, item.stimulus or {}, entries, instruction).make()
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from evaluation.models import Item, Outcome, Study
 from judging.backends.base import Reply, Request
 from judging.models import Call, CallState, Judge, Purpose, Run, RunState
-from judging.services.attempts import storable
+from judging.services.attempts import storable_reply
 from judging.services.claiming import give_back, reserve
 from judging.services.money import ZERO, cost_of, most_it_costs, plain
 from judging.services.runs import close_revisions, latest_revisions, start_run, stop_run
@@ -100,7 +100,7 @@ def end_call(
     if reply is not None:
         cost = cost_of(reply.prompt_tokens, reply.completion_tokens, run.price_prompt, run.price_completion)
         taken = {
-            "raw": storable(reply.text),
+            "raw": storable_reply(reply.text),
             "prompt_tokens": reply.prompt_tokens,
             "completion_tokens": reply.completion_tokens,
             "cost": cost,
@@ -108,7 +108,7 @@ def end_call(
         }
     with transaction.atomic():
         mine = Call.objects.filter(pk=call.pk, lease=call.lease)
-        if mine.update(**_final(outcome), **taken, attempts=1, error=storable(error)[:500]) and cost:
+        if mine.update(**_final(outcome), **taken, attempts=1, error=storable_reply(error)[:500]) and cost:
             Run.objects.filter(pk=run.pk).update(spent=F("spent") + cost)
 
 

@@ -19,9 +19,9 @@ from django.utils import timezone
 
 from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
-from judging.backends import heuristic_data
+from judging.backends import BACKENDS, Heuristic, heuristic_data
 from judging.backends.base import StopRun
-from judging.models import ACTIVE, BackendKind, Call, Run
+from judging.models import ACTIVE, Call, Run
 from judging.services.asking import LOOK_SECONDS, PATIENCE_SECONDS, Asking
 from judging.services.attempts import Ended, answer
 from judging.services.claiming import claim_calls, give_back, next_due, renew
@@ -126,7 +126,7 @@ class Session:
         self._renewed_at = time.monotonic()
 
     def work(self) -> None:
-        if self.judge.backend == BackendKind.CHAT:
+        if self.judge.asks_model:
             async_to_sync(Asking(self).main)()
         else:
             self._judge_in_bulk()
@@ -198,8 +198,10 @@ class Session:
                 return
 
     def _by_heuristic(self, call: Call, stimulus: Stimulus, key: str) -> Ended:
+        heuristic = BACKENDS[self.judge.backend]
+        assert isinstance(heuristic, Heuristic)
         data = heuristic_data(
-            self.judge.backend,
+            heuristic,
             self.plan.spec,
             stimulus,
             seed=self.study.seed,

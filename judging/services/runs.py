@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from evaluation.models import Item, Judgment, Outcome, Rater, Status, Study
 from evaluation.protocols import Kind
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import assign_orders
 from judging.models import (
     ACTIVE,
-    BackendKind,
     Call,
     CallState,
     Judge,
@@ -31,18 +31,6 @@ UNCHANGED: Final[Any] = object()
 # What may be tried again. Never "inconsistent": retrying until consistent would bias the judge.
 RETRIED = (Outcome.FAILED, Outcome.UNPARSED, Outcome.TRUNCATED)
 JUDGED_STATUSES = (Status.LIVE, Status.PAUSED, Status.CLOSED)
-
-
-class RunRefused(Exception):
-    """The run can't start; carries every reason."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__(" ".join(problems))
-
-
-class WrongState(Exception):
-    """The run's state does not allow this."""
 
 
 def run_in_flight(run: Run) -> int:
@@ -73,7 +61,7 @@ def start_run(
     problems = _refusals(study, judge, to_send)
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
-    if purpose == Purpose.REVISION and (judge.backend != BackendKind.CHAT or not revises(study)):
+    if purpose == Purpose.REVISION and (not judge.asks_model or not revises(study)):
         problems.append("Revisions are asked of a model, in a study in which entries are calibrated.")
     problems += [
         f"The {what} must be more than zero."
@@ -85,7 +73,7 @@ def start_run(
         if value is not None and value <= 0
     ]
     if problems:
-        raise RunRefused(problems)
+        raise Refused(*problems)
     if judged_items(study).filter(start_order=None).exists():
         assign_orders(study)  # a study that was imported closed has had no use for orders before
     with transaction.atomic():
@@ -93,7 +81,7 @@ def start_run(
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         before = latest_revisions(study, judge) if purpose == Purpose.REVISION else None
         if before is not None and before.state not in (RunState.CANCELLED, RunState.COMPLETE):
-            raise RunRefused([f"Run {before.pk} holds the revisions of {judge.name} already."])
+            raise Refused(f"Run {before.pk} holds the revisions of {judge.name} already.")
         revision = study.revisions.order_by("-number")[0]
         rater = Rater.objects.create(
             study=study, kind=Rater.Kind.JUDGE, label=str(judge), in_figures=False,
@@ -164,7 +152,7 @@ def _to_judge(study: Study, max_items: int | None) -> QuerySet[Item]:
 
 def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
     """What the report must say of this rater (see `evaluation.models.Rater.about`)."""
-    heuristic = judge.backend != BackendKind.CHAT
+    heuristic = not judge.asks_model
     return {
         "judge": judge.name,
         "version": judge.version,
@@ -181,7 +169,7 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
 
 def asked_questions(judge: Judge, spec: Any) -> list[str]:
     """Keys of the questions that the judge is asked, in the order of the form."""
-    if judge.backend != BackendKind.CHAT:
+    if not judge.asks_model:
         return answered_questions(judge, spec)
     asked = set(judge.questions)
     return [
@@ -213,7 +201,7 @@ def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED)
         if value is not UNCHANGED
     }
     if any(value is not None and value <= 0 for value in changes.values()):
-        raise RunRefused(["Budget and number in flight must be more than zero."])
+        raise Refused("Budget and number in flight must be more than zero.")
     to = RunState.RUNNING if run.purpose == Purpose.REVISION else RunState.PENDING
     _move(run, (RunState.PAUSED, RunState.STOPPED), to, reason="", **changes)
 

@@ -5,14 +5,14 @@ from decimal import Decimal
 from typing import Any
 
 from evaluation.models import Outcome, Study
-from judging.models import BackendKind, Call, CallState, Judge, Purpose, Run
+from judging.models import Call, CallState, Judge, Purpose, Run
 from judging.services.runs import start_run
 from judging.services.unread import SHOWN, expected_of
 
 
 def needs_try(judge: Judge) -> bool:
     """Whether no reply of this version of the judge could be read yet."""
-    if judge.backend != BackendKind.CHAT:
+    if not judge.asks_model:
         return False
     judged = Call.objects.filter(run__judge=judge, outcome=Outcome.OK).exclude(run__purpose=Purpose.REVISION)
     return not judged.exists()

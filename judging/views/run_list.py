@@ -9,7 +9,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
 from evaluation.models import Study
-from evaluation.permissions import ReadOnly, get_study_for
+from evaluation.permissions import NoRight, get_study_for
 from judging.models import ACTIVE, Purpose, RunState
 from judging.selectors import runs_of
 from judging.services import runs_progress
@@ -44,7 +44,7 @@ def run_list_context(request: HttpRequest, study: Study) -> dict[str, Any]:
 
 def _may_steer(user: Any, study: Study) -> bool:
     try:
-        get_study_for(user, study.slug, write=True)
-    except ReadOnly:
+        get_study_for(user, study.slug, right="write")
+    except NoRight:
         return False
     return True

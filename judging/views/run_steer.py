@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from evaluation.permissions import ReadOnly, get_study_for
+from evaluation.permissions import get_study_for
+from evaluation.refusals import WrongState
 from evaluation.services.acts import log_act
 from judging.models import Run
-from judging.services import WrongState, cancel_run, pause_run, resume_run
+from judging.services import cancel_run, pause_run, resume_run
 from judging.tasks import enqueue_run
 from judging.views.run_list import run_list_context
 
@@ -43,10 +43,7 @@ def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 def _steer(
     request: HttpRequest, slug: str, run_id: int, act: Callable[[Run], None], done: str
 ) -> HttpResponse:
-    try:
-        study = get_study_for(request.user, slug, write=True)
-    except ReadOnly:
-        raise PermissionDenied from None
+    study = get_study_for(request.user, slug, right="write")
     run = get_object_or_404(Run, pk=run_id, study=study)
     problem = ""
     try:

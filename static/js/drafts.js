@@ -2,6 +2,8 @@
 const QUIET_MS = 800;
 const form = document.getElementById("judge");
 const saved = document.querySelector(".saved");
+const held = form.elements["~held"];
+const names = new Set(held.value.split(" ").filter(Boolean));
 let timer = null;
 let dirty = false;
 let leaving = false;
@@ -9,6 +11,17 @@ let leaving = false;
 function body() {
   document.dispatchEvent(new Event("assay:count"));
   return JSON.stringify(Object.fromEntries(new FormData(form)));
+}
+
+// What had something in it while the page was open: the server takes it as emptied on purpose when it is empty later.
+// An order and a set of entries tell of a change themselves, and then all of their fields had something in them.
+function hold(target) {
+  const fields = target.name ? [target] : target.querySelectorAll("[name]");
+  for (const each of fields) {
+    const isBox = each.matches("[type=checkbox], [type=radio]");
+    if (isBox ? each.checked || each.defaultChecked : each.value.trim() || each.defaultValue?.trim()) names.add(each.name);
+  }
+  held.value = [...names].join(" ");
 }
 
 const send = (options) =>
@@ -36,7 +49,8 @@ async function save() {
   }
 }
 
-form.addEventListener("input", () => {
+form.addEventListener("input", (event) => {
+  hold(event.target);
   dirty = true;
   clearTimeout(timer);
   timer = setTimeout(save, QUIET_MS);
@@ -47,8 +61,8 @@ form.addEventListener("submit", () => {
 });
 document.addEventListener("assay:save", save);
 addEventListener("pagehide", () => {
-  // Also without a change: the time in view is worth keeping.
-  if (!leaving) send({ keepalive: true }).catch(() => {});
+  // Also without a change: the time in view is worth keeping; of answers that are revised nothing but changes is.
+  if (!leaving && (dirty || form.dataset.changesOnly === undefined)) send({ keepalive: true }).catch(() => {});
 });
 addEventListener("pageshow", (event) => {
   if (event.persisted) leaving = false;

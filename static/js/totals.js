@@ -25,7 +25,7 @@ function show() {
     if (tally.textContent !== text) tally.textContent = text;
   }
   const n = questions.reduce((sum, question) => sum + open(question), 0);
-  missing.textContent = n ? fill(missing.dataset.text, { n }) : missing.dataset.none;
+  missing.textContent = n > 1 ? fill(missing.dataset.text, { n }) : n ? missing.dataset.one : missing.dataset.none;
   missing.classList.toggle("all", n === 0);
 }
 

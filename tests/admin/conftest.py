@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from annotator.models import Panel, PanelRecord, Slot, Submission
-from evaluation.models import Import, ItemFlag, Job, Rater, Revision, StudyMember
+from evaluation.models import Import, ItemFlag, Job, Rater, Revision, Study, StudyMember
 from evaluation.services import PAPER_ARMS, exclude
 from judging.models import Call, Endpoint, Judge, Run
 from tests import factories
@@ -42,9 +42,9 @@ def signed_in(user: Any) -> Client:
     return client
 
 
-def work_on(slug: str, owner: Any) -> SimpleNamespace:
-    """A live study with one row of everything that the admin knows."""
-    study = make_crowd_study(slug, owner=owner, queries=3, arms=PAPER_ARMS[1:2])
+def work_on(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespace:
+    """A live study, a small one unless it is given, with one row of everything that the admin knows."""
+    study = study or make_crowd_study(slug, owner=owner, queries=3, arms=PAPER_ARMS[1:2])
     participant = come(study, f"{slug}-a")
     judgment = hand_in(participant.token).judgment
     exclusion = exclude(study=study, judgment=judgment, reason="A slip.", by=owner)

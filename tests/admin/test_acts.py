@@ -135,11 +135,11 @@ def test_withdrawing_an_item(mine: Any, colleague: Any) -> None:
 def test_changing_the_redundancy(mine: Any, colleague: Any) -> None:
     client = signed_in(colleague)
     for wrong in (0, "many", 3):
-        answer = act(client, "annotator_slot_redundancy", mine.study.pk, redundancy=wrong, reason="x")
+        answer = act(client, "evaluation_study_redundancy", mine.study.pk, redundancy=wrong, reason="x")
         assert answer.status_code == 422, wrong
     before = Slot.objects.filter(study=mine.study).count()
     assert (
-        act(client, "annotator_slot_redundancy", mine.study.pk, redundancy=5, reason="Tighter.").status_code
+        act(client, "evaluation_study_redundancy", mine.study.pk, redundancy=5, reason="Tighter.").status_code
         == 302
     )
     assert Slot.objects.filter(study=mine.study).count() == before + 2 * 3
@@ -157,8 +157,8 @@ def test_excluding_replacing_restoring(mine: Any, colleague: Any) -> None:
     standing = study.exclusions.get(rater=rater)
     assert (standing.reason, standing.by, standing.undone_at) == ("Too fast.", colleague, None)
     assert "Too fast." in text(client.get(reverse("admin:evaluation_rater_changelist"), {"study": study.pk}))
-    assert act(client, "annotator_slot_replace", study.pk, reason="Anew.").status_code == 302
-    assert act(client, "annotator_slot_replace", study.pk, reason="Anew.").status_code == 422
+    assert act(client, "evaluation_study_replace", study.pk, reason="Anew.").status_code == 302
+    assert act(client, "evaluation_study_replace", study.pk, reason="Anew.").status_code == 422
     back = reverse("admin:evaluation_rater_restore") + f"?ids={rater.pk}"
     assert client.post(back, {"reason": "Looked closer."}).status_code == 302
     assert client.post(back, {"reason": "Again."}).status_code == 422

@@ -7,7 +7,8 @@ from django.urls import reverse
 
 from evaluation.models import Context, Item, Query, Study
 from evaluation.protocols.attributes import ATTRIBUTES
-from evaluation.services import RevisionRefused, launch_study, revise_study
+from evaluation.refusals import Refused
+from evaluation.services import launch_study, revise_study
 from tests.admin.conftest import signed_in
 from tests.admin.test_forms import address, values_of
 from tests.admin.test_questions import draft_of
@@ -134,7 +135,7 @@ def test_a_launch_freezes_them(colleague: Any) -> None:
     changed = {f"{row_of(data, 'expertise')}-values": "A\nB"}
     client.post(address(study), data | changed)
     assert list(study.attributes.values()) == before
-    with pytest.raises(RevisionRefused, match="attributes: can't change in a study that is under way"):
+    with pytest.raises(Refused, match="attributes: can't change in a study that is under way"):
         revise_study(study=study, changes={"attributes": []})
     revised = revise_study(study=study, changes={"title": "Other words"})
     assert revised.spec["attributes"] == [each.as_json() for each in ATTRIBUTES.values()]

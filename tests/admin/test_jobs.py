@@ -14,8 +14,8 @@ from kombu.exceptions import OperationalError
 
 from evaluation import tasks
 from evaluation.models import Item, Job, Study, StudyMember
+from evaluation.refusals import Refused
 from evaluation.services.jobs import (
-    JobRefused,
     JobTaken,
     Progress,
     begin_job,
@@ -25,7 +25,7 @@ from evaluation.services.jobs import (
     restart_job,
 )
 from tests.admin.conftest import signed_in
-from tests.dumps import build
+from tests.evaluation.dumps import build
 
 pytestmark = pytest.mark.django_db
 FROM_FILE = "/admin/evaluation/study/from-file/"
@@ -244,7 +244,7 @@ def test_a_format_that_there_is_not(mine: Any, viewer: Any) -> None:
 
 def test_two_at_once_are_one_too_many(mine: Any, viewer: Any) -> None:
     first = begin_job(kind="export", slug="mine", study=mine.study, by=viewer, parameters={"format": "csv"})
-    with pytest.raises(JobRefused):
+    with pytest.raises(Refused):
         begin_job(kind="export", slug="mine", study=mine.study, by=viewer, parameters={"format": "jsonl"})
     begin_job(kind="launch", slug="mine", study=mine.study, by=viewer)
     page = signed_in(viewer).post(
@@ -268,7 +268,7 @@ def test_a_job_whose_worker_died_is_lost_and_started_again(
     progress = Progress(dead)
     progress("writing", 1, 4)
     assert "Writing: 25 %" in watch(signed_in(viewer), job)
-    with pytest.raises(JobRefused):
+    with pytest.raises(Refused):
         restart_job(job)
     Job.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(hours=1))
     page = watch(signed_in(viewer), job)
@@ -288,7 +288,7 @@ def test_a_job_whose_worker_died_is_lost_and_started_again(
     finish_job(again, message="Done.")
     job.refresh_from_db()
     assert (job.state, job.message) == ("done", "Done.")
-    with pytest.raises(JobRefused):
+    with pytest.raises(Refused):
         restart_job(job)
 
 

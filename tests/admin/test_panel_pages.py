@@ -1,5 +1,6 @@
 """The panel's page of a study: what it shows, what its acts do, whom they are refused, and what history says."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -9,13 +10,20 @@ from django.contrib.admin.models import LogEntry
 from django.urls import reverse
 from django.utils import timezone
 
-from annotator import tasks
 from annotator.models import KnownMismatch, Panel, PanelAct, PanelReading, PanelRecord, ParticipantOutcome
-from annotator.services.progress import finish
+from annotator.panels import tasks
+from annotator.services.work.progress import finish
 from evaluation.models import StudyMember
-from tests import prolific_server
 from tests.admin.conftest import signed_in
-from tests.platforms.panel_rows import CODES, act, finished_long_ago, make_panel_study, record, work
+from tests.annotator.panels import prolific_server
+from tests.annotator.panels.panel_rows import (
+    CODES,
+    act,
+    finished_long_ago,
+    make_panel_study,
+    record,
+    work,
+)
 
 pytestmark = pytest.mark.django_db
 TOLD = (
@@ -32,11 +40,13 @@ def panel(owner: Any, colleague: Any) -> Panel:
 
 
 def url(panel: Panel, name: str, *args: Any) -> str:
-    return reverse(f"admin:annotator_panelrecord_{name}", args=[panel.study_id, *args])
+    suffix = f"_{name}" if name else ""
+    return reverse(f"admin:evaluation_study_panel{suffix}", args=[panel.study_id, *args])
 
 
 def text(response: Any) -> str:
-    return " ".join(response.content.decode().split())
+    """The page with single spaces, and none between the cells of a table."""
+    return re.sub(r"> <(?=/?t[dhr]\b)", "><", " ".join(response.content.decode().split()))
 
 
 def history(panel: Panel) -> str:
@@ -45,7 +55,7 @@ def history(panel: Panel) -> str:
 
 def open_kinds(page: Any) -> list[str]:
     """What stands open about visits."""
-    return [group.what for group in page.context["groups"] if group.what != "Places"]
+    return [group.title for group in page.context["groups"] if group.title != "Places"]
 
 
 def acts() -> list[tuple[str, str, str]]:
@@ -60,7 +70,7 @@ def test_the_page_shows_both_sides_the_money_and_what_to_do(
     work(panel.study, "ann")
     record(panel, "ann", "awaiting_review", code="CDONE")
     record(panel, "stranger", "awaiting_review")
-    page = text(signed_in(colleague).get(url(panel, "reconciliation")))
+    page = text(signed_in(colleague).get(url(panel, "")))
     assert "Prolific: recruiting" in page
     assert "2: 2 awaiting review" in page
     assert (
@@ -68,10 +78,10 @@ def test_the_page_shows_both_sides_the_money_and_what_to_do(
     )
     assert "nobody came here with this id" in page
     assert "Approve the one that is complete and passes" in page
-    for_viewers = text(signed_in(viewer).get(url(panel, "reconciliation")))
+    for_viewers = text(signed_in(viewer).get(url(panel, "")))
     assert "nobody came here with this id" in for_viewers
     assert "Approve" not in for_viewers.replace("Approved", "")
-    assert url(panel, "know") not in for_viewers
+    assert url(panel, "acknowledge") not in for_viewers
 
 
 def test_what_the_page_offers_fits_the_visit(panel: Panel, owner: Any) -> None:
@@ -80,7 +90,7 @@ def test_what_the_page_offers_fits_the_visit(panel: Panel, owner: Any) -> None:
     mine = record(panel, "ann", "awaiting_review")
     Panel.objects.filter(pk=panel.pk).update(places=4)
     client = signed_in(owner)
-    page = text(client.get(url(panel, "reconciliation")))
+    page = text(client.get(url(panel, "")))
     assert url(panel, "ask", mine.pk) in page
     assert url(panel, "reject", mine.pk) not in page
     add = f"{url(panel, 'places')}?more=3"
@@ -90,7 +100,7 @@ def test_what_the_page_offers_fits_the_visit(panel: Panel, owner: Any) -> None:
 
 def test_a_study_without_a_panel_says_so(panel: Panel, owner: Any) -> None:
     Panel.objects.all().delete()
-    page = text(signed_in(owner).get(url(panel, "reconciliation")))
+    page = text(signed_in(owner).get(url(panel, "")))
     assert "not set yet which panel" in page
     assert signed_in(owner).get(url(panel, "approve")).status_code == 404
 
@@ -104,7 +114,7 @@ def test_the_list_is_filtered_and_searched(panel: Panel, owner: Any) -> None:
     client = signed_in(owner)
 
     def listed(query: str) -> list[str]:
-        page = client.get(url(panel, "reconciliation") + query)
+        page = client.get(url(panel, "") + query)
         return sorted(row.case.person for row in page.context["rows"])
 
     assert listed("") == ["ann", "bob", "gone", "odd"]
@@ -179,7 +189,7 @@ def test_asking_to_return(panel: Panel, colleague: Any) -> None:
 def test_bonuses_show_their_sum_before_they_are_paid(panel: Panel, colleague: Any) -> None:
     for name in ("ann", "bob"):
         record(panel, name, "approved")
-    client, address = signed_in(colleague), url(panel, "bonuses")
+    client, address = signed_in(colleague), url(panel, "bonus")
     bad = client.post(
         address, {"lines": "id,amount\nann,0.5\nzoe,1\nbob;1.234\nann,2\nbob", "purpose": "more items"}
     )
@@ -213,7 +223,7 @@ def test_settling_an_unknown_outcome(panel: Panel, colleague: Any) -> None:
     mine = record(panel, "ann", "approved")
     doubted = act(panel, mine, "bonus", "unknown", amount=Decimal("0.50"), purpose="thanks")
     client, address = signed_in(colleague), url(panel, "settle", doubted.pk)
-    assert address in text(client.get(url(panel, "reconciliation")))
+    assert address in text(client.get(url(panel, "")))
     assert client.post(address, {"happened": "yes"}).status_code == 422
     answer = client.post(address, {"happened": "no", "note": "Their page shows no bonus."})
     assert answer.status_code == 302
@@ -227,18 +237,18 @@ def test_cancelling_what_is_not_sent_yet(panel: Panel, colleague: Any) -> None:
     mine = record(panel, "ann", "approved")
     waiting = act(panel, mine, "bonus", "intended", amount=Decimal("0.50"), purpose="thanks")
     client, address = signed_in(colleague), url(panel, "cancel", waiting.pk)
-    assert address in text(client.get(url(panel, "reconciliation")))
+    assert address in text(client.get(url(panel, "")))
     assert "Cancel: bonus of 0.50 GBP" in text(client.get(address))
     assert client.post(address, {"reason": ""}).status_code == 422
     assert client.post(address, {"reason": "Paid by hand."}).status_code == 302
     assert acts() == [("ann", "bonus", "cancelled")]
     assert history(panel).count("Paid by hand.") == 1
-    assert address not in text(client.get(url(panel, "reconciliation")))
+    assert address not in text(client.get(url(panel, "")))
     assert client.post(address, {"reason": "Again."}).status_code == 422
 
 
 def test_linking_leaving_out_letting_stand(panel: Panel, colleague: Any) -> None:
-    client, page = signed_in(colleague), url(panel, "reconciliation")
+    client, page = signed_in(colleague), url(panel, "")
     nameless = work(panel.study, "")
     stranger = record(panel, "stranger", "awaiting_review", code="CDONE")
     link = f"{url(panel, 'link')}?record={stranger.pk}"
@@ -329,10 +339,10 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
     with prolific_server.serve() as prolific:
         settings.ASSAY_PROLIFIC_URL, settings.ASSAY_PROLIFIC_TOKEN = prolific.url, prolific.token
         post("draft")
-        assert "a draft" in text(client.get(url(panel, "reconciliation")))
+        assert "a draft" in text(client.get(url(panel, "")))
         post("publish")
         post("pause")
-        assert "paused" in text(client.get(url(panel, "reconciliation")))
+        assert "paused" in text(client.get(url(panel, "")))
         post("start")
         for _ in range(2):  # the same page, sent twice
             post("places", more=2, shown=6)
@@ -342,14 +352,14 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
         finished_long_ago(work(study, "ann"))
         prolific.complete(there, "CDONE")
         post("sync")
-        page = client.get(url(panel, "reconciliation"))
+        page = client.get(url(panel, ""))
         assert [row.case.status for row in page.context["rows"]] == ["awaiting_review"]
         chosen = client.get(url(panel, "approve"), {"all": 1}).context["form"].initial["records"]
         post("approve", records=chosen)
-        post("bonuses", lines="ann,0.25", purpose="thanks", total="0.25")
+        post("bonus", lines="ann,0.25", purpose="thanks", total="0.25")
         assert prolific.submissions[there]["status"] == "APPROVED"
         assert prolific.paid == [(there, Decimal("0.25"))]
-        money = client.get(url(panel, "reconciliation")).context["found"].money.total
+        money = client.get(url(panel, "")).context["found"].money.total
         assert (money.owed, money.paid, money.to_come) == (Decimal("3.75"), Decimal("3.75"), Decimal("0.00"))
         prolific.fail("GET", "/studies/", "400")
         failed = client.post(url(panel, "sync"), {"reason": ""})
@@ -387,19 +397,19 @@ def test_a_preset_fills_the_fields_in_and_the_researcher_changes_them(
 ) -> None:
     client = signed_in(colleague)
     assert client.post(url(undrafted, "preset"), {"preset": "href"}).status_code == 302
-    shown = client.get(url(undrafted, "whom")).context["form"].initial
+    shown = client.get(url(undrafted, "filters")).context["form"].initial
     assert (shown["approval_rate"], shown["first"]) == (100, "English")
     assert shown["countries"] == "United States, United Kingdom, Canada"
     asked = {
         "approval_rate": "95", "first": "English", "countries": "Canada", "education": shown["education"],
         "devices": ["desktop"],
     }  # fmt: skip
-    assert client.post(url(undrafted, "whom"), asked).status_code == 302
+    assert client.post(url(undrafted, "filters"), asked).status_code == 302
     takes = (
         "Takes: approval rate of at least 95 %; English as first language; living in Canada; education: Undergraduate "
         "degree (BA/BSc/other) or more; on desktop."
     )
-    assert takes in text(client.get(url(undrafted, "reconciliation")))
+    assert takes in text(client.get(url(undrafted, "")))
     summary = text(client.get(url(undrafted, "draft")))
     assert "Whom it takes: living in Canada" in summary
     assert takes in history(undrafted)
@@ -418,7 +428,7 @@ def test_a_preset_fills_the_fields_in_and_the_researcher_changes_them(
 def test_what_is_wrong_about_whom_to_take_is_said_where(
     undrafted: Panel, owner: Any, prolific: Any, given: Any, said: str
 ) -> None:
-    answer = signed_in(owner).post(url(undrafted, "whom"), {"devices": ["desktop"], **given})
+    answer = signed_in(owner).post(url(undrafted, "filters"), {"devices": ["desktop"], **given})
     assert answer.status_code == 422
     assert said in text(answer)
     assert Panel.objects.get(pk=undrafted.pk).whom == {}
@@ -429,14 +439,15 @@ def test_only_one_s_own_studies_are_offered_to_be_kept_out(
 ) -> None:
     make_panel_study("mine-too", owner=owner)
     make_panel_study("theirs", owner=outsider)
-    page = signed_in(owner).get(url(undrafted, "whom"))
+    page = signed_in(owner).get(url(undrafted, "filters"))
     assert [slug for slug, _ in page.context["form"].fields["not_from"].choices] == ["mine-too"]
     given = {"devices": ["desktop"], "by": "studies", "not_from": ["theirs"]}
-    assert signed_in(owner).post(url(undrafted, "whom"), given).status_code == 422
+    assert signed_in(owner).post(url(undrafted, "filters"), given).status_code == 422
     assert (
-        signed_in(owner).post(url(undrafted, "whom"), given | {"not_from": ["mine-too"]}).status_code == 302
+        signed_in(owner).post(url(undrafted, "filters"), given | {"not_from": ["mine-too"]}).status_code
+        == 302
     )
-    assert "not who took part in mine-too" in text(signed_in(owner).get(url(undrafted, "reconciliation")))
+    assert "not who took part in mine-too" in text(signed_in(owner).get(url(undrafted, "")))
 
 
 # --- asking again, and what it shows ----------------------------------------------------------------------------------
@@ -454,7 +465,7 @@ def test_a_long_list_is_read_by_a_worker_and_the_page_shows_how_far(
         assert client.post(url(panel, "sync"), {"reason": ""}).status_code == 302
     begun = PanelReading.objects.get()
     assert queued == [begun.pk]
-    page = text(client.get(url(panel, "reconciliation")))
+    page = text(client.get(url(panel, "")))
     assert "this waits for a worker" in page
     assert f'hx-get="{url(panel, "reading")}"' in page
     again = client.post(url(panel, "sync"), {"reason": ""})
@@ -465,7 +476,7 @@ def test_a_long_list_is_read_by_a_worker_and_the_page_shows_how_far(
     assert "HX-Refresh" not in part
     PanelReading.objects.update(state="done", message="Read back: 300 submissions.")
     assert client.get(url(panel, "reading"))["HX-Refresh"] == "true"
-    page = text(client.get(url(panel, "reconciliation")))
+    page = text(client.get(url(panel, "")))
     assert "Read back: 300 submissions." in page
     assert "hx-get" not in page
 
@@ -481,7 +492,7 @@ def test_bonuses_in_doubt_are_settled_by_what_the_panel_shows(
         mine = record(panel, name, "approved", bonuses=Decimal("0.75"), bonuses_at=now)
         rows.append(act(panel, mine, "bonus", "unknown", amount=Decimal("0.75"), purpose="more", batch="b1"))
     PanelAct.objects.update(sent_at=now - timedelta(hours=1))
-    page = text(client.get(url(panel, "reconciliation")))
+    page = text(client.get(url(panel, "")))
     assert "the panel shows 2 bonuses of 0.75 on these submissions" in page
     assert url(panel, "settle_paid", rows[0].pk) in page
     assert url(panel, "pay_again", rows[0].pk) not in page
@@ -512,7 +523,7 @@ def test_a_bonus_that_was_paid_there_is_taken_down_from_the_page(panel: Panel, c
     client = signed_in(colleague)
     mine = record(panel, "ann", "approved", bonuses=Decimal("0.30"), bonuses_at=timezone.now())
     page = url(panel, "take_down", mine.pk)
-    assert page in text(client.get(url(panel, "reconciliation")))
+    assert page in text(client.get(url(panel, "")))
     assert client.post(page, {"note": ""}).status_code == 422
     assert client.post(page, {"note": "Paid on its page there."}).status_code == 302
     assert acts() == [("ann", "bonus", "done")]

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotator.services.slots import change_redundancy
+from annotator.services.slots.redundancy import change_redundancy
 from evaluation.models import ItemFlag, Job
 from judging.models import Call, Judge, Run
 from tests.admin.conftest import signed_in, work_on
@@ -68,7 +68,7 @@ def test_lists_and_pages_cost_the_same_with_many_rows(owner: Any, settings: Any,
         "exports": reverse("admin:evaluation_study_exports", args=[world.study.pk]),
         "places": reverse("admin:annotator_slot_panel", args=[world.study.slug]),
         "participants": reverse("admin:annotator_participant_panel", args=[world.study.slug]),
-        "panel": reverse("admin:annotator_panelrecord_reconciliation", args=[world.study.pk]),
+        "panel": reverse("admin:evaluation_study_panel", args=[world.study.pk]),
     }
     few = {name: count(client, address) for name, address in addresses.items()}
     more_of_everything(world)

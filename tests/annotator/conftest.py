@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from annotator.models import Participant
-from annotator.platforms import Visit
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
+from annotator.visit import Visit
 from evaluation.models import Study
 from evaluation.services import PAPER_ARMS
 from tests import factories

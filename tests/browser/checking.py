@@ -1,7 +1,7 @@
 """What the tests of a protocol's screen share: a participant who has come, and pages that are looked at."""
 
 from annotator.models import Participant
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
 from evaluation.models import Judgment, Study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_screens import PANEL, look
@@ -17,7 +17,7 @@ def come(visitor: Visitor, study: Study) -> Participant:
 
 def hand_in(visitor: Visitor) -> None:
     with visitor.page.expect_navigation():
-        visitor.page.get_by_role("button", name="Submit and go on").click()
+        visitor.page.get_by_role("button", name="Submit and continue").click()
 
 
 def hand_in_by_keyboard(visitor: Visitor) -> None:

@@ -5,13 +5,13 @@ from typing import Any
 from playwright.sync_api import Locator, Page
 
 from annotator.models import Assignment, Participant
-from annotator.platforms import Visit
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
+from annotator.visit import Visit
 from evaluation.models import Judgment
 from tests.browser.conftest import Visitor
 from tests.protocol_factories import make_ranking_study
 
-SUBMIT = "Submit and go on"
+SUBMIT = "Submit and continue"
 
 
 def come(visitor: Visitor, **fields: Any) -> Participant:

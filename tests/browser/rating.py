@@ -39,4 +39,4 @@ def chosen(page: Page) -> dict[str, str]:
 
 def submit(page: Page) -> None:
     with page.expect_navigation():
-        page.get_by_role("button", name="Submit and go on").click()
+        page.get_by_role("button", name="Submit and continue").click()

@@ -15,11 +15,11 @@ from config.celery import app
 from evaluation.models import Job, Judgment, Study
 from judging.models import Run
 from judging.services import create_endpoint
-from tests import endpoint
 from tests.browser import material
 from tests.browser.conftest import Visitor
 from tests.browser.walking import walk_by_mouse
-from tests.dumps import build
+from tests.evaluation.dumps import build
+from tests.judging import endpoint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -168,7 +168,7 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_role("link", name="Preview of item-0").click()
     page.get_by_text("Nothing is stored.").wait_for()
     assert page.get_by_role("heading", name="Response 2").is_visible()
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     page.wait_for_selector("[role=alert]")
     look(desk, "09-preview")
     page.get_by_role("link", name="Back to the item").click()
@@ -263,7 +263,7 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_label("Reason").fill("Warmer.")
     press(page, "Show what would change")
     look(desk, "28-revise", full=False)
-    press(page, "Make it revision 2")
+    press(page, "Create revision 2")
     press(page, "Pause")
     look(desk, "29-pause")
     page.get_by_label("Reason").fill("Lunch.")

@@ -33,7 +33,7 @@ def test_two_items_by_mouse_and_one_by_keyboard(visitor: Visitor) -> None:
     for _ in range(2):
         for name, value in GIVEN.items():
             segment(visitor.page, name, value)
-        assert visitor.page.text_content(".missing") == "Everything is answered"
+        assert visitor.page.text_content(".missing") == "All questions answered"
         hand_in(visitor)
     be_on_a_phone(visitor)
     shown = visitor.page.locator("[name=overall]").evaluate_all("all => all.map(each => each.value)")
@@ -108,6 +108,6 @@ def test_without_scripts(new_visitor) -> None:
     come(visitor, study)
     for name, value in GIVEN.items():
         segment(visitor.page, name, value)
-    visitor.page.get_by_role("button", name="Submit and go on").click()
+    visitor.page.get_by_role("button", name="Submit and continue").click()
     assert visitor.page.locator("#code").count()
     assert [labels(each) for each in answers_of(study)] == [GIVEN]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page
 
 from annotator.models import Participant
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
@@ -77,11 +77,11 @@ def test_two_items_by_mouse(visitor: Visitor) -> None:
     page = open_item(visitor)
     for left in (2, 1):
         assert page.locator(".scale").count() == 16
-        assert page.text_content(".missing") == "Still to answer: 18"
+        assert page.text_content(".missing") == "18 answers left"
         rate_by_mouse(page)
-        assert page.text_content(".missing") == "Still to answer: 2"
+        assert page.text_content(".missing") == "2 answers left"
         fill_by_mouse(page)
-        assert page.text_content(".missing") == "Everything is answered"
+        assert page.text_content(".missing") == "All questions answered"
         assert Judgment.objects.count() == 2 - left
         submit(page)
     assert page.text_content("#code") == "C1TUA9KX"
@@ -137,7 +137,7 @@ def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     assert chosen(page) == before
     assert len(before) == 16
     assert page.get_by_label("None is appropriate").is_checked()
-    assert page.text_content(".missing") == "Still to answer: 2"
+    assert page.text_content(".missing") == "2 answers left"
     visitor.assert_calm()
 
 
@@ -151,11 +151,11 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     page.locator("#documents > summary").click()
     assert page.locator("#documents li").count() == 10
     segment(page, scales(page)[0][0], "2")
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert "Acceptability: 3 choices are still open." in page.text_content("[role=alert]")
     assert chosen(page) == {scales(page)[0][0]: "2"}
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert page.text_content("#code") == "C1TUA9KX"
 
 
@@ -233,7 +233,7 @@ def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
     page = visitor.page
     page.get_by_role("button", name="I agree").click()
     assert "How to judge" in page.text_content("main")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     fill_by_mouse(page, best="r2")
     submit(page)
     rows = page.locator(".compare tbody tr").all_inner_texts()
@@ -244,7 +244,7 @@ def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
     assert "\N{MINUS SIGN}1 Too little" in table
     assert any("None is appropriate" in row and "Yes" in row and "No" in row for row in rows)
     look(visitor, "aspects_feedback")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     fill_by_mouse(page)
     submit(page)
     assert page.text_content("#code") == "C1TUA9KX"

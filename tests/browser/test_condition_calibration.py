@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from annotator import tasks
 from annotator.models import DraftRound
-from annotator.services.rounds import work_on_round
+from annotator.services.work.draft_rounds import work_on_round
 from evaluation import hooks
 from evaluation.models import Item, Judgment
 from evaluation.protocols.entries import Decision, decisions
@@ -71,7 +71,7 @@ def is_focused(locator: Locator) -> bool:
 
 def calibrate_boiling(page: Page) -> None:
     sea, mountain, salt = (card(page, CONDITIONS[at]) for at in (0, 1, 3))
-    expect(page.locator(".missing")).to_have_text("Still to answer: 4")
+    expect(page.locator(".missing")).to_have_text("4 answers left")
     press(salt, "Reject")
     expect(salt.locator(".status")).to_have_text("Rejected")
     salt.get_by_role("button", name="Restore").click()
@@ -100,7 +100,7 @@ def calibrate_boiling(page: Page) -> None:
     added.get_by_label("Answers").fill("120 °C")
     cite(page, 4)
     press(added, "Move up")
-    expect(page.locator(".missing")).to_have_text("Everything is answered")
+    expect(page.locator(".missing")).to_have_text("All questions answered")
     assert statuses(page) == ["Merged", "Merged into entry 1", "Rejected", "Added", "Edited"]
 
 
@@ -296,7 +296,7 @@ def test_sets_are_settled_side_by_side(visitor: Visitor) -> None:
     come(visitor, study)
     page = visitor.page
     expect(page.locator(".no-entries")).to_be_visible()
-    expect(page.locator(".missing")).to_have_text("Still to answer: 1")
+    expect(page.locator(".missing")).to_have_text("1 answer left")
     assert page.locator(".calibrated:visible").count() == 0
     assert "or in a high city" in " ".join(page.locator(".sets mark").all_text_contents())
     rows = {each["condition"]: f"e{n}" for n, each in enumerate((*BOILING_DRAFT, *BOILING_OTHER[1:]), 1)}
@@ -447,7 +447,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     page.locator('[name="entries.e5.condition"]').fill("In a pressure cooker")
     page.locator('[name="entries.e5.answers"]').fill("120 °C")
     page.get_by_label("What should it change?").fill("Add the pressure cooker.")
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     expect(page.get_by_role("alert")).to_contain_text("Entry 3: Please accept or reject this entry.")
     expect(page.get_by_label("What should it change?")).to_have_value("Add the pressure cooker.")
     assert page.locator('[name="entries.e5.condition"]').input_value() == "In a pressure cooker"
@@ -459,7 +459,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     expect(page.locator(".round")).to_contain_text("Revision 1")
     keep(104, "1")
     keep(5, "0")
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     expect(page.locator("#code")).to_be_visible()
     entries, judgment = settled()
     assert [entry["origins"] for entry in entries] == [["r1.e2"], ["r1.e1"], ["m1.e4"]]
@@ -508,7 +508,7 @@ def test_merging_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     assert Judgment.objects.count() == 0
     upper.fill(CONDITIONS[0])
     merge(4).check()
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     expect(page.locator("#code")).to_be_visible()
     entries, judgment = settled()
     assert [entry["origins"] for entry in entries] == [["r1.e1", "r1.e3"], ["r1.e2", "r1.e4"]]

@@ -39,7 +39,7 @@ def test_two_items_by_mouse_and_one_by_keyboard(visitor: Visitor) -> None:
     come(visitor, study)
     for _ in range(2):
         fill_by_mouse(visitor)
-        assert visitor.page.text_content(".missing") == "Everything is answered"
+        assert visitor.page.text_content(".missing") == "All questions answered"
         hand_in(visitor)
     be_on_a_phone(visitor)
     for name in names(visitor):
@@ -77,7 +77,7 @@ def test_what_is_open_is_said_where_it_is(visitor: Visitor) -> None:
     for name in names(visitor):
         if not name.endswith("f2"):
             segment(visitor.page, name, "1")
-    assert visitor.page.text_content(".missing") == "Still to answer: 4"
+    assert visitor.page.text_content(".missing") == "4 answers left"
     assert_still_open(visitor, "context_validation_open", lines=4)
     assert visitor.page.locator(".follow-up .error").count() == 4
     assert visitor.page.locator("input[name='diverse.f3'][value='1']").is_checked()
@@ -97,10 +97,10 @@ def test_without_scripts(new_visitor) -> None:
     study = make_context_validation_study(main=1, items_per_participant=1)
     visitor = new_visitor(java_script_enabled=False)
     come(visitor, study)
-    visitor.page.get_by_role("button", name="Submit and go on").click()
-    assert "Something is still open" in visitor.page.text_content("[role=alert]")
+    visitor.page.get_by_role("button", name="Submit and continue").click()
+    assert "There is a problem with " in visitor.page.text_content("[role=alert]")
     for name in [f"{key}.f{number}" for key in ASKED for number in (1, 2, 3)]:
         segment(visitor.page, name, "1")
-    visitor.page.get_by_role("button", name="Submit and go on").click()
+    visitor.page.get_by_role("button", name="Submit and continue").click()
     assert visitor.page.locator("#code").count()
     assert len(answers_of(study)[0]) == 12

@@ -50,7 +50,7 @@ def test_by_mouse_by_key_and_by_keyboard_on_a_phone(visitor: Visitor) -> None:
     assert much.get_attribute("value") == shown(visitor)[-1]
     segment(page, "preference", "-2")
     page.get_by_label("Why?").fill("It says what to do.")
-    assert page.text_content(".missing") == "Everything is answered"
+    assert page.text_content(".missing") == "All questions answered"
     wait_for_saved(page)
     page.reload()
     assert page.locator("[name=preference]:checked").get_attribute("value") == "-2"
@@ -103,7 +103,7 @@ def test_without_scripts_nothing_is_said_of_pasting(new_visitor) -> None:
     come(plain, study)
     segment(plain.page, "preference", "0")
     plain.page.get_by_label("Why?").fill("They are the same.")
-    plain.page.get_by_role("button", name="Submit and go on").click()
+    plain.page.get_by_role("button", name="Submit and continue").click()
     assert plain.page.locator("#code").count()
     judgment = Judgment.objects.get(study=study)
     answer = judgment.answers.get(question="preference")

@@ -1,6 +1,7 @@
 """The item's page at work: totals, keys, drafts, the lease, and responses that mean harm."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -8,12 +9,14 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from annotator.models import Assignment, Participant, Slot
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
+from annotator.services.work.submit import submit
 from evaluation.models import Judgment
 from tests.browser import material
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import fill_by_mouse, segment, until
+from tests.crowd import current_assignment, filled_in
 from tests.factories import launch
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,6 +40,11 @@ def wait_for_saved(page: Page) -> None:
     page.locator(".saved", has_text=re.compile("^Saved$")).wait_for()
 
 
+def finish_items(participant: Participant) -> None:
+    while (assignment := current_assignment(participant)) is not None:
+        submit(participant.token, assignment.pk, filled_in(assignment))
+
+
 def draft_of(participant: Participant) -> dict[str, str]:
     draft: dict[str, str] = Assignment.objects.get(participant=participant).draft
     return draft
@@ -49,7 +57,7 @@ def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, i
     page = visitor.page
     tallies = page.locator("output.tally")
     assert tallies.all_text_contents() == ["0 of 4 met"] * 2
-    assert page.text_content(".missing") == "Still to answer: 10"
+    assert page.text_content(".missing") == "10 answers left"
     page.mouse.move(0, 0)
     before = page.evaluate(PLACES)
     shown = page.locator(".response").first.locator("h2").get_attribute("id").removeprefix("h-")
@@ -59,7 +67,7 @@ def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, i
     page.evaluate("scrollTo(0, 0)")
     assert tallies.all_text_contents() == ["3 of 4 met", "0 of 4 met"]
     assert page.locator(".check.head .tally").all_text_contents() == ["3 of 4 met", "0 of 4 met"]
-    assert page.text_content(".missing") == "Still to answer: 7"
+    assert page.text_content(".missing") == "7 answers left"
     wait_for_saved(page)
     after = page.evaluate(PLACES)
     assert [pair for pair in zip(before, after, strict=True) if pair[0] != pair[1]] == []
@@ -105,7 +113,7 @@ def test_what_is_put_right_after_a_refusal_survives_a_reload(visitor: Visitor) -
     participant = open_item(visitor)
     page = visitor.page
     with page.expect_navigation():
-        page.get_by_role("button", name="Submit and go on").click()
+        page.get_by_role("button", name="Submit and continue").click()
     assert page.get_by_role("alert").evaluate("node => node === document.activeElement")
     segment(page, "preference", "tie")
     page.get_by_label("Why?").fill("Put right")
@@ -115,6 +123,86 @@ def test_what_is_put_right_after_a_refusal_survives_a_reload(visitor: Visitor) -
     assert page.get_by_label("Why?").input_value() == "Put right"
     assert draft_of(participant)["justification"] == "Put right"
     assert page.get_by_role("alert").locator("a").count() == 1  # the cells of the checklist are still open
+    visitor.assert_calm()
+
+
+def save_it(page: Page, act: Callable[[], None]) -> None:
+    """Does something to the form, and waits until exactly that is kept."""
+    with page.expect_response(lambda answer: answer.url.endswith("/draft/")):
+        act()
+    wait_for_saved(page)
+
+
+def test_a_text_that_was_cleared_on_purpose_stays_empty(visitor: Visitor) -> None:
+    participant = open_item(visitor)
+    page = visitor.page
+    why = page.get_by_label("Why?")
+    save_it(page, lambda: why.press_sequentially("Not so"))
+    save_it(page, lambda: why.clear())
+    assert draft_of(participant)["justification"] == ""
+    page.reload()
+    assert why.input_value() == ""
+    save_it(page, lambda: why.fill("Rather so"))
+    page.reload()
+    assert why.input_value() == "Rather so"
+    # What the page was loaded with is cleared like what was typed on it, also by a submit that is refused.
+    why.fill("")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Submit and continue").click()
+    page.reload()
+    assert why.input_value() == ""
+    assert draft_of(participant)["justification"] == ""
+    visitor.assert_calm()
+
+
+def test_an_old_page_and_a_form_sent_once_more_clear_nothing(visitor: Visitor) -> None:
+    """Two windows, both opened before anything was filled in; the second one only ever knew an empty text."""
+    participant = open_item(visitor)
+    page, other = visitor.page, visitor.page.context.new_page()
+    other.goto(page.url)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Submit and continue").click()
+    save_it(page, lambda: page.get_by_label("Why?").fill("Written after the refusal"))
+    page.reload()
+    assert page.get_by_label("Why?").input_value() == "Written after the refusal"
+    save_it(other, lambda: segment(other, "preference", "tie"))
+    with other.expect_navigation():
+        other.get_by_role("button", name="Submit and continue").click()
+    assert other.get_by_label("Why?").input_value() == "Written after the refusal"
+    assert draft_of(participant)["preference"] == "tie"
+    visitor.assert_calm()
+
+
+def test_without_scripts_an_emptied_text_stays_empty(new_visitor: Callable[..., Visitor]) -> None:
+    visitor = new_visitor(java_script_enabled=False)
+    open_item(visitor)
+    page = visitor.page
+    page.get_by_label("Why?").fill("So far")
+    for text in ("So far", ""):
+        page.get_by_label("Why?").fill(text)
+        page.get_by_role("button", name="Submit and continue").click()
+        assert page.get_by_label("Why?").input_value() == text
+        page.reload()
+        assert page.get_by_label("Why?").input_value() == text
+
+
+def test_comments_that_are_refused_survive_a_reload(visitor: Visitor) -> None:
+    participant = enter(material.make_study("coffee", steps=ITEMS_ONLY), PANEL)
+    finish_items(participant)
+    visitor.go(f"/p/{participant.token}/")
+    page = visitor.page
+    page.locator("#comments").evaluate("field => field.removeAttribute('maxlength')")
+    page.locator("#comments").fill("y" * 5_001)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Finish").click()
+    page.reload()
+    assert page.locator("#comments").input_value() == "y" * 5_001
+    assert "too long" in (page.text_content("#comments-e") or "")
+    page.locator("#comments").fill("Shorter.")
+    with page.expect_navigation():
+        page.get_by_role("button", name="Finish").click()
+    participant.refresh_from_db()
+    assert (participant.comments, participant.outcome) == ("Shorter.", "completed")
     visitor.assert_calm()
 
 
@@ -135,7 +223,7 @@ def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     assert page.get_by_label("Why?").input_value() == typed
     assert int(draft_of(participant)["visible_ms"]) > 500
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     page.wait_for_load_state()
     assert Judgment.objects.get().visible_ms > 500
     visitor.assert_calm()
@@ -221,7 +309,7 @@ def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
     card, form = page.locator(".pair").bounding_box(), page.locator("#judge").bounding_box()
     assert card["width"] <= form["width"]
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     page.wait_for_load_state()
     assert Judgment.objects.filter(outcome="ok").count() == 1
     visitor.assert_calm()

@@ -87,6 +87,6 @@ def test_without_scripts(new_visitor) -> None:
     visitor = new_visitor(java_script_enabled=False)
     come(visitor, study)
     tick(visitor, "tone")
-    visitor.page.get_by_role("button", name="Submit and go on").click()
+    visitor.page.get_by_role("button", name="Submit and continue").click()
     assert visitor.page.locator("#code").count()
     assert [ticked(each) for each in answers_of(study)] == [{"tone"}]

@@ -14,11 +14,26 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotator import tasks
-from annotator.models import KnownMismatch, Panel, PanelAct, PanelReading, PanelRecord, Submission
+from annotator.models import (
+    KnownMismatch,
+    Panel,
+    PanelAct,
+    PanelReading,
+    PanelRecord,
+    Submission,
+    UnreadArrivals,
+)
+from annotator.panels import tasks
+from tests.annotator.panels.conftest import prolific  # noqa: F401 - a fixture
+from tests.annotator.panels.panel_rows import (
+    act,
+    fail_check,
+    finished_long_ago,
+    make_panel_study,
+    record,
+    work,
+)
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.platforms.conftest import prolific  # noqa: F401 - a fixture
-from tests.platforms.panel_rows import act, fail_check, finished_long_ago, make_panel_study, record, work
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
@@ -93,7 +108,7 @@ def look(visitor: Visitor, name: str, *sizes: Any) -> None:
 def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> None:
     sent: list[int] = []
     monkeypatch.setattr(tasks.send_panel_acts, "delay", sent.append)
-    page, home = ada.page, reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id])
+    page, home = ada.page, reverse("admin:evaluation_study_panel", args=[panel.study_id])
     ada.go(home)
     look(ada, "page")
 
@@ -160,7 +175,7 @@ def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolif
     Panel.objects.filter(pk=panel.pk).update(external_id="", drafted_at=None, status="")
     make_panel_study("pilot", owner=get_user_model().objects.get(username="ada"))
     page = ada.page
-    ada.go(reverse("admin:annotator_panelrecord_preset", args=[panel.study_id]))
+    ada.go(reverse("admin:evaluation_study_panel_preset", args=[panel.study_id]))
     page.get_by_label("HREF", exact=False).check()
     page.get_by_role("button", name="Use it").click()
     page.get_by_role("link", name="Whom to take").click()
@@ -183,7 +198,7 @@ def test_a_long_reading_can_be_watched(ada: Visitor, panel: Panel) -> None:
         panel=panel, state="running", phase="reading bonuses", done=120, total=300
     )
     page = ada.page
-    ada.go(reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id]))
+    ada.go(reverse("admin:evaluation_study_panel", args=[panel.study_id]))
     page.get_by_text("reading bonuses, 120 of 300").wait_for()
     look(ada, "reading")
     PanelReading.objects.filter(pk=begun.pk).update(done=240)
@@ -200,7 +215,7 @@ def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) ->
     PanelRecord.objects.filter(pk=doubted.record_id).update(bonuses=Decimal("0.50"), bonuses_at=now)
     PanelRecord.objects.filter(participant_id=NAMES[7]).update(bonuses=Decimal("0.25"), bonuses_at=now)
     page = ada.page
-    ada.go(reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id]))
+    ada.go(reverse("admin:evaluation_study_panel", args=[panel.study_id]))
     look(ada, "evidence", WIDE)
     page.get_by_role("link", name="Settle as paid").click()
     look(ada, "settle-paid", PHONE)
@@ -210,3 +225,24 @@ def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) ->
     page.get_by_label("How you know").fill("Paid on its page there.")
     page.get_by_role("button", name="Take it down").click()
     page.get_by_text("Taken down: a bonus of 0.25").wait_for()
+
+
+def test_a_panel_that_sends_people_without_being_set_is_cautioned(ada: Visitor, panel: Panel) -> None:
+    """On the workbench, where it is set, and on the study's page; with the way to set it."""
+    study = panel.study
+    Panel.objects.filter(pk=panel.pk).update(platform="link", settings={}, drafted_at=None)
+    UnreadArrivals.objects.create(
+        study=study, day=timezone.localdate(), names="PROLIFIC_PID STUDY_ID SESSION_ID", n=12
+    )
+    caution = ada.page.get_by_text(
+        "12 visits came with Prolific's parameters (PROLIFIC_PID, STUDY_ID, SESSION_ID)"
+    )
+    ada.go(f"/studies/{study.slug}/")
+    caution.wait_for()
+    look(ada, "study-unread")
+    ada.go(reverse("admin:evaluation_study_workbench", args=[study.pk]))
+    caution.wait_for()
+    look(ada, "workbench-unread")
+    ada.page.get_by_role("link", name="Set Prolific").click()
+    caution.wait_for()
+    look(ada, "platform-unread")

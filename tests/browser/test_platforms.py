@@ -14,10 +14,11 @@ from django.urls import reverse
 from playwright.sync_api import expect
 
 from annotator.models import Participant
-from annotator.services.entry import enter
-from annotator.services.links import make_links, revoke_link
-from annotator.services.panels import read_arrival, set_panel
-from annotator.services.progress import finish
+from annotator.panels.services.arrivals import read_arrival
+from annotator.panels.services.panel_settings import set_panel
+from annotator.panels.services.personal_links import make_links, revoke_link
+from annotator.services.admission.entry import enter
+from annotator.services.work.progress import finish
 from evaluation.models import Judgment, StudyMember
 from tests.browser import material
 from tests.browser.conftest import Visitor
@@ -112,7 +113,7 @@ def test_in_a_frame_without_cookies_to_the_site_s_form(
         frame.wait_for_selector("#judge")
         fill_by_mouse(frame)
         done = frame.locator("#judge").get_attribute("action")
-        frame.get_by_role("button", name="Submit and go on").click()
+        frame.get_by_role("button", name="Submit and continue").click()
         frame.wait_for_selector(f'#judge:not([action="{done}"]), #comments')
     assert site.posted == []
     frame.get_by_role("button", name="Finish").click()
@@ -153,13 +154,13 @@ def test_the_pages_of_a_participant(visitor: Visitor, site: SimpleNamespace) -> 
     visitor.go(f"/p/{participant.token}/")
     look(visitor, "platform_send")
     visitor.go(f"/s/coffee/?{urlencode(params | {'assignmentId': 'a-2'})}")
-    visitor.page.get_by_role("button", name="Go on").click()
-    expect(visitor.page.get_by_role("heading", name="You have done this study already")).to_be_visible()
+    visitor.page.get_by_role("button", name="Continue").click()
+    expect(visitor.page.get_by_role("heading", name="You have already done this study")).to_be_visible()
     look(visitor, "platform_done_before")
     [link] = make_links(study, ["Ann"])
     revoke_link(link, "Sent to the wrong person.")
     visitor.go(f"/s/coffee/?personal={link.key}")
-    expect(visitor.page.get_by_role("heading", name="This link is not in use any more")).to_be_visible()
+    expect(visitor.page.get_by_role("heading", name="This link no longer works")).to_be_visible()
     look(visitor, "platform_link_revoked")
     set_panel(study, "link", {"return_completed": "https://panel.example/end?c={code}"}, "keep")
     visitor.go("/s/coffee/")
@@ -179,7 +180,7 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     StudyMember.objects.create(study=study, user=ada, role="owner")
     sign_in(visitor)
     page = visitor.page
-    visitor.go(reverse("admin:annotator_participant_platform", args=[study.pk]))
+    visitor.go(reverse("admin:evaluation_study_platform", args=[study.pk]))
     page.get_by_role("link", name="CloudResearch Connect").click()
     page.get_by_label("Partial Completes address").fill("connect.cloudresearch.com/partial")
     page.get_by_role("button", name="Set to CloudResearch Connect").click()
@@ -194,7 +195,7 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     page.get_by_role("link", name="Link", exact=False).first.click()
     look(visitor, "admin_platform_link")
     make_links(study, ["Ann of the second floor", "Ben"])
-    visitor.go(reverse("admin:annotator_participant_links", args=[study.pk]))
+    visitor.go(reverse("admin:evaluation_study_links", args=[study.pk]))
     page.get_by_label("Names, one per line").fill("Cleo\nDan")
     page.get_by_role("button", name="Make links").click()
     assert page.locator("tbody tr").count() == 4
@@ -221,7 +222,7 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     page = visitor.page
     visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
     expect(page.locator(".checklist .advice li")).to_have_count(1)
-    visitor.go(reverse("admin:annotator_slot_entry_rules", args=[draft.pk]))
+    visitor.go(reverse("admin:evaluation_study_entry_rules", args=[draft.pk]))
     expect(page.get_by_text("Not known here: SONA gives everybody another survey code").first).to_be_visible()
     page.get_by_label(f"{pilot}: keep out").select_option("any")
     page.get_by_label("Reason").fill("They know the items.")

@@ -17,18 +17,18 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from playwright.sync_api import Page
 
-from annotator import tasks
 from annotator.models import Assignment, Panel, PanelAct, Participant, Slot, Submission
-from annotator.services.panels import set_panel
+from annotator.panels import tasks
+from annotator.panels.services.panel_settings import set_panel
 from evaluation.models import Role
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS
 from tests import factories
+from tests.annotator.panels.conftest import prolific  # noqa: F401 - a fixture
+from tests.annotator.panels.prolific_server import Prolific
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.walking import segment
 from tests.crowd import before
-from tests.platforms.conftest import prolific  # noqa: F401 - a fixture
-from tests.prolific_server import Prolific
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -50,7 +50,7 @@ TOLD = (
 )
 # What a worker does with a message, in a process that can be killed.
 WORKER = (
-    "import sys, django; django.setup(); from annotator.tasks import send_panel_acts; "
+    "import sys, django; django.setup(); from annotator.panels.tasks import send_panel_acts; "
     "send_panel_acts(int(sys.argv[1]), comes_back=False)"
 )
 
@@ -149,7 +149,7 @@ def confirm(desk: Page, button: str) -> None:
 
 def open_panel(desk: Page, panel: Panel) -> None:
     base = desk.url.split("/admin/")[0]
-    desk.goto(base + reverse("admin:annotator_panelrecord_reconciliation", args=[panel.study_id]))
+    desk.goto(base + reverse("admin:evaluation_study_panel", args=[panel.study_id]))
 
 
 @dataclass
@@ -194,7 +194,7 @@ class Person:
             is_check = assignment.item.role == Role.ATTENTION
             segment(self.page, "preference", "tie" if is_check and passes else "r1")
             self.page.get_by_label("Why?").fill("It answers what was asked, and in order.")
-            self.press("Submit and go on")
+            self.press("Submit and continue")
 
     def goes_back_with(self, code: str) -> None:
         """The code on the last page is that of their outcome, and they enter it at the panel."""

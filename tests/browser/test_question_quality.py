@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
@@ -36,9 +36,9 @@ def test_two_items_by_mouse(visitor: Visitor) -> None:
     page = open_item(visitor)
     for _ in range(2):
         assert [len(values) for _, values in scales(page)] == [10] * 7
-        assert page.text_content(".missing") == "Still to answer: 7"
+        assert page.text_content(".missing") == "7 answers left"
         rate_by_mouse(page)
-        assert page.text_content(".missing") == "Everything is answered"
+        assert page.text_content(".missing") == "All questions answered"
         submit(page)
     assert page.text_content("#code") == "C1TUA9KX"
     for judgment in Judgment.objects.all():
@@ -84,9 +84,9 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     page = visitor.page
     visitor.go(DOOR.replace("coffee", "quality"))
     page.get_by_role("button", name="I agree").click()
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert "On topic: 1 choice is still open." in page.text_content("[role=alert]")
     rate_by_mouse(page, 0)
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert page.text_content("#code") == "C1TUA9KX"
     assert Judgment.objects.get().answers.filter(number=1).count() == 7

@@ -44,14 +44,14 @@ def test_one_item_by_dragging_and_one_by_buttons(visitor: Visitor) -> None:
     page = visitor.page
     first = shown(participant)
     assert now(page) == first
-    expect(page.locator(".missing")).to_have_text("Still to answer: 1")
+    expect(page.locator(".missing")).to_have_text("1 answer left")
     confirm = page.get_by_label("The order is right as it stands")
     expect(confirm).to_be_visible()
     drag(page, first[4], 0)
     expected = [first[4], *first[:4]]
     assert now(page) == expected
     expect(confirm).not_to_be_visible()
-    expect(page.locator(".missing")).to_have_text("Everything is answered")
+    expect(page.locator(".missing")).to_have_text("All questions answered")
     drag(page, first[0], 4)
     expected = [expected[0], *expected[2:], first[0]]
     assert now(page) == expected
@@ -168,11 +168,11 @@ def test_an_untouched_list_is_refused_until_it_is_confirmed(visitor: Visitor) ->
     assert page.evaluate("document.activeElement.id") == "q-ranking"
     # There and back again is as it was found.
     entry(page, parts[1]).get_by_role("button", name=re.compile("^Up")).click()
-    expect(page.locator(".missing")).to_have_text("Everything is answered")
+    expect(page.locator(".missing")).to_have_text("All questions answered")
     entry(page, parts[1]).get_by_role("button", name=re.compile("^Down")).click()
-    expect(page.locator(".missing")).to_have_text("Still to answer: 1")
+    expect(page.locator(".missing")).to_have_text("1 answer left")
     page.get_by_label("The order is right as it stands").check()
-    expect(page.locator(".missing")).to_have_text("Everything is answered")
+    expect(page.locator(".missing")).to_have_text("All questions answered")
     hand_in(page)
     order, moves, _ = stored()
     assert order == parts
@@ -220,7 +220,7 @@ def test_with_the_keyboard_alone_on_a_phone(visitor: Visitor) -> None:
     page.keyboard.press("Escape")
     expect(live).to_contain_text("back where it was, 4 of 6")
     assert now(page) == parts
-    expect(page.locator(".missing")).to_have_text("Still to answer: 1")
+    expect(page.locator(".missing")).to_have_text("1 answer left")
 
     page.keyboard.press("Enter")
     page.keyboard.press("ArrowUp")

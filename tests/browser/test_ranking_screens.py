@@ -8,8 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from annotator.platforms import Visit
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
+from annotator.visit import Visit
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.ranking import (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
@@ -40,7 +40,7 @@ def test_two_items_by_mouse(visitor: Visitor) -> None:
     page = open_item(visitor)
     for _ in range(2):
         assert [name for name, _ in scales(page)] == [f"relevance.{part}" for part in ALL]
-        assert page.text_content(".missing") == "Still to answer: 8"
+        assert page.text_content(".missing") == "8 answers left"
         for n, part in enumerate(ALL):
             segment(page, f"relevance.{part}", str(n % 5 + 1))
         submit(page)
@@ -85,6 +85,6 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     visitor.go(DOOR.replace("coffee", "relevance"))
     page.get_by_role("button", name="I agree").click()
     rate_by_mouse(page, 0)
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert page.text_content("#code") == "C1TUA9KX"
     assert Judgment.objects.get().answers.filter(number=1).count() == 8

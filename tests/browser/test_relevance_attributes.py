@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from playwright.sync_api import Locator
 
-from annotator.services.entry import enter
+from annotator.services.admission.entry import enter
 from evaluation.models import StudyMember
 from evaluation.services import launch_study
 from tests.browser.conftest import Visitor

@@ -11,12 +11,12 @@ from django.core.management import call_command
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from evaluation import tasks
+from analytics import tasks
 from evaluation.models import Study
+from tests.analytics.reports.contexteval import write_dump
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.walking import until
 from tests.factories import make_study
-from tests.reports.contexteval import write_dump
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

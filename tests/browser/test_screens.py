@@ -12,18 +12,17 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from annotator.models import Participant, ParticipantOutcome, Slot, Step
-from annotator.platforms import Visit
-from annotator.selectors import current_assignment
-from annotator.services.drafts import save_draft
-from annotator.services.entry import enter
-from annotator.services.leaving import withdraw
-from annotator.services.progress import finish
-from annotator.services.skipping import skip
-from annotator.services.submitting import go_on, submit
+from annotator.services.admission.entry import enter
+from annotator.services.work.drafts import save_draft
+from annotator.services.work.leave import withdraw
+from annotator.services.work.progress import finish
+from annotator.services.work.skip import skip
+from annotator.services.work.submit import go_on, submit
+from annotator.visit import Visit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.crowd import filled_in
+from tests.crowd import current_assignment, filled_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -297,7 +296,10 @@ def test_screen_skip_dialog(visitor: Visitor) -> None:
     page.get_by_role("button", name="Skip this item").click()
     page.keyboard.press("Escape")
     assert not dialog.is_visible()
-    page.get_by_role("button", name="Skip this item").press("Enter")
+    page.wait_for_load_state("networkidle")
+    page.reload()
+    page.get_by_role("button", name="Skip this item").click()
+    dialog.wait_for()
     dialog.get_by_role("button", name="Skip it").press("Enter")
     page.get_by_role("button", name="Undo the skip").press("Enter")
     page.get_by_text("Here is the item that you had skipped.").wait_for()

@@ -102,7 +102,7 @@ def _walk_in_frame(page: Page) -> str:
         if frame.locator("#judge").count():
             fill_by_mouse(frame)
             done = frame.locator("#judge").get_attribute("action")
-            frame.get_by_role("button", name="Submit and go on").click()
+            frame.get_by_role("button", name="Submit and continue").click()
             frame.wait_for_selector(f'#judge:not([action="{done}"]), #comments, #code')
         else:
             frame.get_by_role("button", name="Finish").click()
@@ -153,11 +153,11 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     page.get_by_role("button", name="I need more time").click()
     assert "more time" in page.text_content(".notice")
     assert page.locator("[name=preference][value=r2]").is_checked()
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert "8 choices are still open" in page.text_content("[role=alert]")
     assert page.locator("[name=preference][value=r2]").is_checked()
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and go on").click()
+    page.get_by_role("button", name="Submit and continue").click()
     assert page.text_content("#code") == "C1TUA9KX"
     assert Judgment.objects.get().visible_ms == 0
     assert visitor.cookies_set == []
@@ -166,7 +166,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
 def test_link_participants_are_offered_the_way_back(visitor: Visitor) -> None:
     material.make_study("coffee", steps=ITEMS_ONLY)
     visitor.go("/s/coffee/")
-    offer = visitor.page.get_by_role("link", name="Go on where you stopped")
+    offer = visitor.page.get_by_role("link", name="Continue where you stopped")
     assert not offer.is_visible()
     visitor.page.get_by_role("button", name="I agree").click()
     visitor.page.wait_for_selector("#judge")

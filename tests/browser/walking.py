@@ -41,12 +41,12 @@ def walk_by_mouse(page: Page) -> str:
             return page.text_content("#code") or ""
         if page.locator("#judge").count():
             fill_by_mouse(page)
-            page.get_by_role("button", name="Submit and go on").click()
+            page.get_by_role("button", name="Submit and continue").click()
         elif page.locator("#comments").count():
             page.locator("#comments").fill("All clear.")
             page.get_by_role("button", name="Finish").click()
         else:
-            page.get_by_role("button", name="Go on").click()
+            page.get_by_role("button", name="Continue").click()
         page.wait_for_load_state()
     raise AssertionError("the way did not end")
 

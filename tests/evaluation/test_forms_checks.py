@@ -68,7 +68,7 @@ def drawn(question, **options):
 
 def inputs(html):
     """The name, value and whether it is taken of each button and box, in the order of the page."""
-    found = re.findall(r'<input type="(?:radio|checkbox)" name="([^"]+)" value="([^"]+)"([^>]*)>', html)
+    found = re.findall(r'<input\s+type="(?:radio|checkbox)" name="([^"]+)" value="([^"]+)"([^>]*)>', html)
     return [(name, value, " checked" in rest) for name, value, rest in found]
 
 
@@ -87,7 +87,7 @@ def test_a_flag_is_one_box_labelled_with_its_question():
     assert inputs(drawn(FLAG)) == [("asked", "1", False)]
     html = drawn(FLAG, data=read_fields({"asked": "1"}))
     assert inputs(html) == [("asked", "1", True)]
-    assert re.search(r"<label[^>]*><input[^>]*> <span[^>]*>What of it\?</span></label>", html)
+    assert re.search(r"<label[^>]*><input[^>]*>\s+<span[^>]*>What of it\?</span></label>", html)
     assert "<h2" not in html
     assert "data-required" not in html
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from annotator.services.drafts import MAX_DRAFT
+from annotator.services.work.drafts import MAX_DRAFT
 from evaluation.forms import build_feedback, build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, get_protocol
 from evaluation.protocols.entries import decisions, merge_entries, read_answers, with_origins

@@ -3,9 +3,9 @@
 import pytest
 from django.template.loader import render_to_string
 
-from evaluation.analytics.quality import SHORT_TEXT
 from evaluation.forms import build_screen
 from evaluation.protocols import Kind
+from evaluation.protocols.questions import SHORT_TEXT
 from evaluation.services import launch_study
 from tests import factories
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation import hooks
-from tests.reports.judging import fail, judge, judged_study
+from tests.analytics.reports.judging import fail, judge, judged_study
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_it_counts_and_links(client, study, owner):
     assert [fact.value for fact in response.context["facts"]] == ["36", "72", "1"]
     assert "1 unparsed" in page
     assert "http://testserver/s/contrast/" in page
-    assert reverse("evaluation:study-report", args=["contrast"]) in page
+    assert reverse("analytics:study-report", args=["contrast"]) in page
 
 
 def test_a_draft_has_neither_report_nor_link(client, draft, owner):
@@ -46,7 +46,7 @@ def test_a_draft_has_neither_report_nor_link(client, draft, owner):
 
 def test_registered_panels_are_loaded_into_it(client, study, owner, monkeypatch):
     panels = hooks.Registry()
-    panels.register("here", hooks.Panel("Participants", "evaluation:study-report"))
+    panels.register("here", hooks.Panel("Participants", "analytics:study-report"))
     monkeypatch.setattr(hooks, "panels", panels)
     client.force_login(owner)
     page = client.get(address(study)).content.decode()

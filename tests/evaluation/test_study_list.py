@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import StudyMember
-from tests.reports.judging import judge, judged_study
+from tests.analytics.reports.judging import judge, judged_study
 
 ADDRESS = "/studies/"
 
@@ -24,7 +24,7 @@ def test_everybody_sees_their_own(client, study, owner, colleague, outsider):
     assert "not a member of any study" in client.get(ADDRESS).content.decode()
     client.force_login(owner)
     page = client.get(ADDRESS).content.decode()
-    assert reverse("evaluation:study-report", args=["contrast"]) in page
+    assert reverse("analytics:study-report", args=["contrast"]) in page
     assert "72" in page
     assert "simulated" in page
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.protocols import PROTOCOLS, Kind, Over, Question
 from evaluation.protocols.entries import drafted_entries, write_entry, write_set
-from evaluation.protocols.values import parts_of
+from evaluation.protocols.parts import parts_of
 
 ARM = "all"
 # Several names for one key: a protocol whose items have several shapes has a sample of each.

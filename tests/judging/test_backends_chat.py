@@ -15,12 +15,12 @@ from email.utils import format_datetime
 
 import pytest
 
-from judging.backends import BACKENDS, HEURISTICS, open_backend
+from judging.backends import BACKENDS, open_backend
 from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
 from judging.backends.chat import ChatBackend, read_completion, retry_after
-from judging.models import BackendKind, Endpoint
+from judging.models import Endpoint, Judge
 from judging.prompting import Settings, build_request
-from tests.endpoint import serve
+from tests.judging.endpoint import serve
 from tests.judging.sample import ABLE, PAIRWISE, WITHOUT_CONTEXT, make_spec, make_stimulus
 
 KEY = "sk-test-4f9a8b7c6d5e4f3a2b1c"
@@ -335,7 +335,15 @@ def test_another_call_s_failure_leaves_its_neighbours_alone(server):
 
 def test_the_tests_endpoint_runs_as_a_process_of_its_own():
     """As benchmarks and browser tests use it."""
-    command = [sys.executable, "-m", "tests.endpoint", "--require-key", KEY, "--behaviours", "slow=0.01"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.judging.endpoint",
+        "--require-key",
+        KEY,
+        "--behaviours",
+        "slow=0.01",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             url = process.stdout.readline().strip()
@@ -359,8 +367,8 @@ def test_the_tests_endpoint_runs_as_a_process_of_its_own():
 # --- the registry ---------------------------------------------------------------------------------------------------
 
 
-def test_every_kind_of_judge_has_its_backend():
-    assert {*BACKENDS, *HEURISTICS} == set(BackendKind.values)
+def test_every_backend_can_be_chosen_for_a_judge():
+    assert [key for key, _ in Judge._meta.get_field("backend").choices] == list(BACKENDS)
 
 
 def test_a_backend_is_opened_with_the_endpoint_s_own_settings(server, monkeypatch):

@@ -4,14 +4,15 @@ from decimal import Decimal
 
 import pytest
 
+from evaluation.refusals import Refused
 from judging.backends.base import Request
 from judging.models import Call
-from judging.services import RunRefused, heuristic_judge, resume_run, run_progress, start_run
+from judging.services import heuristic_judge, resume_run, run_progress, start_run
 from judging.services.claiming import claim_calls, reserve
 from judging.services.dealing import Dealer
 from judging.services.money import cost_of, most_it_costs
 from judging.services.running import work_on
-from tests import endpoint
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000), "max_tokens": 50}
@@ -58,7 +59,7 @@ def test_a_larger_budget_brings_it_to_its_end(study, served):
     run.refresh_from_db()
     assert run.state == "complete"
     assert run.spent > spent
-    with pytest.raises(RunRefused):
+    with pytest.raises(Refused):
         resume_run(run, budget=Decimal(-1))
 
 

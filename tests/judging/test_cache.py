@@ -5,7 +5,8 @@ import pytest
 from evaluation.models import Judgment
 from judging.models import Call
 from judging.services import copy_judge, edit_judge
-from tests import endpoint, factories
+from tests import factories
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
 PRICES = {"price_prompt": 10, "price_completion": 20}

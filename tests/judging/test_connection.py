@@ -6,7 +6,7 @@ from django.urls import reverse
 from judging.models import Endpoint
 from judging.services import create_endpoint
 from judging.tasks import test_endpoint as ask_endpoint
-from tests.endpoint import serve
+from tests.judging.endpoint import serve
 
 
 @pytest.fixture(scope="module")

@@ -8,23 +8,14 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from evaluation.models import Query, StudyMember
+from evaluation.refusals import FieldsRefused, Refused
 from judging.models import Endpoint, Judge, Run
-from judging.services import (
-    EndpointRefused,
-    JudgeRefused,
-    RunRefused,
-    create_endpoint,
-    create_judge,
-    edit_judge,
-    estimate,
-    resume_run,
-    start_run,
-)
+from judging.services import create_endpoint, create_judge, edit_judge, estimate, resume_run, start_run
 from judging.services.dealing import drawn_items
 from judging.services.endpoints import offered_endpoints, place_refusals
 from judging.services.running import work_on
-from tests import endpoint as stub
 from tests import factories
+from tests.judging import endpoint as stub
 from tests.judging.build import make_judge
 
 ELSEWHERE = "https://models.example.org/v1"
@@ -78,6 +69,18 @@ def test_a_deleted_account_widens_nothing(settings, owner):
     assert is_refused(made)
 
 
+def test_an_endpoint_without_a_maker_is_called_by_nobody_s_word(study, served, settings, owner):
+    """Runs of a judge there are refused once its maker's account is deleted and the list has it no more."""
+    settings.ASSAY_ENDPOINTS_ALLOWED = [served.url]
+    made = create_endpoint(user=owner, name="here", base_url=served.url)
+    judge = create_judge(study, user=owner, name="llm", model="coin", endpoint=made)
+    owner.delete()
+    settings.ASSAY_ENDPOINTS_ALLOWED = []
+    with pytest.raises(Refused, match="ASSAY_ENDPOINTS_ALLOWED"):
+        start_run(study, Judge.objects.get(pk=judge.pk))
+    assert served.total == 0
+
+
 def test_an_operator_s_word_stands_until_it_is_taken_back(db, capsys):
     made = create_endpoint(user=None, name="far", base_url=ELSEWHERE)
     assert not is_refused(made)
@@ -103,7 +106,7 @@ def test_a_run_ends_where_trust_has(study, served, chief):
     assert run.state == "stopped"
     assert "The endpoint here is not allowed" in run.reason
     assert served.total == 0
-    with pytest.raises(RunRefused, match="The endpoint here is not allowed"):
+    with pytest.raises(Refused, match="The endpoint here is not allowed"):
         start_run(study, Judge.objects.get(pk=judge.pk))
 
 
@@ -179,7 +182,7 @@ def test_an_editor_is_offered_what_was_opened_to_the_study(study, owner, editor,
 
 def test_an_endpoint_of_others_can_not_be_taken(study, editor, chief):
     made = create_endpoint(user=chief, name="far", base_url=ELSEWHERE)
-    with pytest.raises(JudgeRefused, match="The endpoint far is not open to this study"):
+    with pytest.raises(FieldsRefused, match="The endpoint far is not open to this study"):
         create_judge(study, user=editor, name="llm", endpoint=made, model="m")
     assert not made.studies.exists()
     create_judge(study, user=chief, name="llm", endpoint=made, model="m")
@@ -190,7 +193,7 @@ def test_an_endpoint_of_others_can_not_be_taken(study, editor, chief):
 def test_a_study_that_it_is_closed_to_asks_no_more(study, served):
     judge = make_judge(study, served)
     call_command("set_endpoint", "here", "--close-to", study.slug)
-    with pytest.raises(RunRefused, match="The endpoint here is not open to this study"):
+    with pytest.raises(Refused, match="The endpoint here is not open to this study"):
         estimate(study, judge)
 
 
@@ -211,7 +214,7 @@ def test_members_open_what_they_made_to_studies_that_they_may_change(
 
 
 def test_a_member_s_address_on_no_list_is_refused_with_the_setting(owner):
-    with pytest.raises(EndpointRefused, match=f"add {ELSEWHERE} to the setting ASSAY_ENDPOINTS_ALLOWED"):
+    with pytest.raises(FieldsRefused, match=f"add {ELSEWHERE} to the setting ASSAY_ENDPOINTS_ALLOWED"):
         create_endpoint(user=owner, name="far", base_url=ELSEWHERE)
 
 
@@ -227,7 +230,7 @@ def private(study):
 def test_items_of_a_private_split_go_nowhere_else(private, served):
     judge = make_judge(private, served)
     for refusing in (estimate, start_run):
-        with pytest.raises(RunRefused, match="6 items are of queries whose split is private"):
+        with pytest.raises(Refused, match="6 items are of queries whose split is private"):
             refusing(private, judge)
     assert not Run.objects.exists()
     assert served.total == 0
@@ -265,7 +268,7 @@ def test_a_draw_without_private_items_is_none_of_it(private, served):
     Query.objects.filter(pk__in=drawn).update(split="")
     assert estimate(private, judge, max_items=1).items == 1
     Query.objects.filter(pk__in=drawn).update(split="private")
-    with pytest.raises(RunRefused, match="1 item is of a query whose split is private"):
+    with pytest.raises(Refused, match="1 item is of a query whose split is private"):
         estimate(private, judge, max_items=1)
 
 

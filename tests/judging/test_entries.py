@@ -11,7 +11,7 @@ import pytest
 from evaluation.protocols import get_protocol
 from evaluation.protocols.entries import MAX_ENTRIES, decisions, read_answers
 from judging.backends.base import Reply
-from judging.backends.heuristics import heuristic_data
+from judging.backends.heuristics import RANDOM, heuristic_data
 from judging.parsing import Unread, read_reply
 from judging.prompting import Settings, build_request
 from tests.judging.samples import SAMPLES
@@ -196,7 +196,7 @@ def test_a_name_that_stands_twice_in_an_entry_is_no_entry():
 def test_the_random_judge_keeps_some_of_the_draft_as_it_is_and_never_nothing():
     sizes: Counter[int] = Counter()
     for item in range(300):
-        data = heuristic_data("random", SPEC, STIMULUS, seed=1, item_key=str(item), replicate=0)
+        data = heuristic_data(RANDOM, SPEC, STIMULUS, seed=1, item_key=str(item), replicate=0)
         settled = read_answers(PROTOCOL.clean(SPEC, STIMULUS, data, source="judge"))
         made = Counter(decisions(STIMULUS, settled).values())
         assert made.keys() <= {"accepted", "rejected"}
@@ -208,14 +208,14 @@ def test_the_random_judge_keeps_some_of_the_draft_as_it_is_and_never_nothing():
 
 
 def test_without_a_draft_chance_only_ticks_the_checks():
-    assert set(heuristic_data("random", SPEC, BARE, seed=1, item_key="i", replicate=0)) == {"checks"}
+    assert set(heuristic_data(RANDOM, SPEC, BARE, seed=1, item_key="i", replicate=0)) == {"checks"}
 
 
 def test_chance_keeps_no_more_than_a_set_can_hold():
     long = [{"condition": f"Case {n}", "answers": ["Yes"]} for n in range(MAX_ENTRIES)]
     parts = [STIMULUS["responses"][0] | {"part": f"r{n}", "text": json.dumps(long)} for n in range(1, 7)]
     crowded = STIMULUS | {"responses": parts}
-    data = heuristic_data("random", SPEC, crowded, seed=1, item_key="i", replicate=0)
+    data = heuristic_data(RANDOM, SPEC, crowded, seed=1, item_key="i", replicate=0)
     settled = read_answers(PROTOCOL.clean(SPEC, crowded, data, source="judge"))
     assert len(settled) == MAX_ENTRIES
     assert len({entry["origins"][0].partition(".")[0] for entry in settled}) > 1

@@ -10,7 +10,7 @@ from judging.backends.base import Reply
 from judging.parsing import read_reply
 from judging.prompting import Settings, expected_reply
 from judging.services import estimate
-from tests import endpoint
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.samples import EVERYTHING, RECORD, SAMPLES, make_spec, make_stimulus, orders_of
 from tests.judging.test_protocol_runs import make_study

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from evaluation.protocols import Kind, Question, get_protocol
+from judging.backends import BACKENDS, heuristic_data
 from judging.backends.base import Reply
-from judging.backends.heuristics import heuristic_data
 from judging.parsing import Unread, read_reply
 from judging.prompting import Settings, build_request
 from tests.judging.samples import make_spec, make_stimulus
@@ -91,7 +91,9 @@ def test_log_probabilities_give_a_label_and_no_grade():
 
 def graded(kind: str, *texts: str, points: int = 7, ties: bool = True, **where: object) -> float:
     where = {"seed": 1, "item_key": "a", "replicate": 0, **where}
-    return heuristic_data(kind, spec_of(points, ties=ties), make_stimulus(*texts), **where)["preference"]
+    return heuristic_data(BACKENDS[kind], spec_of(points, ties=ties), make_stimulus(*texts), **where)[
+        "preference"
+    ]
 
 
 def test_lengths_are_graded_by_the_share_that_is_missing():

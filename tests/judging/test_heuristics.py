@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind, Question
-from evaluation.protocols.values import parts_of
-from judging.backends import HEURISTICS, heuristic_data
+from evaluation.protocols.parts import parts_of
+from judging.backends import BACKENDS, heuristic_data, heuristics
 from judging.backends.base import StopRun
 from tests.judging import sample
 from tests.judging.samples import EVERYTHING, QUESTIONS, SAMPLES, asked_of, make_spec, make_stimulus
@@ -20,13 +20,19 @@ LENGTHS = [name for name in SAMPLES if not name.startswith(("con", "relevance", 
 def pair(kind, texts=("a", "bb"), *, spec=None, seed=1, item_key="i", replicate=0):
     stimulus = sample.make_stimulus(texts=texts)
     spec = spec or sample.make_spec()
-    return heuristic_data(kind, spec, stimulus, seed=seed, item_key=item_key, replicate=replicate)
+    return heuristic_data(BACKENDS[kind], spec, stimulus, seed=seed, item_key=item_key, replicate=replicate)
 
 
 def judge(kind, name, item_key="i", *, seed=1, replicate=0, questions=(), stimulus=None):
     spec, known = SAMPLES[name]
     return heuristic_data(
-        kind, spec, stimulus or known, seed=seed, item_key=item_key, replicate=replicate, questions=questions
+        BACKENDS[kind],
+        spec,
+        stimulus or known,
+        seed=seed,
+        item_key=item_key,
+        replicate=replicate,
+        questions=questions,
     )
 
 
@@ -97,9 +103,9 @@ def test_where_lengths_say_nothing_the_run_stops(kind, name):
 
 def test_a_form_of_texts_alone_stops_every_heuristic():
     spec = make_spec("aspects", QUESTIONS[-1:])
-    for kind in HEURISTICS:
+    for heuristic in heuristics():
         with pytest.raises(StopRun, match="has nothing to say"):
-            heuristic_data(kind, spec, SAMPLES["aspects"][1], seed=1, item_key="i", replicate=0)
+            heuristic_data(heuristic, spec, SAMPLES["aspects"][1], seed=1, item_key="i", replicate=0)
 
 
 def test_a_heuristic_may_be_limited_to_some_questions():
@@ -196,5 +202,7 @@ def test_questions_of_a_new_kind_would_be_noticed():
             Kind.ENTRIES,
         ):  # entries are drawn from drafts, which only their own protocol has
             continue
-        data = heuristic_data("random", spec, SAMPLES["aspects"][1], seed=1, item_key="i", replicate=0)
+        data = heuristic_data(
+            BACKENDS["random"], spec, SAMPLES["aspects"][1], seed=1, item_key="i", replicate=0
+        )
         assert set(data) == {"x"}

@@ -99,6 +99,22 @@ def test_a_form_with_a_hole_is_not_read():
         assert (outcome, reason) == ("unparsed", "The reply has 4 of the 5 lines that were asked for."), name
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        # It was asked for in JSON, or in lines: the reply alone does not tell.
+        ("I like both.", "The reply is neither the JSON object nor the lines that were asked for."),
+        ('{"preference": "1"}', 'The reply is JSON without "answers".'),
+        ('{"answers": ', "The reply is not the JSON object that was asked for: Expecting value"),
+        ('{"answers": {"preference": true}}', "that was asked for: an answer is a text."),
+        ('{"answers": {"preference": "1", "preference": "2"}}', "that was asked for: a name stands twice."),
+        ("{" * 100_000, "The reply is not the JSON object that was asked for"),
+    ],
+)  # fmt: skip
+def test_it_is_said_what_is_wrong_with_a_reply(text, reason):
+    assert reason in unread(text)[1]
+
+
 def test_the_rationale_is_kept():
     before = "Rationale: Response 1 is longer.\nStill, it is better.\npreference: 1"
     assert (

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from evaluation.models import Item
 from evaluation.protocols import PROTOCOLS, Kind, Question
+from evaluation.storable import storable
 from judging import prompting
 from judging.backends.base import Reply
 from judging.parsing import read_reply
@@ -209,7 +210,7 @@ def test_no_text_leaves_its_place(first, second, query, template):
     assert names == [name for each in wanted for name in (each, f"end of {each}")]
     for name, given_text in (("Query", query), ("Response 1", first), ("Response 2", second)):
         place = text.split(f"=== {name} [{mark}] ===\n")[1].split(f"=== end of {name} [{mark}] ===")[0]
-        assert place == (f"{given_text}\n" if given_text.strip() else "")
+        assert place == (f"{storable(given_text)}\n" if given_text.strip() else "")
         assert mark not in place
 
 

@@ -9,13 +9,15 @@ from django.core.management import call_command
 
 from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.values import parts_of
+from evaluation.protocols.parts import parts_of
+from evaluation.refusals import FieldsRefused
 from evaluation.services import add_arms, create_study
 from evaluation.services.studies import write_questions_and_texts
 from judging.services import create_judge, heuristic_judge, preview_request, start_run
-from judging.services.judges import JudgeRefused, current_spec
+from judging.services.judges import current_spec
 from judging.services.running import work_on
-from tests import endpoint, factories
+from tests import factories
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.samples import EVERYTHING, QUESTIONS, SAMPLES, is_list
 
@@ -193,7 +195,7 @@ def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
     questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
     wanted = [each.key for each in questions if by_length(each)]
     if not wanted:
-        with pytest.raises(JudgeRefused, match="'longer' has nothing to say"):
+        with pytest.raises(FieldsRefused, match="'longer' has nothing to say"):
             heuristic_judge(study, "longer")
         return
     run, _ = judged(study, heuristic_judge(study, "longer"))
@@ -211,9 +213,9 @@ def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(ow
         "best"
     }
     assert run.rater.about["questions"] == ["best"]
-    with pytest.raises(JudgeRefused, match="no question 'nice'"):
+    with pytest.raises(FieldsRefused, match="no question 'nice'"):
         create_judge(study, name="other", backend="longer", questions=["nice"])
-    with pytest.raises(JudgeRefused, match="nothing to say"):
+    with pytest.raises(FieldsRefused, match="nothing to say"):
         create_judge(study, name="other", backend="longer", questions=["justification"])
 
 

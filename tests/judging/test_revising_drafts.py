@@ -12,8 +12,8 @@ from judging.prompting import Settings, build_revision
 from judging.services import edit_judge
 from judging.services.revising import revise_draft, reviser_name
 from tests.calibrating import FERRY, FRAGMENTS, NEW, OLD, calibration_study, entry, kept
-from tests.endpoint import serve
 from tests.judging.build import make_judge
+from tests.judging.endpoint import serve
 
 QUOTED = {"title": "A leaflet", "text": "The bridge was closed in 1990."}
 STIMULUS = {"query": {"text": "When was the bridge opened?", "documents": list(FRAGMENTS)}}

@@ -7,28 +7,21 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotator.services.admission.entry import enter
+from annotator.visit import Visit
 from evaluation.hooks import RevisionFailed
 from evaluation.models import Query
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import verify_study
 from judging.models import Call, Run
-from judging.services import (
-    RunRefused,
-    WrongState,
-    cancel_run,
-    edit_judge,
-    pause_run,
-    resume_run,
-    retry_run,
-    run_progress,
-    start_run,
-)
+from judging.services import cancel_run, edit_judge, pause_run, resume_run, retry_run, run_progress, start_run
 from judging.services.revising import revise_draft, reviser_name
 from judging.services.running import work_on
 from judging.services.workers import neglected_runs
 from tests import factories
-from tests.calibrating import NEW, OLD, calibration_study
-from tests.endpoint import serve
+from tests.calibrating import NEW, OLD, calibration_study, form, kept
 from tests.judging.build import make_judge
+from tests.judging.endpoint import serve
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000)}
 
@@ -69,6 +62,24 @@ def test_each_is_a_call_with_its_tokens_and_cost(study, server):
     assert all(call.raw for call in run.calls.all())
     assert not run.rater.judgments.exists()
     assert list(verify_study(study)) == []
+
+
+def test_what_a_participant_asks_for_stands_in_the_ledger(
+    client, study, server, settings, django_capture_on_commit_callbacks
+):
+    """From the button of their page to the run's account."""
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+    make_judge(study, server, **PRICES)
+    participant = enter(study, Visit("link", "person-1"))
+    assignment = participant.assignments.get()
+    fields = {**form(kept(OLD, "r1.e1")), "round.instruction": "Split it."}
+    with django_capture_on_commit_callbacks(execute=True):
+        asked = client.post(f"/p/{participant.token}/a/{assignment.pk}/revise/", fields)
+    assert asked.status_code == 303
+    assert assignment.draft_rounds.get().state == "done"
+    [call] = Call.objects.filter(item=assignment.item)
+    assert (call.outcome, call.prompt_tokens > 0, call.cost > 0) == ("ok", True, True)
+    assert call.run.spent == call.cost
 
 
 @pytest.mark.parametrize(
@@ -144,10 +155,10 @@ def test_no_worker_takes_it_for_a_run_over_the_items(study, server):
 def test_where_there_is_nothing_to_revise_none_is_opened(study, server):
     judge = make_judge(study, server)
     start_run(study, judge, purpose="revision")
-    with pytest.raises(RunRefused, match="holds the revisions of llm already"):
+    with pytest.raises(Refused, match="holds the revisions of llm already"):
         start_run(study, judge, purpose="revision")
     pairs = factories.launch(factories.make_study("pairs"))
-    with pytest.raises(RunRefused, match="in which entries are calibrated"):
+    with pytest.raises(Refused, match="in which entries are calibrated"):
         start_run(pairs, make_judge(pairs, server), purpose="revision")
 
 

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from judging.models import Endpoint, Judge, Run
 from judging.services import heuristic_judge, pause_run, start_run
 from judging.tasks import work_on_run
-from tests import endpoint
+from tests.judging import endpoint
 from tests.judging.build import ABLE
 
 

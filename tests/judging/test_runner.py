@@ -14,7 +14,8 @@ from judging.services.dealing import Dealer
 from judging.services.running import Session, work_on
 from judging.services.throttle import Throttle
 from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
-from tests import endpoint, factories
+from tests import factories
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.table import MISBEHAVIOUR
 

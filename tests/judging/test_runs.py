@@ -6,12 +6,11 @@ from django.db.models import Count
 
 from evaluation.models import Judgment, Outcome, Rater, Study
 from evaluation.protocols import Kind
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import verify_study, withdraw_item
 from judging.models import Call, CallState, Run
 from judging.selectors import judges_in_figures
 from judging.services import (
-    RunRefused,
-    WrongState,
     cancel_run,
     edit_judge,
     estimate,
@@ -24,8 +23,9 @@ from judging.services import (
 )
 from judging.services.dealing import Dealer
 from judging.services.running import work_on
-from tests import endpoint, factories
-from tests.dumps.build import header, item, judgment, read_in, write
+from tests import factories
+from tests.evaluation.dumps.build import header, item, judgment, read_in, write
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.published import published_data
 
@@ -180,13 +180,13 @@ def test_a_withdrawn_item_is_not_paid_for(study, served):
 
 
 def test_a_draft_is_not_judged(draft):
-    with pytest.raises(RunRefused, match="launch the study first"):
+    with pytest.raises(Refused, match="launch the study first"):
         start_run(draft, heuristic_judge(draft, "longer"))
 
 
 @pytest.mark.parametrize("wrong", [{"budget": 0}, {"max_items": 0}, {"in_flight": 0}, {"purpose": "fun"}])
 def test_bad_settings_start_nothing(study, wrong):
-    with pytest.raises(RunRefused):
+    with pytest.raises(Refused):
         start_run(study, heuristic_judge(study, "longer"), **wrong)
     assert not Run.objects.exists()
     assert not Rater.objects.filter(kind="judge").exists()
@@ -194,7 +194,7 @@ def test_bad_settings_start_nothing(study, wrong):
 
 def test_a_judge_of_another_study_is_refused(study):
     other = factories.make_study("other")
-    with pytest.raises(RunRefused, match="another study"):
+    with pytest.raises(Refused, match="another study"):
         start_run(study, heuristic_judge(other, "longer"))
 
 

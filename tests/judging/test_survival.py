@@ -157,7 +157,13 @@ def prepare(installation, items=ITEMS):
     dump = installation.folder / "items.jsonl"
     write_items(dump, items)
     endpoint = installation.start(
-        "tests.endpoint", "--latency", "0.04", "--behaviours", "500@0.2", stdout=subprocess.PIPE, text=True
+        "tests.judging.endpoint",
+        "--latency",
+        "0.04",
+        "--behaviours",
+        "500@0.2",
+        stdout=subprocess.PIPE,
+        text=True,
     )
     url = endpoint.stdout.readline().strip()
     installation.survivor("make", str(dump), url)

@@ -7,7 +7,7 @@ from judging.models import Run
 from judging.services import heuristic_judge, needs_try
 from judging.services.running import work_on
 from judging.tasks import work_on_run
-from tests import endpoint
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
 

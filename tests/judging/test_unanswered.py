@@ -12,7 +12,7 @@ from judging.models import Run
 from judging.selectors import judges_in_figures
 from judging.services import heuristic_judge, retry_run
 from judging.services.running import work_on
-from tests import endpoint
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
 

@@ -9,7 +9,8 @@ from judging.services import resume_run, start_run, unread_reply
 from judging.services.running import work_on
 from judging.services.throttle import Throttle
 from judging.services.unread import reason_to_pause
-from tests import endpoint, factories
+from tests import factories
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 
 BABBLE = "Response 1 has its merits, yet Response 2 might be better, unless Response 1 is."

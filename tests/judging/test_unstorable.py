@@ -12,7 +12,7 @@ from judging.models import Call
 from judging.parsing import Reading
 from judging.services import attempts, recording, start_run
 from judging.services.running import Session, work_on
-from tests import endpoint
+from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.test_protocol_runs import ITEMS, make_study
 

@@ -8,8 +8,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
 from annotator.models import PersonalLink
-from annotator.services.links import link_address, make_links, restore_link, revoke_link
+from annotator.panels.services.personal_links import (
+    link_address,
+    make_links,
+    restore_link,
+    revoke_link,
+)
 from evaluation.models import Study
+from evaluation.refusals import Refused
 from evaluation.services.acts import log_act
 
 
@@ -38,7 +44,7 @@ class Command(BaseCommand):
                 self._change(study, names, act, did, options)
             elif names:
                 make_links(study, names)
-        except ValueError as wrong:
+        except (ValueError, Refused) as wrong:
             raise CommandError(str(wrong)) from None
         for link in PersonalLink.objects.filter(study=study).select_related("study"):
             revoked = f"\trevoked: {link.revoked_reason}" if link.revoked_at else ""

@@ -5,17 +5,18 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotator.models import Panel
-from annotator.platforms.prolific import statuses
-from annotator.platforms.prolific.errors import PanelError
-from annotator.platforms.prolific.presets import PRESETS
-from annotator.platforms.prolific.whom import LABELS, WhomWrong
-from annotator.services import recruiting
-from annotator.services.draft_checks import NotReady, draft_problems, draft_warnings
-from annotator.services.panel_client import NotSetUp
-from annotator.services.panel_events import apply_events
-from annotator.services.panels import PanelFixed, PanelSettingsWrong, panel_of
-from annotator.services.reading_back import sync
-from annotator.services.whom import set_whom, use_preset, whom_of
+from annotator.panels.prolific import statuses
+from annotator.panels.prolific.errors import PanelError
+from annotator.panels.prolific.presets import PRESETS
+from annotator.panels.prolific.recruitment_filters import LABELS, FiltersInvalid
+from annotator.panels.reconciliation.overview import reconcile_visit
+from annotator.panels.services import recruiting, study_draft
+from annotator.panels.services.connection import NotSetUp
+from annotator.panels.services.events import apply_events
+from annotator.panels.services.panel_settings import PanelFixed, PanelSettingsWrong, panel_of
+from annotator.panels.services.prolific_preflight import NotReady, draft_problems, draft_warnings
+from annotator.panels.services.readings import read_visit, sync
+from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
 from evaluation.models import Study
 
 ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
@@ -31,7 +32,8 @@ class Command(BaseCommand):
             "value",
             nargs="*",
             help=f"of preset: one of {', '.join(PRESETS)}; of places: how many more; of whom: NAME=VALUE, with "
-            f"NAME one of {', '.join(LABELS)}, and nothing to be shown it",
+            f"NAME one of {', '.join(LABELS)}, and nothing to be shown it; of sync: the id of a submission, to "
+            "read and reconcile that one alone",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,7 +42,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['slug']!r}.")
         act, values = options["act"], options["value"]
         value = " ".join(values)
-        if value and act not in ("preset", "places", "whom"):
+        if value and act not in ("preset", "places", "whom", "sync"):
             raise CommandError(f"{act} takes nothing more than the study, not {value!r}.")
         try:
             if act == "whom":
@@ -49,9 +51,11 @@ class Command(BaseCommand):
                 self._preset(study, value)
             elif act == "places":
                 self._places(study, value)
+            elif act == "sync" and value:
+                self._sync_visit(study, value)
             else:
                 getattr(self, f"_{act}")(study)
-        except (NotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError, WhomWrong) as error:
+        except (NotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError, FiltersInvalid) as error:
             raise CommandError(str(error)) from None
 
     def _preset(self, study: Study, value: str) -> None:
@@ -62,21 +66,21 @@ class Command(BaseCommand):
             f"{study.title} recruits as {preset.label}: {study.items_per_participant} items in "
             f"{study.paid_minutes} minutes for {study.pay} {study.currency}."
         )
-        for sentence in whom_of(panel_of(study)).sentences():
+        for sentence in filters_of(panel_of(study)).sentences():
             self.stdout.write(f"  {sentence}")
 
     def _whom(self, study: Study, values: list[str]) -> None:
-        """What is named is set, the rest stays; an empty value asks for nothing."""
-        given = whom_of(panel_of(study)).as_json()
+        """Set the fields that are named and leave the rest; an empty value asks for nothing."""
+        given = filters_of(panel_of(study)).as_json()
         for each in values:
             name, equals, value = each.partition("=")
             if not equals:
                 raise CommandError(f"{each!r} is not NAME=VALUE.")
             given[name.strip()] = value
         if values:
-            for sentence in set_whom(study, given):
+            for sentence in set_filters(study, given):
                 self.stderr.write(sentence)
-        for sentence in whom_of(panel_of(study)).sentences() or ["everybody"]:
+        for sentence in filters_of(panel_of(study)).sentences() or ["everybody"]:
             self.stdout.write(sentence)
 
     def _check(self, study: Study) -> None:
@@ -89,7 +93,7 @@ class Command(BaseCommand):
     def _draft(self, study: Study) -> None:
         for sentence in draft_warnings(study):
             self.stderr.write(sentence)
-        self._say(recruiting.draft_on_panel(study))
+        self._say(study_draft.draft_on_panel(study))
 
     def _publish(self, study: Study) -> None:
         self._say(recruiting.publish(_panel(study)))
@@ -116,6 +120,14 @@ class Command(BaseCommand):
         self.stdout.write(f"{synced.submissions} submissions read, {synced.changed} with news.")
         if synced.left:
             self.stderr.write(synced.left)
+
+    def _sync_visit(self, study: Study, external_id: str) -> None:
+        panel = _panel(study)
+        record = read_visit(panel, external_id)
+        found = reconcile_visit(panel, record=record)
+        self.stdout.write(f"{external_id} on Prolific: {record.get_status_display()}.")
+        for each in found.mismatches if found is not None else ():
+            self.stdout.write(f"{each.kind.title}: {each.sentence}")
 
     def _replay(self, study: Study) -> None:
         played = apply_events(_panel(study), again=True)

@@ -5,10 +5,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotator.platforms.prolific.errors import PanelError
-from annotator.services import webhooks
-from annotator.services.draft_checks import NotReady
-from annotator.services.panel_client import NotSetUp
+from annotator.panels.prolific.errors import PanelError
+from annotator.panels.services import connection
+from annotator.panels.services.connection import NotSetUp
+from annotator.panels.services.prolific_preflight import NotReady
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             if options["new_secret"]:
-                secret = webhooks.new_webhook_secret(options["workspace"])
+                secret = connection.new_webhook_secret(options["workspace"])
                 self.stdout.write(f"ASSAY_PROLIFIC_WEBHOOK_SECRET={secret}")
                 self.stderr.write(
                     "Set this in the environment, start Assay anew, then run this without --new-secret."
@@ -33,7 +33,7 @@ class Command(BaseCommand):
                 return
             if not settings.ASSAY_PROLIFIC_WEBHOOK_SECRET:
                 raise CommandError("ASSAY_PROLIFIC_WEBHOOK_SECRET is not set; --new-secret makes one.")
-            made = webhooks.subscribe(options["workspace"])
+            made = connection.subscribe(options["workspace"])
         except (NotReady, NotSetUp, PanelError) as error:
             raise CommandError(str(error)) from None
         for each in made:

@@ -1,4 +1,5 @@
-"""Shows a study's places for judgments; changes their number per item; adds places for excluded judgments."""
+"""Shows a study's places for judgments; changes their number per item; adds places for excluded judgments; counts each
+arm's slots anew."""
 
 from typing import Any
 
@@ -6,7 +7,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Count
 
 from annotator.models import Slot, SlotState
-from annotator.services.slots import change_redundancy, replace_excluded
+from annotator.services.slots.in_play import recount
+from annotator.services.slots.redundancy import change_redundancy
+from annotator.services.slots.replacements import replace_excluded
 from evaluation.models import Study
 
 
@@ -20,6 +23,12 @@ class Command(BaseCommand):
             "--replace-excluded", action="store_true", help="have excluded judgments made anew"
         )
 
+        parser.add_argument(
+            "--recount",
+            action="store_true",
+            help="count anew how many slots each arm has in play, by which newcomers are spread over the arms",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.visible().filter(slug=options["slug"]).first()
         if study is None:
@@ -31,6 +40,9 @@ class Command(BaseCommand):
                 raise CommandError(str(wrong)) from None
         if options["replace_excluded"]:
             self.stdout.write(f"{replace_excluded(study)} places added for excluded judgments.")
+        if options["recount"]:
+            recount(study)
+            self.stdout.write("The slots in play are counted anew.")
         counts = dict(Slot.objects.filter(study=study).order_by().values_list("state").annotate(Count("pk")))
         shown = ", ".join(f"{counts.get(state, 0)} {state}" for state in SlotState.values)
         self.stdout.write(f"{study.title}: redundancy {study.redundancy}; places {shown}.")

@@ -7,12 +7,13 @@ failed. The same instruction and pair by several annotators is one item with sev
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.dumps.published.base import (
+from evaluation.dumps.release import (
     Converted,
     Record,
     ResponseKeys,
     check_entries,
     missing_fields,
+    release_of_list,
     short_key,
     study_record,
 )
@@ -108,3 +109,6 @@ def _judgment(entry: Record, item: Record, responses: list[Record], converted: C
         number = 1 - number
     label = "tie" if number == 0.5 else "r1" if number < 0.5 else "r2"
     return {**judgment, "answers": {"preference": {"label": label, "number": number}}}
+
+
+RELEASE = release_of_list("alpaca_eval", convert)

@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.design import generator
-from evaluation.dumps.problems import ImportRefused, Problems
-from evaluation.dumps.published.base import PLAIN_ARM, Converted, Record, find_file, study_record
+from evaluation.dumps.problems import Problems
+from evaluation.dumps.release import (
+    PLAIN_ARM,
+    Converted,
+    Record,
+    Release,
+    find_file,
+    study_record,
+)
+from evaluation.refusals import Refused
 
 FIELDS = ("topic_id", "initial_request", "facet_id", "facet_desc", "question_id", "question", "answer")
 QUESTIONS = 5
@@ -25,9 +33,7 @@ OWN, OTHER = "own-facet", "other-facet"
 def read(path: Path, options: Mapping[str, Any]) -> Converted:
     protocol = options.get("protocol", "ranking")
     if protocol not in CONVERTERS:
-        raise ImportRefused(
-            [f"clariq can't be read as {protocol!r}; it can as {', '.join(sorted(CONVERTERS))}."]
-        )
+        raise Refused(f"clariq can't be read as {protocol!r}; it can as {', '.join(sorted(CONVERTERS))}.")
     rows = _rows(find_file(path, "dev.tsv"))
     converted = Converted(
         study_record(protocol, f"ClariQ: {TITLES[protocol]}", "plain", options.get("seed", SEED))
@@ -46,9 +52,9 @@ def _rows(path: Path) -> list[Record]:
             rows = list(reader)
             names = reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ImportRefused([f"{path.name} can't be read as tab-separated UTF-8: {error}."]) from None
+        raise Refused(f"{path.name} can't be read as tab-separated UTF-8: {error}.") from None
     if missing := [name for name in FIELDS if name not in names]:
-        raise ImportRefused([f"{path.name} lacks the columns {', '.join(missing)}."])
+        raise Refused(f"{path.name} lacks the columns {', '.join(missing)}.")
     problems = Problems()
     for number, row in enumerate(rows, 2):
         if wrong := [name for name in FIELDS if not isinstance(row[name], str)]:
@@ -61,7 +67,7 @@ def _as_ranking(rows: list[Record], options: Mapping[str, Any], converted: Conve
     """A topic's different questions, in a draw of their own per topic; topics with too few are left out."""
     wanted, seed = options.get("questions", QUESTIONS), options.get("seed", SEED)
     if wanted < 2:
-        raise ImportRefused([f"a ranking needs at least 2 questions, and {wanted} are asked for."])
+        raise Refused(f"a ranking needs at least 2 questions, and {wanted} are asked for.")
     topics: dict[str, dict[str, str]] = defaultdict(dict)
     requests = {}
     for row in rows:
@@ -133,3 +139,6 @@ def _pair(own: Record, other: Record) -> Record:
 
 TITLES = {"ranking": "clarifying questions in order", "answer_pairs": "answers to clarifying questions"}
 CONVERTERS = {"ranking": _as_ranking, "answer_pairs": _as_answer_pairs}
+
+
+RELEASE = Release("clariq", read, frozenset({"protocol", "questions", "seed"}))

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.dumps.published.base import (
+from evaluation.dumps.release import (
     PLAIN_ARM,
     Converted,
     Record,
+    Release,
     find_file,
     load_json_lines,
     missing_fields,
@@ -89,3 +90,6 @@ def _entry(each: Record, converted: Converted) -> Record:
     if any(STRAY_BLANK.search(text.strip()) for text in (each["condition"], *answers)):
         converted.counted["entries with blanks before a stop, as where a citation was, kept"] += 1
     return {"condition": each["condition"], "answers": answers}
+
+
+RELEASE = Release("condambigqa", read)

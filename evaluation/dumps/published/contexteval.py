@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluation.dumps.published.base import (
+from evaluation.dumps.release import (
     Converted,
     Record,
+    Release,
     find_file,
     load_json_lines,
     study_record,
@@ -39,3 +40,6 @@ def _describe(row: Record) -> str:
     if wrong := wrong_types(row, query=str, source=str, example_id=str):
         return wrong
     return "" if row["query"].strip() and row["example_id"] else "query or example_id is empty"
+
+
+RELEASE = Release("contexteval", read)

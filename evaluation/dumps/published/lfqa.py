@@ -11,10 +11,11 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from evaluation.dumps.published.base import (
+from evaluation.dumps.release import (
     PLAIN_ARM,
     Converted,
     Record,
+    Release,
     load_json_lines,
     study_record,
     wrong_types,
@@ -237,3 +238,6 @@ def _item(
         ],
         "judgments": judgments,
     }
+
+
+RELEASE = Release("lfqa", read)

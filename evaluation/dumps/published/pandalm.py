@@ -7,12 +7,13 @@ Repository WeOpenML/PandaLM, `data/testset-v1.json`. A label is 0 for a tie, 1 o
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.dumps.published.base import (
+from evaluation.dumps.release import (
     Converted,
     Record,
     ResponseKeys,
     check_entries,
     missing_fields,
+    release_of_list,
     study_record,
 )
 
@@ -93,3 +94,6 @@ def _text(value: str | bool, converted: Converted) -> str:
         return value
     converted.coerced["responses that are a JSON truth value, read as text"] += 1
     return str(value)
+
+
+RELEASE = release_of_list("pandalm", convert)

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.models import Study
-from evaluation.services.resolving import CannotResolve, derive_resolver
+from evaluation.refusals import Refused
+from evaluation.services.resolving import derive_resolver
 
 
 class Command(BaseCommand):
@@ -28,6 +29,6 @@ class Command(BaseCommand):
             derived = derive_resolver(
                 study, slug=options["slug"] or f"{study.slug}-resolving", title=options["title"]
             )
-        except CannotResolve as cannot:
+        except Refused as cannot:
             raise CommandError(str(cannot)) from None
         self.stdout.write(f"{derived} Launch it with: manage.py launch {derived.study.slug}")

@@ -5,9 +5,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import FORMATS, ExportRefused, export_to
+from evaluation.dumps import FORMATS, export_to
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.models import Study
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -28,5 +29,5 @@ class Command(BaseCommand):
         try:
             with ProgressBar(shown=options["progress"], unit="item") as watch:
                 export_to(study, format=options["format"], path=options["out"], watch=watch)
-        except ExportRefused as refused:
+        except Refused as refused:
             raise CommandError(str(refused)) from None

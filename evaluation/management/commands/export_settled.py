@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import ExportRefused
 from evaluation.dumps.exporting import complete_file
 from evaluation.dumps.settled import settled_lines, settled_sets
 from evaluation.models import Study
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -32,6 +32,6 @@ class Command(BaseCommand):
             found = settled_sets(study)
             with complete_file(options["out"]) as out:
                 out.writelines(settled_lines(found))
-        except ExportRefused as refused:
+        except Refused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(str(found))

@@ -6,8 +6,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.dumps import RELEASES, ImportRefused, read_release
+from evaluation.dumps import RELEASES, read_release
 from evaluation.management.reading_in import add_import_arguments, read_in, refusal, summary
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -30,7 +31,7 @@ class Command(BaseCommand):
                 options["path"],
                 {name: options[name] for name in ("protocol", "questions", "seed")},
             )
-        except ImportRefused as refused:
+        except Refused as refused:
             raise refusal(refused) from None
         study = read_in(source, options, unit="item")
         self.stdout.write(summary(study))

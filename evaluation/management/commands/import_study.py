@@ -6,9 +6,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from evaluation.dumps import FileSource, ImportRefused
+from evaluation.dumps import FileSource
 from evaluation.management.reading_in import add_import_arguments, read_in, refusal, summary
 from evaluation.protocols import PROTOCOLS
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             source = FileSource(options["file"])
-        except ImportRefused as refused:
+        except Refused as refused:
             raise refusal(refused) from None
         study = read_in(source, options, unit="B", protocol=options["protocol"])
         self.stdout.write(summary(study))

@@ -7,9 +7,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.urls import reverse
 from tqdm import tqdm
 
-from evaluation.models import Status, Study
-from evaluation.services import LaunchRefused, WrongStatus, launch_advice, launch_cautions, launch_study
-from evaluation.tasks import launch_study_task
+from evaluation.models import Job, Status, Study
+from evaluation.refusals import Refused, WrongState
+from evaluation.services import launch_advice, launch_cautions, launch_study
+from evaluation.services.jobs import begin_job
+from evaluation.tasks import send_job
 
 
 class Command(BaseCommand):
@@ -27,8 +29,7 @@ class Command(BaseCommand):
         if study.status == Status.DRAFT:
             self._caution(study, confirmed=options["confirm"])
         if options["background"]:
-            launch_study_task.delay(study.pk)
-            self.stdout.write(f"{study.title} will be launched by the worker.")
+            self._leave_to_worker(study)
             return
         if study.status == Status.DRAFT:
             for advice in launch_advice(study):
@@ -38,14 +39,29 @@ class Command(BaseCommand):
         with tqdm(total=items, unit="item", disable=quiet, file=self.stderr) as bar:
             try:
                 launch_study(study, on_batch=lambda done: bar.update(done - bar.n) and None)
-            except LaunchRefused as refused:
+            except WrongState as wrong:
+                raise CommandError(str(wrong)) from None
+            except Refused as refused:
                 for problem in refused.problems:
                     self.stderr.write(problem)
                 raise CommandError(f"Not launched: {len(refused.problems)} things to mend.") from None
-            except WrongStatus as wrong:
-                raise CommandError(str(wrong)) from None
         address = reverse("annotator:entry", args=[study.slug])
         self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
+
+    def _leave_to_worker(self, study: Study) -> None:
+        if study.status != Status.DRAFT:
+            raise CommandError(f"Only a draft can be launched; this study is {study.status}.")
+        try:
+            job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=None)
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
+        if send_job(job.pk):
+            self.stdout.write(f"{study.title} will be launched by the worker.")
+        else:
+            self.stdout.write(
+                f"The queue can't be reached at the moment. The launch of {study.title} is kept, and starts by itself "
+                "once it can."
+            )
 
     def _caution(self, study: Study, *, confirmed: bool) -> None:
         cautions = launch_cautions(study)

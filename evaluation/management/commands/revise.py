@@ -12,15 +12,9 @@ from django.http import Http404
 
 from evaluation.dumps import read_revision
 from evaluation.models import Study
-from evaluation.permissions import ReadOnly, get_study_for
-from evaluation.services import (
-    Change,
-    RevisionPlan,
-    RevisionRefused,
-    WrongStatus,
-    plan_revision,
-    revise_study,
-)
+from evaluation.permissions import NoRight, get_study_for
+from evaluation.refusals import Refused, WrongState
+from evaluation.services import Change, RevisionPlan, plan_revision, revise_study
 
 
 class Command(BaseCommand):
@@ -48,10 +42,10 @@ class Command(BaseCommand):
                 self.stdout.write(f"Nothing was written. This would be revision {plan.number}.")
                 return
             revision = revise_study(study=study, changes=changes, by=by)
-        except RevisionRefused as refused:
-            raise CommandError("\n".join([*refused.problems, "Nothing was revised."])) from None
-        except WrongStatus as wrong:
+        except WrongState as wrong:
             raise CommandError(str(wrong)) from None
+        except Refused as refused:
+            raise CommandError("\n".join([*refused.problems, "Nothing was revised."])) from None
         self.stdout.write(
             f"Revision {revision.number} of {study.title} ({revision.spec_hash[:12]}) is what participants enter from "
             "now on; who is at work finishes in theirs."
@@ -89,8 +83,8 @@ def _study(slug: str, by: Any) -> Study:
             raise missing
         return study
     try:
-        return get_study_for(by, slug, write=True)
+        return get_study_for(by, slug, right="write")
     except Http404:
         raise missing from None
-    except ReadOnly:
+    except NoRight:
         raise CommandError(f"{by} may read this study, but not change it.") from None

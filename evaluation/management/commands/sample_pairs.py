@@ -8,11 +8,12 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import FileSource, ImportRefused
+from evaluation.dumps import FileSource
 from evaluation.dumps.exporting import complete_file
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.sampling import BaselineSampler, Record
 from evaluation.dumps.schemas import schema_problems
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -36,12 +37,12 @@ class Command(BaseCommand):
             lines = _records(FileSource(options["file"]))
             header = next(lines, None)
             if header is None:
-                raise ImportRefused([f"{options['file'].name} is empty."])
+                raise Refused(f"{options['file'].name} is empty.")
             with complete_file(options["out"]) as out:
                 out.write(_line(_pairwise(header, options["baseline"])))
                 for item in sampler.sample(lines):
                     out.write(_line(item))
-        except ImportRefused as refused:
+        except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was written."])) from None
         except (LineInvalid, ValueError) as invalid:
             raise CommandError(str(invalid)) from None
@@ -59,7 +60,7 @@ def _pairwise(header: Record, baseline: str) -> Record:
 
 
 def _records(source: FileSource) -> Iterator[Record]:
-    """The study's line and the items', each of the schema's shape; ImportRefused where one is not."""
+    """The study's line and the items', each of the schema's shape; Refused where one is not."""
     problems = Problems()
     for number, line in enumerate(source.lines()):
         wrong = list(line.problems) or schema_problems("item" if number else "study", line.value)

@@ -5,7 +5,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evaluation.models import Study
-from evaluation.services import WrongStatus, close_study, pause_study, resume_study
+from evaluation.refusals import WrongState
+from evaluation.services import close_study, pause_study, resume_study
 
 MOVES = {"pause": pause_study, "resume": resume_study, "close": close_study}
 
@@ -23,6 +24,6 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['slug']!r}.")
         try:
             MOVES[options["move"]](study)
-        except WrongStatus as wrong:
+        except WrongState as wrong:
             raise CommandError(str(wrong)) from None
         self.stdout.write(f"{study.title} is {study.status}.")

@@ -5,7 +5,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evaluation.services.tokens import DEFAULT_DAYS, TooManyTokens, make_token
+from evaluation.refusals import Refused
+from evaluation.services.tokens import DEFAULT_DAYS, make_token
 
 
 class Command(BaseCommand):
@@ -29,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError("A token's name has between 1 and 80 characters.")
         try:
             token, text = make_token(user, name=name, days=options["days"])
-        except (TooManyTokens, ValueError) as refused:
+        except (Refused, ValueError) as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(text)
         self.stderr.write(

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from evaluation.refusals import FieldsRefused
 from judging.management.studies import given, refusal
-from judging.services import EndpointRefused, create_endpoint
+from judging.services import create_endpoint
 
 
 class Command(BaseCommand):
@@ -39,7 +40,7 @@ class Command(BaseCommand):
                 open_to_all=options["open_to_all"],
                 **given(options, "timeout_seconds", "max_in_flight"),
             )
-        except EndpointRefused as refused:
-            raise refusal(refused.problems) from None
+        except FieldsRefused as refused:
+            raise refusal(refused.by_field) from None
         key = f"the key in {endpoint.key_name}" if endpoint.key_name else "no key"
         self.stdout.write(f"Endpoint {endpoint.name}: {endpoint.base_url}, {key}.")

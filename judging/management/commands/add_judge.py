@@ -6,9 +6,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.refusals import FieldsRefused
+from judging.backends import BACKENDS
 from judging.management.studies import endpoint_of, given, refusal, study_of
-from judging.models import BackendKind, Judge, Orders, Rationale, SelfPreference, Verdict
-from judging.services import JudgeRefused, create_judge, edit_judge
+from judging.models import Judge, Orders, Rationale, SelfPreference, Verdict
+from judging.services import create_judge, edit_judge
 
 SETTINGS = (
     "backend", "model", "temperature", "max_tokens", "verdict", "rationale", "orders", "samples", "self_preference",
@@ -22,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("name")
-        parser.add_argument("--backend", choices=BackendKind.values)
+        parser.add_argument("--backend", choices=list(BACKENDS))
         parser.add_argument("--endpoint", help="name of an endpoint")
         parser.add_argument("--model", help="the model's name at the endpoint")
         parser.add_argument("--temperature", type=float)
@@ -53,8 +55,8 @@ class Command(BaseCommand):
                 judge = create_judge(study, name=options["name"], **fields)
             else:
                 judge = edit_judge(existing, **fields)
-        except JudgeRefused as refused:
-            raise refusal(refused.problems) from None
+        except FieldsRefused as refused:
+            raise refusal(refused.by_field) from None
         self.stdout.write(f"{study.title} has the judge {judge}.")
 
     def _fields(self, options: dict[str, Any]) -> dict[str, Any]:

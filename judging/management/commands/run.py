@@ -4,9 +4,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evaluation.refusals import WrongState
 from judging.management.studies import unread_lines
 from judging.models import Run
-from judging.services import WrongState, cancel_run, pause_run, resume_run
+from judging.services import cancel_run, pause_run, resume_run
 from judging.tasks import enqueue_run
 
 ACTS = {"pause": pause_run, "resume": resume_run, "cancel": cancel_run}

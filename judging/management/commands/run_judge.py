@@ -12,13 +12,12 @@ from tqdm import tqdm
 
 from evaluation.management.progress import add_progress_argument
 from evaluation.models import Study
+from evaluation.refusals import FieldsRefused, Refused
+from judging.backends import heuristics
 from judging.management.studies import study_of, unread_lines
-from judging.models import ACTIVE, BackendKind, Judge, Purpose, Run, RunState
+from judging.models import ACTIVE, Judge, Purpose, Run, RunState
 from judging.services import (
     Estimate,
-    JudgeRefused,
-    RunRefused,
-    WrongState,
     estimate,
     heuristic_judge,
     needs_try,
@@ -30,7 +29,6 @@ from judging.services import (
     start_try,
     tried_calls,
 )
-from judging.services.judges import HEURISTICS
 from judging.services.running import Tick, work_on
 from judging.tasks import enqueue_run
 
@@ -65,12 +63,10 @@ class Command(BaseCommand):
                 self._tell(_estimate(study, judge, options))
                 return
             run = self._run(study, judge, options)
-        except JudgeRefused as refused:
+        except FieldsRefused as refused:
             raise CommandError(str(refused)) from None
-        except RunRefused as refused:
+        except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
-        except WrongState as wrong:
-            raise CommandError(str(wrong)) from None
         if run is None:
             self.stdout.write("Not started.")
         elif options["background"]:
@@ -100,7 +96,7 @@ class Command(BaseCommand):
                 changes = {"budget": budget, "in_flight": options["in_flight"]}
                 resume_run(run, **{name: value for name, value in changes.items() if value is not None})
             return run
-        if not options["yes"] and judge.backend == BackendKind.CHAT and sys.stdin.isatty():
+        if not options["yes"] and judge.asks_model and sys.stdin.isatty():
             self._tell(_estimate(study, judge, options))
             if needs_try(judge):
                 self._try(study, judge, budget)
@@ -171,7 +167,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Run {run.pk} of {run.judge}: {run.state_text}. Calls: {outcomes}; {at.total - at.final:,} left."
         )
-        if run.judge.backend == BackendKind.CHAT:
+        if run.judge.asks_model:
             self.stdout.write(
                 f"{at.tokens:,} tokens, cost {at.spent:.4f}, {at.cached:,} calls from the cache."
             )
@@ -182,12 +178,13 @@ class Command(BaseCommand):
 
 
 def _judge(study: Study, name: str) -> Judge:
-    if name in HEURISTICS:
+    keys = [each.key for each in heuristics()]
+    if name in keys:
         return heuristic_judge(study, name)
     judge = Judge.objects.filter(study=study, name=name).order_by("-version").first()
     if judge is None:
         known = Judge.objects.filter(study=study).order_by("name").values_list("name", flat=True).distinct()
-        names = ", ".join([*known, *(kind for kind in HEURISTICS if kind not in known)])
+        names = ", ".join([*known, *(key for key in keys if key not in known)])
         raise CommandError(f"{study.title} has no judge {name!r}; there are: {names}.")
     return judge
 

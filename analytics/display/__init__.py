@@ -1,0 +1,1 @@
+"""The description of what a report shows: tables, plots and blocks, fed to every format alike."""

@@ -1,0 +1,108 @@
+"""Dot plots of figures by group of raters."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from analytics.display.numbers import NBSP, decimal, percent
+from analytics.display.plots import DotPlot, Mark, Row, dot_plot
+
+Record = dict[str, Any]
+# Labels of groups that are words of the language and not names.
+SPOKEN = ("People", "Judges together", "Simulated raters")
+FORMS = {"person": "filled dots", "judge": "open dots", "simulated": "diamonds"}
+
+
+def mark_of(group: Record, estimate: Record) -> Mark:
+    kind = "judge" if group["kind"] in ("judge", "judges") else group["kind"]
+    return Mark(kind, group["label"], estimate["value"], estimate["low"], estimate["high"], estimate["n"])
+
+
+def legend(marks: Iterable[Mark]) -> str:
+    """Which form of dot is whom: "Filled dots: people; open dots: judges together"."""
+    who: dict[str, list[str]] = {}
+    for mark in marks:
+        names = who.setdefault(FORMS[mark.kind], [])
+        name = mark.who.lower() if mark.who in SPOKEN else mark.who
+        if name not in names:
+            names.append(name)
+    parts = [f"{form}: {', '.join(names) if len(names) < 4 else 'judges'}" for form, names in who.items()]
+    text = "; ".join(parts)
+    return text[:1].upper() + text[1:]
+
+
+def share_plot(
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    *,
+    what: str,
+    caption: str,
+    reference: float | None = None,
+    hints: tuple[str, str] = ("", ""),
+    named: bool = False,
+) -> DotPlot | None:
+    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined.
+
+    `named` writes beside each mark whose it is.
+    """
+    made = _rows(rows)
+    if not any(mark.value is not None for mark in _marks(made)):
+        return None
+    return dot_plot(
+        made,
+        what=what,
+        caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
+        form=lambda value: f"{percent(value).removesuffix('.0')}{NBSP}%",
+        within=(0.0, 1.0),
+        reference=reference,
+        hints=hints,
+        named=named,
+    )
+
+
+def score_plot(
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    *,
+    what: str,
+    caption: str,
+    form: Callable[[float], str] = decimal,
+) -> DotPlot | None:
+    """The same for figures without bounds, around zero."""
+    made = _rows(rows)
+    if not any(mark.value is not None for mark in _marks(made)):
+        return None
+    return dot_plot(
+        made,
+        what=what,
+        caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
+        form=form,
+        reference=0.0,
+    )
+
+
+def mean_plot(
+    rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]],
+    *,
+    what: str,
+    caption: str,
+    within: tuple[float, float],
+    reference: float | None = None,
+) -> DotPlot | None:
+    """The same for means on a scale, whose ends are `within`."""
+    made = _rows(rows)
+    if not any(mark.value is not None for mark in _marks(made)):
+        return None
+    return dot_plot(
+        made,
+        what=what,
+        caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
+        form=decimal,
+        within=within,
+        reference=reference,
+    )
+
+
+def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]]) -> list[Row]:
+    return [Row(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
+
+
+def _marks(rows: Iterable[Row]) -> Iterator[Mark]:
+    return (mark for row in rows for mark in row.marks)

@@ -1,0 +1,69 @@
+"""How figures are written: percentages with one decimal, coefficients with two, p-values with three.
+
+A sum in another order differs in its last bits, by which one and the same figure must not be rounded to two numbers.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+MINUS = "\N{MINUS SIGN}"
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+def percent(share: float) -> str:
+    """A share between 0 and 1 (or a difference of shares) in percent."""
+    return _signed(f"{_exact(share * 100):.1f}")
+
+
+def in_percent(share: float) -> str:
+    """The same with its sign, never parted from it."""
+    return f"{percent(share)}{NBSP}%"
+
+
+def decimal(value: float) -> str:
+    return _signed(f"{_exact(value):.2f}")
+
+
+def points(difference: float) -> str:
+    """The size of a difference of shares, in percentage points."""
+    return f"{_exact(abs(difference) * 100):.1f}"
+
+
+def p_value(value: float | None) -> str:
+    if value is None:
+        return "not testable"
+    return f"p{NBSP}<{NBSP}0.001" if value < 0.001 else f"p{NBSP}={NBSP}{value:.3f}"
+
+
+def corrected(test: dict[str, Any]) -> str:
+    """The p-value that a sentence goes by: after correction, where there is more than one test in the family."""
+    p = p_value(test["p_corrected"])
+    return p if test["tests"] == 1 else f"{p} after correction for {test['tests']:,} tests"
+
+
+def _exact(number: float) -> float:
+    """Without the bits that come of the order in which it was summed up."""
+    return round(number, 9)
+
+
+def _signed(text: str) -> str:
+    """With a true minus sign, and without a negative zero."""
+    if float(text) == 0:
+        return text.removeprefix("-")
+    return text.replace("-", MINUS)
+
+
+def with_interval(estimate: dict[str, Any]) -> str:
+    """A share in percent, with its limits where it has some."""
+    return _with_limits(in_percent(estimate["value"]), estimate, percent)
+
+
+def mean_with_interval(estimate: dict[str, Any]) -> str:
+    """A mean as it stands in its table, with its limits where it has some."""
+    return _with_limits(decimal(estimate["value"]), estimate, decimal)
+
+
+def _with_limits(text: str, estimate: dict[str, Any], form: Callable[[float], str]) -> str:
+    if estimate["low"] is None:
+        return text
+    return f"{text} ({form(estimate['low'])} to {form(estimate['high'])})"

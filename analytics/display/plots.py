@@ -1,0 +1,275 @@
+"""Geometry of dot plots with intervals: numbers in, coordinates out; the template only writes them down.
+
+A plot is laid out twice: for a column of about 560 pixels with the labels at the left, and for a phone with each
+label above its line. The stylesheet shows one of them; drawn at their own size, neither has text too small to read.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+TICK_STEPS = (1, 2, 2.5, 5, 10)
+WANTED_TICKS = 4
+PITCH = 18  # between the marks of one row
+ROW_GAP = 42  # from the last mark of a row to the first of the next, less one pitch
+STACKED_GAP = 48  # the same, with a label in between
+TOP = 30
+LONG_LABEL = 22
+LONGEST_HINT = 22
+NAMED_PITCH = 21  # between the marks of one row where each has its name
+NAMED_GAP = 52  # from the last of them to the first of the next row
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One figure of one group: its kind decides its form. `value` is None where it is undefined."""
+
+    kind: str  # person, judge or simulated
+    who: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    label: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A linear scale with round ticks at and between its ends."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def position(self, value: float, start: float, end: float) -> float:
+        """Where a value lies between two coordinates; values beyond the scale lie at its ends."""
+        inside = min(max(value, self.low), self.high)
+        return start + (inside - self.low) / (self.high - self.low) * (end - start)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A mark's coordinates, as text for SVG attributes; `x` is empty where the figure is undefined."""
+
+    kind: str
+    title: str
+    y: str
+    x: str = ""
+    x1: str = ""
+    x2: str = ""
+    diamond: str = ""
+    # Whose it is, at the left, where marks are named.
+    name: str = ""
+    name_y: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row: its label and its dots."""
+
+    label: str
+    label_x: str
+    label_y: str
+    dots: tuple[Dot, ...]
+
+
+@dataclass(frozen=True)
+class Text:
+    x: str
+    y: str
+    text: str
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One layout, with everything that its template writes."""
+
+    form: str
+    width: int
+    height: int
+    top: str
+    bottom: str
+    ticks: tuple[Text, ...]
+    hints: tuple[Text, ...]
+    reference: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class DotPlot:
+    """A figure: what it says to who can't see it, its caption, and its two layouts."""
+
+    label: str
+    caption: str
+    drawings: tuple[Drawing, ...]
+
+
+def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = None) -> Scale:
+    """A scale with round ticks that covers the values, but no more than `within`."""
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    if within is not None:
+        low, high = max(low, within[0]), min(high, within[1])
+    if high - low < 1e-9:
+        low, high = low - 0.05, high + 0.05
+    step = _step((high - low) / WANTED_TICKS)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = [round(k * step, 10) for k in range(first, last + 1)]
+    if within is not None:
+        ticks = [tick for tick in ticks if within[0] - 1e-9 <= tick <= within[1] + 1e-9]
+    return Scale(ticks[0], ticks[-1], tuple(ticks))
+
+
+def _step(rough: float) -> float:
+    """The smallest round step that is not below the rough one."""
+    magnitude: float = 10 ** math.floor(math.log10(rough))
+    return next(step * magnitude for step in TICK_STEPS if step * magnitude >= rough - 1e-12)
+
+
+def dot_plot(
+    rows: Sequence[Row],
+    *,
+    what: str,
+    caption: str,
+    form: Callable[[float], str],
+    within: tuple[float, float] | None = None,
+    reference: float | None = None,
+    hints: tuple[str, str] = ("", ""),
+    named: bool = False,
+) -> DotPlot:
+    """The plot of `rows`. `what` begins its spoken label, `form` writes a value, `hints` name the two directions.
+
+    `named` writes beside each mark whose it is, for rows of many marks of the same form.
+    """
+    scale = nice_scale([*_extent(rows), *([] if reference is None else [reference])], within=within)
+    stacked = named or any(len(row.label) > LONG_LABEL for row in rows)
+    layouts = (
+        _Layout("wide", 560, 170, stacked, 24 if named else 0),
+        _Layout("narrow", 340, 112 if named else 0, True, 16 if named else 0),
+    )
+    return DotPlot(
+        label=_spoken(what, rows, form),
+        caption=caption,
+        drawings=tuple(layout.draw(rows, scale, form, reference, hints) for layout in layouts),
+    )
+
+
+def _extent(rows: Sequence[Row]) -> list[float]:
+    marks = [mark for row in rows for mark in row.marks]
+    return [value for mark in marks for value in (mark.value, mark.low, mark.high) if value is not None]
+
+
+@dataclass(frozen=True)
+class _Layout:
+    name: str
+    width: int
+    label_width: int
+    stacked: bool
+    # Letters that there is room for in the name of a mark; 0 where marks have none.
+    name_letters: int = 0
+
+    @property
+    def pitch(self) -> int:
+        return NAMED_PITCH if self.name_letters else PITCH
+
+    @property
+    def gap(self) -> int:
+        if self.name_letters:
+            return NAMED_GAP
+        return STACKED_GAP if self.stacked else ROW_GAP
+
+    def draw(
+        self,
+        rows: Sequence[Row],
+        scale: Scale,
+        form: Callable[[float], str],
+        reference: float | None,
+        hints: tuple[str, str],
+    ) -> Drawing:
+        beside = self.name_letters or not self.stacked
+        start, end = (self.label_width if beside else 14), self.width - 30
+        top = TOP if any(hints) else 8
+        lines, y = [], float(top + (36 if self.stacked else 20))
+        for row in rows:
+            lines.append(self._line(row, y, lambda value: scale.position(value, start, end), form))
+            y += self.pitch * (len(row.marks) - 1) + self.gap
+        bottom = y - self.gap + 20
+        at = {tick: scale.position(tick, start, end) for tick in scale.ticks}
+        middle = None if reference is None else scale.position(reference, start, end)
+        return Drawing(
+            form=self.name,
+            width=self.width,
+            height=int(bottom + 26),
+            top=_number(top),
+            bottom=_number(bottom),
+            ticks=tuple(Text(_number(x), _number(bottom + 19), form(tick)) for tick, x in at.items()),
+            # On a phone there is no room for both beside the names.
+            hints=_hints(hints, min(start, 14) if self.name == "narrow" else start, end, top),
+            reference="" if middle is None else _number(middle),
+            lines=tuple(lines),
+        )
+
+    def _line(self, row: Row, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Line:
+        # Beside the line a label is centred on the row's marks; above it, it stands clear of the first.
+        label_y = y - (17 if self.name_letters else 14)
+        if not self.stacked:
+            label_y = y + PITCH * (len(row.marks) - 1) / 2 + 4.5
+        dots = tuple(
+            self._named(_dot(mark, y + self.pitch * at, x_of, form), mark, y + self.pitch * at)
+            for at, mark in enumerate(row.marks)
+        )
+        return Line(row.label, "0", _number(label_y), dots)
+
+    def _named(self, dot: Dot, mark: Mark, y: float) -> Dot:
+        if not self.name_letters:
+            return dot
+        return replace(dot, name=_cut(mark.who, self.name_letters), name_y=_number(y + 4))
+
+
+def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Dot:
+    title = _reading(mark, form)
+    if mark.value is None:
+        return Dot(mark.kind, title, _number(y))
+    x = x_of(mark.value)
+    ends = ("", "")
+    if mark.low is not None and mark.high is not None:
+        ends = (_number(x_of(mark.low)), _number(x_of(mark.high)))
+    diamond = f"M{_number(x)} {_number(y - 5.5)}l5.5 5.5-5.5 5.5-5.5-5.5z"
+    return Dot(mark.kind, title, _number(y), _number(x), *ends, diamond if mark.kind == "simulated" else "")
+
+
+def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[Text, ...]:
+    """The meaning of lying further left or right, above the plot's two ends."""
+    left, right = (_cut(name, LONGEST_HINT) for name in hints)
+    if not left and not right:
+        return ()
+    return (
+        Text(_number(start), _number(top - 12), f"\N{LEFTWARDS ARROW} {left}", "start"),
+        Text(_number(end), _number(top - 12), f"{right} \N{RIGHTWARDS ARROW}", "end"),
+    )
+
+
+def _cut(name: str, letters: int) -> str:
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
+
+
+def _spoken(what: str, rows: Sequence[Row], form: Callable[[float], str]) -> str:
+    readings = [f"{row.label}: {', '.join(_reading(mark, form) for mark in row.marks)}" for row in rows]
+    return f"{what}. {'; '.join(readings)}."
+
+
+def _reading(mark: Mark, form: Callable[[float], str]) -> str:
+    if mark.value is None:
+        return f"{mark.who} undefined"
+    limits = "" if mark.low is None or mark.high is None else f" ({form(mark.low)} to {form(mark.high)})"
+    return f"{mark.who} {form(mark.value)}{limits}"
+
+
+def _number(value: float) -> str:
+    """Never with a decimal comma, whatever the language of the page."""
+    return f"{value:.1f}".removesuffix(".0")

@@ -1,0 +1,176 @@
+"""Tables of a report as text: cells with their interval, and a footnote where a figure is undefined.
+
+Page and Markdown are made from the same tables, so that they can't say different things.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+from analytics.display.numbers import decimal, percent
+
+Format = Callable[[float], str]
+DASH = "\N{EN DASH}"
+P_COLUMNS = ("p", "Corrected p")
+# Reasons that analytics give, where the same is said in fewer words beside a table.
+SHORT_REASONS = {
+    "items with fewer than two judgments": "items with one judgment or none",
+    "items with fewer than two judgments, and items whose most common label is a tie": (
+        "items with one judgment or none, or whose most common label is a tie"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    label: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The content of a cell: the figure, its interval or n below it, and numbers of footnotes."""
+
+    text: str
+    detail: str = ""
+    marks: tuple[int, ...] = ()
+    tag: str = ""
+    header: bool = False
+    numeric: bool = True
+    # Rows that the head of a group spans; 0 where an earlier one spans this row.
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that says what it shows. `notes` are numbered from 1; `foot` is a sentence without a number."""
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+    foot: str = ""
+    compact: bool = False
+
+
+def words(text: str, tag: str = "") -> Cell:
+    return Cell(text, tag=tag, numeric=False)
+
+
+def head(text: str, detail: str = "", tag: str = "") -> Cell:
+    """The cell that names its row."""
+    return Cell(text, detail, tag=tag, header=True, numeric=False)
+
+
+def count(n: int) -> Cell:
+    return Cell(f"{n:,}")
+
+
+def interval(estimate: dict[str, Any], form: Format) -> str:
+    """Both limits, or nothing where there are none."""
+    if estimate["low"] is None:
+        return ""
+    return f"{form(estimate['low'])} to {form(estimate['high'])}"
+
+
+def caution(estimate: dict[str, Any]) -> str:
+    """A short caution for an interval where there is no room for its note; nothing where it has none."""
+    return "likely too narrow" if estimate.get("note") else ""
+
+
+def _unusual_interval(estimate: dict[str, Any]) -> str:
+    """A note on an interval that leaving out queries did not make; nothing on others."""
+    if not str(estimate.get("method", "")).startswith("Wilson"):
+        return ""
+    return "Wilson interval (no variation across queries)."
+
+
+@dataclass
+class Builder:
+    """Collects a table's rows, its footnotes and what its figures leave out."""
+
+    caption: str
+    columns: Sequence[Column]
+    foot: str = ""
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    _notes: list[str] = field(default_factory=list)
+    _left_out: dict[str, int] = field(default_factory=dict)
+    _rows_left_out: int = 0
+
+    def add(self, *cells: Cell) -> None:
+        self.rows.append(cells)
+
+    def share(self, estimate: dict[str, Any], tag: str = "") -> Cell:
+        return self.figure(estimate, percent, tag)
+
+    def coefficient(self, estimate: dict[str, Any]) -> Cell:
+        return self.figure(estimate, decimal)
+
+    def figure(self, estimate: dict[str, Any], form: Format, tag: str = "") -> Cell:
+        """The value over its interval; a dash with a footnote for whichever is undefined."""
+        marks = self.note(estimate["undefined"] or estimate.get("note") or _unusual_interval(estimate))
+        if estimate["value"] is None:
+            return Cell(DASH, marks=marks)
+        return Cell(form(estimate["value"]), interval(estimate, form), marks, tag)
+
+    def number(self, value: float | None, form: Format, reason: str = "") -> Cell:
+        """A number without an interval; a dash with a footnote where it is undefined."""
+        return Cell(DASH, marks=self.note(reason)) if value is None else Cell(form(value))
+
+    def p(self, value: float | None, reason: str = "") -> Cell:
+        if value is None:
+            return Cell(DASH, marks=self.note(reason))
+        return Cell("<\N{THIN SPACE}0.001" if value < 0.001 else f"{value:.3f}")
+
+    def tested(self, test: dict[str, Any] | None, reason: str = "") -> tuple[Cell, Cell]:
+        """The p-value of a test of a family, and the one after correction, which sentences go by."""
+        if test is None:
+            return self.p(None, reason), self.p(None, reason)
+        return self.p(test["p_value"]), self.p(test["p_corrected"], test["undefined"])
+
+    def n(self, estimate: dict[str, Any]) -> Cell:
+        """The n of a figure, over the number of what it leaves out; the foot of the table says why."""
+        parts = estimate["left_out"]
+        for part in parts:
+            self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
+        self._rows_left_out += bool(parts)
+        left = sum(part["n"] for part in parts)
+        return Cell(f"{estimate['n']:,}", f"{left:,} left out" if left else "")
+
+    def note(self, reason: str) -> tuple[int, ...]:
+        if not reason:
+            return ()
+        if reason not in self._notes:
+            self._notes.append(reason)
+        return (self._notes.index(reason) + 1,)
+
+    def build(self, *, compact: bool = False) -> Table:
+        rows = tuple(_spanned(self.rows))
+        return Table(self.caption, tuple(self.columns), rows, tuple(self._notes), self._foot(), compact)
+
+    def _foot(self) -> str:
+        """Numbers stand in the rows; only where one row has several reasons are they told apart here."""
+        told_apart = len(self._left_out) > 1 and self._rows_left_out == 1
+        parts = [
+            f"{f'{n:,} ' if told_apart else ''}{SHORT_REASONS.get(reason, reason)}"
+            for reason, n in self._left_out.items()
+        ]
+        left_out = f"Left out: {'; '.join(parts)}." if parts else ""
+        return " ".join(filter(None, [self.foot, left_out]))
+
+
+def _spanned(rows: Sequence[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
+    """Where rows that follow each other have the same head, the first one's spans them."""
+    for _, group in groupby(rows, key=lambda row: row[0]):
+        same = list(group)
+        if len(same[0]) < 2 or not same[0][0].header:
+            yield from same
+            continue
+        for at, row in enumerate(same):
+            yield (replace(row[0], span=0 if at else len(same)), *row[1:])
+
+
+def columns(labels: Iterable[str], *, names: int = 1) -> list[Column]:
+    """The first `names` of them name the row, the others hold figures."""
+    return [Column(label, numeric=at >= names) for at, label in enumerate(labels)]

@@ -1,0 +1,244 @@
+"""Krippendorff's alpha of each question, at its level of measurement."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.numbers import decimal, in_percent
+from analytics.display.tables import DASH, Builder, Column, caution, columns, head, interval, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import (
+    PAIRS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    level_of,
+    points_of,
+)
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
+from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_of_values
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Ints
+from analytics.statistics.entries.entry_sets import decisions
+from analytics.statistics.preferences.best_picks import picks_as_values
+from evaluation.facts import Fact
+from evaluation.protocols import Question
+
+ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
+KEY = "agreement/alpha"
+# Two judgments agree by chance more often than not, and alpha is this far below the share that agrees.
+UNEVEN, APART = 0.5, 0.4
+
+
+class Alpha(Figure):
+    heading = "agreement"
+    place = 20
+    definition = (
+        "Krippendorff's alpha of every question but rankings, at its level of measurement; of a preference also with a "
+        "tie between the two, by setting, and of its checklist."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form != "ranking"
+
+    def compute(self, given: FigureInput) -> Record:
+        if isinstance(given, PairInput):
+            return {
+                "levels": _levels_of_pairs(given),
+                "checklist": _checklist(given),
+                "by_arm": _by_arm(given),
+            }
+        assert isinstance(given, AnswerInput)
+        return {"levels": [_of_answers(given)], "checklist": None, "by_arm": []}
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        if group["key"] != view.leading["key"] and group["raters"] < 2:
+            return
+        found = group[self.key]["levels"][0]
+        prompt = question["prompt"]
+        estimate = found["alpha"]
+        about = f"{prompt}{' ' if prompt.endswith(('?', '.', '!')) else ', '}{found['level']}"
+        if estimate["value"] is None:
+            detail = f"{prompt} {estimate['undefined']}" if view.several_questions else estimate["undefined"]
+            yield Fact(ALPHA, DASH, detail, undefined=True)
+            return
+        limits = interval(estimate, decimal)
+        if question["form"] == PAIRS and len(view.questions) == 1:
+            about = found["level"]
+            detail = f"{limits}, {about}" if limits else estimate["undefined"]
+            detail = "; ".join(filter(None, [detail, caution(estimate)]))
+        else:
+            detail = "; ".join(filter(None, [about, limits or estimate["undefined"], caution(estimate)]))
+        chance = chance_in(group, question)
+        by_chance = f"; {in_percent(chance)} would agree by chance" if chance is not None else ""
+        yield Fact(ALPHA, decimal(estimate["value"]), f"{detail}{by_chance}", tag=tag_of(group))
+
+    def intro(self, view: ReportView) -> str:
+        if not any(question["form"] != PAIRS for question in view.asked(self.key)):
+            return ""
+        return (
+            "Agreement beyond chance at each question's level of measurement: 1 is perfect, 0 is what chance would "
+            "give. Intervals are over queries."
+        )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        """A row per question, for every group of several raters. One preference alone stands beside its percentages."""
+        questions = view.asked(self.key)
+        if [question["form"] for question in questions] == [PAIRS]:
+            return
+        names = columns(["Raters", "Question", "Level"], names=3)
+        build = Builder(f"{ALPHA} by question.", [*names, Column(ALPHA), Column("n")])
+        for group in view.panels:
+            for question, found in view.answered(questions, group):
+                first = found[self.key]["levels"][0]
+                build.add(
+                    head(group["label"], tag=tag_of(group)),
+                    words(question["prompt"]),
+                    words(first["level"]),
+                    build.coefficient(first["alpha"]),
+                    build.n(first["alpha"]),
+                )
+        plot = score_plot(
+            [
+                (
+                    question["prompt"],
+                    [
+                        (group, records[self.key]["levels"][0]["alpha"])
+                        for group in view.panels
+                        if (records := view.group_in(question, group)) is not None
+                    ],
+                )
+                for question in questions
+            ],
+            what=ALPHA,
+            caption=f"{ALPHA} by question.",
+        )
+        uneven = tuple(
+            sentence
+            for group in view.panels
+            # Preferences say so beside their percentage agreement.
+            for question, found in view.answered([q for q in questions if q["form"] != PAIRS], group)
+            if (sentence := _uneven_answers(question, found))
+        )
+        yield Block(text=uneven, tables=(build.build(),), plot=plot)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        forms = {question["form"] for question in view.asked(self.key)}
+        if "rated" in forms:
+            yield (
+                "Krippendorff's alpha is nominal for yes and no, ordinal for scales of up to seven points and interval "
+                "for longer ones; what only one rater rated is left out of it."
+            )
+        if "picks" in forms:
+            yield "Alpha of the picks is nominal, over the systems picked."
+        if "entries" in forms:
+            yield (
+                "Alpha of the decisions is nominal, over drafted entries that two raters or more decided about."
+            )
+
+
+def level_in(group: Record, level: str) -> Record:
+    """A group's alpha of a preference at that level of measurement."""
+    found: Record = next(each for each in group[KEY]["levels"] if each["level"] == level)
+    return found
+
+
+def chance_of(chance: float | None, alpha: float | None, share: float | None) -> float | None:
+    """Agreement by chance, where for its sake alpha is far below the share that agrees."""
+    if chance is None or alpha is None or share is None:
+        return None
+    return chance if chance >= UNEVEN and share - alpha >= APART else None
+
+
+def chance_in(group: Record, question: Record) -> float | None:
+    """How often two answers would be the same by chance, where uneven labels make alpha low for that reason."""
+    found = group[KEY]["levels"][0]
+    if question["form"] == PAIRS:
+        share = group["agreement/percentage"]["overall"]["with_ties"]["value"]
+        return chance_of(found["by_chance"], found["alpha"]["value"], share)
+    return chance_of(found["by_chance"], found["alpha"]["value"], _same(found))
+
+
+def _same(found: Record) -> float | None:
+    """How often two raters' answers are the same, of which alpha is what is beyond chance."""
+    chance, alpha = found["by_chance"], found["alpha"]["value"]
+    return None if chance is None or alpha is None else float(1 - (1 - alpha) * (1 - chance))
+
+
+def _uneven_answers(question: Record, group: Record) -> str:
+    """Why raters mostly answer alike and alpha is low all the same; nothing where it is not so."""
+    found = group[KEY]["levels"][0]
+    same, chance = _same(found), chance_in(group, question)
+    if same is None or chance is None:
+        return ""
+    return (
+        f"{question['prompt']} {group['label']}: two raters answer alike in {in_percent(same)} of cases, and alpha is "
+        f"{decimal(found['alpha']['value'])}. One answer is far more common than the others, so that two answers "
+        f"paired at random would be the same in {in_percent(chance)} of cases; alpha counts only agreement beyond that."
+    )
+
+
+def _levels_of_pairs(given: PairInput) -> list[Record]:
+    """The preference as three labels, and as ordered r1, tie, r2."""
+    levels: list[tuple[Level, Ints]] = [("nominal", given.counts), ("ordinal", given.counts[:, [0, 2, 1]])]
+    return [_of_counts(given, "preference", level, counts, given.items.query) for level, counts in levels]
+
+
+def _of_counts(given: PairInput, what: str, level: Level, counts: Ints, query: Ints) -> Record:
+    found = krippendorff_alpha(counts, query, level=level, resample=given.resample(f"alpha {what} {level}"))
+    return {
+        "level": level,
+        "alpha": plain(found),
+        "by_chance": agreement_by_chance(counts) if level == "nominal" else None,
+    }
+
+
+def _checklist(given: PairInput) -> Record | None:
+    """Of yes and no to each follow-up and response; None without a checklist."""
+    checks = given.group.checks
+    if checks is None:
+        return None
+    item = given.group.judgments.item[checks.judgment].astype(np.int64)
+    width = 2 * (int(checks.follow_up.max()) + 1)
+    cell = item * width + checks.follow_up.astype(np.int64) * 2 + checks.response
+    used, codes = np.unique(cell, return_inverse=True)
+    counts = count_matrix(codes, checks.value, len(used), 2)
+    return _of_counts(given, "satisfied", "nominal", counts, given.items.query[used // width])
+
+
+def _by_arm(given: PairInput) -> list[Record]:
+    resample, items = given.resample("alpha by arm"), given.items
+    return [
+        {
+            "arm": cell.arm,
+            "alpha": plain(
+                krippendorff_alpha(given.counts[rows], items.query[rows], level="nominal", resample=resample)
+            ),
+        }
+        for cell, rows in items.cells(("arm",))
+    ]
+
+
+def _of_answers(given: AnswerInput) -> Record:
+    question = given.question
+    if given.form == "picks":
+        picks = picks_as_values(given.answers.as_picks())
+        agreed = alpha_of_values(picks, level="nominal", resample=given.resample("alpha"))
+        return {"level": "nominal", "alpha": plain(agreed), "by_chance": chance_of_values(picks)}
+    if given.form == "entries":
+        made = decisions(given.values, resample=given.resample("decisions"))
+        return {"level": "nominal", "alpha": plain(made.alpha), "by_chance": chance_of_values(given.values)}
+    level, offered = level_of(question), points_of(question)
+    agreed = alpha_of_values(
+        given.values, level=level, resample=given.resample("alpha"), points=offered, unit=given.unit
+    )
+    # Of scales there is no such share.
+    by_chance = chance_of_values(given.values, points=offered) if level == "nominal" else None
+    return {"level": level, "alpha": plain(agreed), "by_chance": by_chance}
+
+
+FIGURE = Alpha()

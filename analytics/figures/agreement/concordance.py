@@ -1,0 +1,88 @@
+"""Kendall's W of rankings, and tau-b between two raters."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import DASH, Builder, Cell, caution, columns, head, interval, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.rankings.concordance import concordance
+from evaluation.facts import Fact
+from evaluation.protocols import Question
+
+W = "Kendall's W"
+TAU = "\N{GREEK SMALL LETTER TAU}-b"
+
+
+class Concordance(Figure):
+    heading = "agreement"
+    place = 30
+    definition = (
+        "Kendall's W of rankings, overall and by the number of responses, and the mean tau-b of two raters."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "ranking"
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        return dict(plain(concordance(given.answers.as_ranks(), resample=given.resample("concordance"))))
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        if group["key"] != view.leading["key"] and group["raters"] < 2:
+            return
+        found = group[self.key]["w"]
+        if found["value"] is None:
+            yield Fact(W, DASH, found["undefined"], undefined=True)
+            return
+        parts = [interval(found, decimal) or found["undefined"], caution(found)]
+        yield Fact(W, decimal(found["value"]), "; ".join(filter(None, parts)), tag=tag_of(group))
+
+    def intro(self, view: ReportView) -> str:
+        return (
+            "Agreement beyond chance at each question's level of measurement: 1 is perfect, 0 is what chance would "
+            "give. Intervals are over queries."
+        )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            f"{W} and mean {TAU} between two raters, per item, averaged over items.",
+            columns(["Raters", "Question", W, "By chance", TAU, "n"], names=2),
+            foot=f"By chance: the {W} that as many raters would reach who rank at random.",
+        )
+        sizes = Builder(
+            f"{W} by the number of responses ranked.", columns(["Raters", "Responses", W, "n"], names=2)
+        )
+        for group in view.panels:
+            for question, records in view.answered(view.asked(self.key), group):
+                found = records[self.key]
+                name = head(group["label"], tag=tag_of(group))
+                build.add(
+                    name,
+                    words(question["prompt"]),
+                    build.coefficient(found["w"]),
+                    Cell(DASH if found["chance_w"] is None else decimal(found["chance_w"])),
+                    build.coefficient(found["tau"]),
+                    build.n(found["w"]),
+                )
+                for size in found["by_size"] if len(found["by_size"]) > 1 else ():
+                    sizes.add(
+                        name,
+                        words(str(size["n_responses"])),
+                        sizes.coefficient(size["w"]),
+                        sizes.n(size["w"]),
+                    )
+        tables = (build.build(), *([sizes.build()] if sizes.rows else []))
+        yield Block(W, tables=tables)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Kendall's W is taken per item, over the raters who ranked the same responses, corrected for ties, and "
+            "averaged over items; tau-b over pairs of raters likewise."
+        )
+
+
+FIGURE = Concordance()

@@ -1,0 +1,58 @@
+"""Cohen's kappa between every two raters, on a preference."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.statistics.agreement.kappa import pairwise_kappa
+from analytics.statistics.core.estimates import plain
+from evaluation.protocols import Question
+
+COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
+
+
+class Kappa(Figure):
+    heading = "raters"
+    place = 10
+    definition = "Cohen's kappa between every two raters, on the items that both judged."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, PairInput)
+        found = pairwise_kappa(given.group.judgments, given.items.query, resample=given.resample("kappa"))
+        return dict(plain(found))
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(self._of_pair)
+
+    def _of_pair(self, view: PairView) -> Iterator[Block]:
+        for group in view.panels:
+            found = group[self.key]
+            if not found["pairs"]:
+                continue
+            build = Builder(
+                f"{COHENS_KAPPA} between two raters, on the items that both judged.",
+                columns(["Rater", "and", COHENS_KAPPA, "n"], names=2),
+                foot=" ".join(f"Not shown: {part['n']:,} {part['reason']}." for part in found["left_out"]),
+            )
+            for pair in found["pairs"]:
+                build.add(
+                    head(view.raters[pair["rater_1"]]),
+                    words(view.raters[pair["rater_2"]]),
+                    build.coefficient(pair["kappa"]),
+                    build.n(pair["kappa"]),
+                )
+            yield Block(
+                view.title_for(group, "Pairs of raters"),
+                tables=(build.build(),),
+                folded=group is not view.leading,
+                tag=tag_of(group),
+            )
+
+
+FIGURE = Kappa()

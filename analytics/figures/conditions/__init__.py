@@ -1,0 +1,1 @@
+"""Conditions of answers: follow-ups, and values of attributes."""

@@ -1,0 +1,254 @@
+"""Ratings by the values of an attribute, and how much they differ over its values."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import mean_plot, share_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures.figure import Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.rating_figure import RatingFigure, distribution_table, finer
+from analytics.figures.rating_records import mean_record, means_of
+from analytics.figures.report_view import ReportView, anchor_of, legend_of, number, tag_of
+from analytics.frames.arrays import values_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.ratings.value_spread import (
+    Spreads,
+    adapted_spreads,
+    adapted_spreads_of_means,
+    spread_shares,
+    spreads,
+    spreads_of_means,
+)
+from evaluation.protocols import Over, Question
+
+KEY = "conditions/attribute_values"
+# Of attributes that hardly two queries share there are too many values for a table.
+MAX_VALUES = 200
+# More values than this are in the JSON only, and more than that in no plot.
+MAX_SHOWN, MAX_PLOTTED = 40, 12
+ALL_VALUES = "Largest difference over an attribute's values, one per response, attribute and rater"
+ADAPTED = (
+    "Largest difference between the responses to one query that were written for the values of an attribute, one per "
+    "query, attribute, system and setting"
+)
+PLOTTED = {"of_raters": "in the ratings of one rater", "of_means": "in mean ratings"}
+
+
+class AttributeValues(RatingFigure):
+    heading = "values"
+    definition = (
+        "Ratings by value of an attribute, and how often each largest difference over an attribute's values occurs, of "
+        "each rater's ratings and of their means."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "rated" and question.over == Over.VALUE
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        by_value, left_out = _by_value(given)
+        return {
+            **super().compute(given),
+            "by_value": by_value,
+            "values_left_out": left_out,
+            "spread": _spread(given),
+            "spread_adapted": _adapted_spread(given),
+        }
+
+    def intro(self, view: ReportView) -> str:
+        return "Mean rating per value of an attribute, and the largest difference over an attribute's values."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            lead, *others = view.lead_first(question)
+            tag = tag_of(lead)
+            yield Block(
+                question["prompt"],
+                tables=(_table(question, lead[self.key]),),
+                plot=_plot(view, question),
+                tag=tag,
+                anchor=anchor_of(question),
+            )
+            yield from _spread_blocks(
+                view, question, "spread", "Largest difference over an attribute's values", ALL_VALUES
+            )
+            heading = "Largest difference over adapted responses"
+            yield from _spread_blocks(view, question, "spread_adapted", heading, ADAPTED)
+            yield Block(
+                "How often each point was given",
+                tables=(distribution_table(view, question, lead[self.key]),),
+                tag=tag,
+            )
+            for group in others:
+                heading = view.title_for(group, question["prompt"])
+                table = _table(question, group[self.key])
+                yield Block(heading, tables=(table,), folded=True, tag=tag_of(group))
+            yield from finer(view, [question], self.key)
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        yield from super().methods(view)
+        if any(record["spread"] for record in self.records(view)):
+            yield (
+                "The spread is the largest rating that one rater gives to an attribute's values less the smallest; "
+                "that of means is taken after averaging over raters, and counted under the nearest difference."
+            )
+        if any(record["spread_adapted"] for record in self.records(view)):
+            yield (
+                "The spread over adapted responses is taken over the items of one query, attribute, system and "
+                "setting, "
+                "of which each has a response written for one value; several responses for one value are averaged "
+                "first."
+            )
+
+
+FIGURE = AttributeValues()
+
+
+def _by_value(given: AnswerInput) -> tuple[list[Record], int]:
+    """Mean per value of an attribute, those rated most, and how many values there are no room for."""
+    attributes = given.frame.attributes
+    if given.question.over != Over.VALUE or attributes is None or not len(given.answers):
+        return [], 0
+    _, code = values_of(attributes, given.answers)
+    times = np.bincount(code, minlength=len(attributes.values))
+    shown = np.sort(np.argsort(-times, kind="stable")[:MAX_VALUES])
+    shown = shown[times[shown] > 0]
+    place = np.full(len(attributes.values), -1)
+    place[shown] = np.arange(len(shown))
+    means = means_of(given, place[code], len(shown), "by value")
+    named = [attributes.values[at] for at in shown]
+    records = [
+        {"attribute": attributes.attributes[of], "value": text, **mean_record(found)}
+        for (of, text), found in zip(named, means, strict=True)
+    ]
+    # Values of one attribute stand together, in the order of its answer set.
+    ordered = sorted(range(len(records)), key=lambda at: (named[at][0], shown[at]))
+    return [records[at] for at in ordered], int((times > 0).sum()) - len(shown)
+
+
+def _spread(given: AnswerInput) -> Record | None:
+    """The largest difference over an attribute's values, of each rater's ratings and of their means.
+
+    None where one value alone was rated, as of responses that were written for it.
+    """
+    attributes = given.frame.attributes
+    if attributes is None or not len(given.answers):
+        return None
+    attribute, _ = values_of(attributes, given.answers)
+    by_rater = spreads(given.values, attribute)
+    if not len(by_rater.spread):
+        return None
+    return _spread_record(given, by_rater, spreads_of_means(given.values, attribute), "spread")
+
+
+def _adapted_spread(given: AnswerInput) -> Record | None:
+    """The same over responses that were each written for one value, of one system and setting on one query.
+
+    None where no two values of an attribute have such a response.
+    """
+    attributes = given.frame.attributes
+    if attributes is None or not len(given.answers):
+        return None
+    values, items = given.values, given.items
+    # A system of no response is -1.
+    setting = (values.system.astype(np.int64) + 1) * len(items.arms) + items.arm[values.item]
+    coded = (*values_of(attributes, given.answers), setting)
+    of_means = adapted_spreads_of_means(values, *coded)
+    if not len(of_means.spread):
+        return None
+    return _spread_record(given, adapted_spreads(values, *coded), of_means, "adapted spread")
+
+
+def _spread_record(given: AnswerInput, by_rater: Spreads, of_means: Spreads, purpose: str) -> Record:
+    points = given.question.points
+    return {
+        "of_raters": plain(spread_shares(by_rater, points, resample=given.resample(purpose))),
+        "of_means": plain(
+            spread_shares(of_means, points, resample=given.resample(f"{purpose} of means"), nearest=True)
+        ),
+    }
+
+
+def _table(question: Record, figures: Record) -> Table:
+    found = figures["by_value"]
+    beyond = len(found) - MAX_SHOWN + figures["values_left_out"] if len(found) > MAX_SHOWN else 0
+    build = Builder(
+        "Mean rating per value.",
+        columns(["Attribute", "Value", "Mean", "n"], names=2),
+        foot=f"{beyond:,} further values are in the JSON or rated less." if beyond else legend_of(question),
+    )
+    for each in found[:MAX_SHOWN]:
+        build.add(
+            head(each["attribute"]),
+            words(each["value"]),
+            build.coefficient(each["mean"]),
+            build.n(each["mean"]),
+        )
+    return build.build()
+
+
+def _plot(view: ReportView, question: Record) -> DotPlot | None:
+    shown = view.lead(question)[KEY]["by_value"]
+    if len(shown) > MAX_PLOTTED:
+        return None
+    voices = list(view.voiced(question))
+    rows = [
+        (
+            each["value"],
+            [
+                (group, other["mean"])
+                for group in voices
+                for other in group[KEY]["by_value"]
+                if (other["attribute"], other["value"]) == (each["attribute"], each["value"])
+            ],
+        )
+        for each in shown
+    ]
+    return mean_plot(
+        rows,
+        what=f"Mean rating per value: {question['prompt']}",
+        caption="Mean rating per value.",
+        within=(question["points"][0]["value"], question["points"][-1]["value"]),
+    )
+
+
+def _spread_blocks(
+    view: ReportView, question: Record, key: str, heading: str, caption: str
+) -> Iterator[Block]:
+    """Shares of the differences, a row per group: of single raters, and of means over raters."""
+    found = [(group, group[KEY][key]) for group in question["groups"] if group[KEY][key]]
+    if not found:
+        return
+    differences = found[0][1]["of_raters"]["differences"]
+    build = Builder(
+        f"{caption}: mean, and how often each occurs, in percent. 0: all values are served alike.",
+        columns(["Raters", "Of", "Mean", *(number(each) for each in differences), "n"], names=2),
+    )
+    for group, spread in found:
+        for name, of in (("each rater", "of_raters"), ("mean ratings", "of_means")):
+            shares = spread[of]
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                words(name),
+                build.coefficient(shares["mean"]),
+                *(build.share(each) for each in shares["shares"]),
+                build.n(shares["mean"]),
+            )
+    yield Block(heading, tables=(build.build(),), anchor=key.replace("_", "-"))
+    # One person seldom sees two responses to a query, so that adapted ones are plotted by their means.
+    plotted = "of_raters" if key == "spread" else "of_means"
+    voices = [(group, group[KEY][key]) for group in view.voiced(question) if group[KEY][key]]
+    # Below the table, which needs all the width there is.
+    plot = share_plot(
+        [
+            (number(difference), [(group, spread[plotted]["shares"][at]) for group, spread in voices])
+            for at, difference in enumerate(differences)
+        ],
+        what=f"Share of largest differences, {PLOTTED[plotted]}",
+        caption=f"How often each largest difference occurs, {PLOTTED[plotted]}.",
+    )
+    yield Block(plot=plot)

@@ -1,0 +1,157 @@
+"""Satisfied follow-ups by system, and agreement where two responses differ in them."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Ints
+from analytics.statistics.preferences.follow_ups import (
+    agreement_by_follow_ups,
+    follow_ups_by_system,
+    satisfied_follow_ups,
+)
+from evaluation.protocols import Question
+
+KEY = "conditions/follow_ups"
+# (differing, equal, caption) of each rule by which responses differ in satisfied follow-ups.
+RULES = (
+    (
+        "differing",
+        "equal",
+        "Percentage agreement without ties, on items whose responses differ in satisfied follow-ups (the mean over "
+        "raters of those satisfied by one response less those by the other is 1 or more; ContextEval, Table 5) and on "
+        "those where they do not.",
+    ),
+    (
+        "differing_by_majority",
+        "equal_by_majority",
+        "The same by majority: on items whose responses differ in the number of follow-ups that more than half of "
+        "the raters find satisfied, and on those where they do not.",
+    ),
+)
+
+
+class FollowUps(Figure):
+    heading = "follow-ups"
+    place = 10
+    definition = "Satisfied follow-ups by system, and agreement on items whose responses differ in them."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """ContextEval Table 5 and the follow-ups that each system satisfies; None without checklists."""
+        assert isinstance(given, PairInput)
+        checks, items = given.group.checks, given.items
+        if checks is None:
+            return None
+        satisfied = satisfied_follow_ups(checks, given.group.judgments, len(items))
+        resample = given.resample("follow-ups")
+
+        def of(rows: Ints) -> Record:
+            part = satisfied.take(rows)
+            found = agreement_by_follow_ups(given.counts[rows], items.query[rows], part, resample=resample)
+            return dict(plain(found))
+
+        return {
+            "overall": of(np.arange(len(items))),
+            "by_cell": [
+                {**plain(cell), **of(rows)}
+                for cell, rows in items.cells(("arm", "pair"))
+                if satisfied.checked[rows].any()
+            ],
+            "by_system": [
+                found
+                for found in plain(follow_ups_by_system(items, satisfied, resample=resample))
+                if found["share"]["n"]
+            ],
+        }
+
+    def intro(self, view: ReportView) -> str:
+        return (
+            "A response satisfies a follow-up where more than half of an item's raters find its answer taken into "
+            "account. Where responses differ is told from what each rater finds."
+        )
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Two responses differ in satisfied follow-ups where the mean over raters of those satisfied by one less "
+            "those by the other is 1 or more, either way (ContextEval, Table 5); by majority, where the numbers of "
+            "follow-ups differ that more than half of an item's raters find satisfied."
+        )
+
+
+FIGURE = FollowUps()
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    groups = [group for group in view.everybody if KEY in group and not group["heuristic"]]
+    for at, group in enumerate(groups):
+        folded, tag = at > 0, tag_of(group)
+        yield Block(
+            view.title_for(group, "Satisfied follow-ups by system"),
+            tables=(_by_system(view, group),),
+            plot=share_plot(
+                _rows(view, group),
+                what="Share of follow-ups satisfied",
+                caption="Share of follow-ups that a response satisfies.",
+            ),
+            folded=folded,
+            tag=tag,
+        )
+        if group["raters"] > 1:
+            heading = view.title_for(group, "Agreement where responses differ")
+            tables = tuple(_where_they_differ(view, group, *rule) for rule in RULES)
+            yield Block(heading, tables=tables, folded=folded, tag=tag)
+
+
+def _rows(view: PairView, group: Record) -> Iterator[tuple[str, list[tuple[Record, Record]]]]:
+    for found in group[KEY]["by_system"]:
+        setting = f", {view.arm(found['arm'])}" if view.several_arms else ""
+        yield f"{view.system(found['system'])}{setting}", [(group, found["share"])]
+
+
+def _by_system(view: PairView, group: Record) -> Table:
+    names = ["System", "Setting"] if view.several_arms else ["System"]
+    build = Builder(
+        "Follow-ups that a response satisfies: share of those asked about in percent, and mean number.",
+        columns([*names, "Share", "Number", "n"], names=len(names)),
+    )
+    for found in group[KEY]["by_system"]:
+        build.add(
+            head(view.system(found["system"])),
+            *([words(view.arm(found["arm"]))] if len(names) > 1 else []),
+            build.share(found["share"]),
+            build.coefficient(found["number"]),
+            build.n(found["share"]),
+        )
+    return build.build()
+
+
+def _where_they_differ(view: PairView, group: Record, differing: str, equal: str, caption: str) -> Table:
+    build = Builder(caption, columns(["Items", "Differing", "n", "Equal", "n"]))
+    found = group[KEY]
+    named = [("All with a checklist", found["overall"])]
+    for cell in found["by_cell"]:
+        setting = f", {view.arm(cell['arm'])}" if view.several_arms else ""
+        named.append((f"{view.pair(cell)}{setting}", cell))
+    for name, part in named if len(named) > 2 else named[-1:]:
+        those, others = part[differing]["without_ties"], part[equal]["without_ties"]
+        build.add(
+            head(name),
+            build.share(those),
+            build.n(those | {"left_out": []}),
+            build.share(others),
+            build.n(others | {"left_out": []}),
+        )
+    return build.build()

@@ -1,0 +1,227 @@
+"""Sets of entries: what became of drafted ones, and what the settled sets are made of."""
+
+from collections.abc import Iterator, Mapping
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.numbers import percent
+from analytics.display.tables import Builder, Cell, Table, columns, count, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, distribution_records
+from analytics.figures.rating_figure import deviation
+from analytics.figures.rating_records import by_system
+from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.frames.entries import OF_ADDED, OF_REVISED, SIZE
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.values import Values
+from analytics.statistics.entries.entry_sets import SETS, decisions, set_figures
+from analytics.statistics.ratings.scales import distribution, means_by_group
+from evaluation.protocols import Question
+
+KEY = "entries/decisions"
+# More rows than this are in the JSON only.
+MAX_RATERS = 50
+INTRO = (
+    "Decisions are about drafted entries, one per entry and rater. An entry was edited where it alone was taken over "
+    "and its words, answers or citations differ, and merged where it was put together with others."
+)
+CAPTION = (
+    "Entries in a settled set with their standard deviation, and the shares of a set that came from no draft, or only "
+    "from a model's revision that was asked for meanwhile (in percent), averaged over sets"
+)
+SET_FIGURES = ("Raters", "Entries", "SD", "Added", "From a revision", "n")
+
+
+class Decisions(Figure):
+    heading = "entries"
+    place = 10
+    definition = (
+        "Sets of entries: decisions about drafted ones, overall and by drafting system; the size of sets, and the "
+        "shares that were added or came from a revision, overall and by calibrator."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "entries"
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        made = decisions(given.values, resample=given.resample("decisions"))
+        values = {measure: given.of_sets(measure).values for measure in (SIZE, OF_ADDED, OF_REVISED)}
+        sets = set_figures(*values.values(), resample=given.resample("sets"))
+        return {
+            "distribution": distribution_records(given.question, made.distribution),
+            "by_system": by_system(given) if len(given.items.systems) > 1 else [],
+            "decisions": len(given.answers),
+            **plain(sets),
+            "sizes": _sizes(given, values[SIZE]),
+            "by_rater": _by_rater(given, values),
+        }
+
+    def intro(self, view: ReportView) -> str:
+        return INTRO
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            yield from _blocks(view, question)
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        yield (
+            "Decisions about drafted entries are read from where settled entries came from: accepted is what is there "
+            "unchanged and alone, rejected what is nowhere."
+        )
+
+
+FIGURE = Decisions()
+
+
+def _sizes(given: AnswerInput, sizes: Values) -> list[Record]:
+    """How many sets have how many entries, of the sizes that occur."""
+    points = sorted(set(sizes.value.tolist()))
+    if not points:
+        return []
+    found = distribution(sizes, points, resample=given.resample("sizes"), unit=SETS)
+    return [
+        {"size": int(size), "n": n, "share": plain(share)}
+        for size, n, share in zip(points, found.counts, found.shares, strict=True)
+    ]
+
+
+def _by_rater(given: AnswerInput, values: Mapping[str, Values]) -> list[Record]:
+    """The composition of the sets of each of several calibrators."""
+    raters = given.group.raters
+    used = sorted(set(values[SIZE].rater.tolist()))
+    if len(used) < 2:
+        return []
+    found = {
+        name: means_by_group(
+            values[what],
+            values[what].rater,
+            len(raters),
+            resample=given.resample(f"{name} by rater"),
+            within=None if what == SIZE else SHARE,
+            unit=SETS,
+        )
+        for name, what in (("size", SIZE), ("added", OF_ADDED), ("revised", OF_REVISED))
+    }
+    return [
+        {"rater": raters[code], **{name: plain(means[code]) for name, means in found.items()}}
+        for code in used
+    ]
+
+
+def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
+    anchor = anchor_of(question)
+    if any(group[KEY]["decisions"] for group in question["groups"]):
+        plot = share_plot(
+            [
+                (
+                    point["label"],
+                    [(group, group[KEY]["distribution"][at]["share"]) for group in view.voiced(question)],
+                )
+                for at, point in enumerate(question["points"])
+            ],
+            what="What became of drafted entries",
+            caption="Share of each decision among all decisions about drafted entries.",
+        )
+        yield Block(
+            "What became of drafted entries",
+            tables=(_decisions(view, question),),
+            plot=plot,
+            anchor=anchor,
+        )
+        anchor = ""
+        yield from _system_blocks(view, question)
+    yield Block("The settled sets", tables=(_sets(view, question),), anchor=anchor)
+    yield from _size_blocks(view, question)
+    yield from _rater_blocks(view, question)
+
+
+def _decisions(view: ReportView, question: Record) -> Table:
+    labels = [point["label"] for point in question["points"]]
+    build = Builder(
+        "Decisions about drafted entries, in percent, with their number.", columns(["Raters", *labels, "n"])
+    )
+    for group in question["groups"]:
+        build.add(
+            head(group["label"], tag=tag_of(group)),
+            *(build.share(each["share"]) for each in group[KEY]["distribution"]),
+            count(group[KEY]["decisions"]),
+        )
+    return build.build()
+
+
+def _system_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+    lead = view.lead(question)
+    if not lead[KEY]["by_system"]:
+        return
+    labels = [point["label"] for point in question["points"]]
+    build = Builder(
+        "Decisions about the entries that each drafted, in percent, with their number.",
+        columns(["Drafted by", *labels, "n"]),
+    )
+    for each in lead[KEY]["by_system"]:
+        build.add(
+            head(view.systems[each["system"]]),
+            *(build.share(share["share"]) for share in each["distribution"]),
+            count(sum(share["n"] for share in each["distribution"])),
+        )
+    yield Block("By who drafted", tables=(build.build(),), tag=tag_of(lead))
+
+
+def _sets(view: ReportView, question: Record) -> Table:
+    build = Builder(
+        f"{CAPTION}.",
+        columns(SET_FIGURES),
+    )
+    for group in question["groups"]:
+        build.add(head(group["label"], tag=tag_of(group)), *_set_cells(build, group[KEY]))
+    return build.build()
+
+
+def _set_cells(build: Builder, sets: Record) -> tuple[Cell, ...]:
+    return (
+        build.coefficient(sets["size"]["mean"]),
+        deviation(sets["size"]["standard_deviation"]),
+        build.share(sets["added"]["mean"]),
+        build.share(sets["revised"]["mean"]),
+        build.n(sets["size"]["mean"]),
+    )
+
+
+def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+    """How often sets have how many entries."""
+    found = [(group, group[KEY]["sizes"]) for group in question["groups"]]
+    sizes = sorted({record["size"] for _, records in found for record in records})
+    if not sizes:
+        return
+    build = Builder(
+        "How many of the settled sets have so many entries, in percent, with the number of sets.",
+        columns(["Raters", *map(str, sizes), "n"]),
+    )
+    for group, records in found:
+        share = {record["size"]: record["share"] for record in records}
+        build.add(
+            head(group["label"], tag=tag_of(group)),
+            *(build.share(share[size]) if size in share else Cell(percent(0)) for size in sizes),
+            count(sum(record["n"] for record in records)),
+        )
+    yield Block("Sizes of sets", tables=(build.build(),))
+
+
+def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+    """The sets of each calibrator, one by one."""
+    for group in question["groups"]:
+        records = group[KEY]["by_rater"]
+        if not records or group["kind"] == "judges":  # each judge is a group of its own
+            continue
+        beyond = len(records) - MAX_RATERS
+        build = Builder(
+            f"{CAPTION}, by calibrator.",
+            columns(["Calibrator", *SET_FIGURES[1:]]),
+            foot=f"{beyond:,} further calibrators are in the JSON." if beyond > 0 else "",
+        )
+        for record in records[:MAX_RATERS]:
+            build.add(head(view.raters[record["rater"]]), *_set_cells(build, record))
+        heading = view.title_for(group, "The sets of each calibrator")
+        yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))

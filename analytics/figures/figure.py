@@ -1,0 +1,95 @@
+"""A figure: one statistic of a report, with its tables, plots, findings and methods sentences.
+
+A figure is a module in a folder of its subject, with an instance named FIGURE; its key is that folder and its name,
+such as `agreement/kappa`. Figures are found there: no list names them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from analytics.display.blocks import Block
+from analytics.figures.figure_input import FigureInput
+from analytics.figures.report_view import ReportView
+from evaluation.facts import Fact
+from evaluation.protocols import Question
+
+Record = dict[str, Any]
+# Where a figure stands under its heading that has no other place.
+LAST = 100
+
+
+@dataclass(frozen=True)
+class FamilyTest:
+    """A test of a record, and the family in which it is corrected: all of one kind in a group of raters."""
+
+    family: str
+    test: Record
+
+
+class Figure(ABC):
+    """`heading` is the key of the heading under which it stands, `place` its place there (smaller is earlier).
+
+    `definition` is one sentence for docs/report.md.
+    """
+
+    key: str
+    heading: ClassVar[str]
+    place: ClassVar[int] = LAST
+    # Where its findings stand among those of one question.
+    finding_place: ClassVar[int] = LAST
+    definition: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.key = "/".join(type(self).__module__.split(".")[-2:])
+
+    @abstractmethod
+    def applies(self, question: Question, form: str) -> bool:
+        """True for the questions that it is of, by their kind, form, part and level of measurement."""
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """One group's record of one question; None where it has nothing to be computed from."""
+        return None
+
+    def tests(self, record: Record) -> Iterable[FamilyTest]:
+        """The tests of a record that a finding could be made of."""
+        return ()
+
+    def settle(self, record: Record) -> None:  # noqa: B027 - most have nothing to complete
+        """Completes a record once its tests have been corrected."""
+
+    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+        """Sentences that the tests support, of the leading group's record of one question."""
+        yield from ()
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        """Numbers for the strip at the top, of a group's record of its first question."""
+        yield from ()
+
+    def intro(self, view: ReportView) -> str:
+        """A sentence below the heading; the first figure there that has one gives it."""
+        return ""
+
+    def title(self, view: ReportView) -> str:
+        """The title of the heading, if not the usual one."""
+        return ""
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        """Tables and plots of all records of this figure."""
+        return ()
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        """How it is computed, a sentence each; asked only where the report has a record of it."""
+        return ()
+
+    def records(self, view: ReportView) -> Sequence[Record]:
+        """All records of it in a report."""
+        return view.records_of(self.key)
+
+
+class StudyFigure(Figure):
+    """A figure of the study as a whole, shown from what every report says of it."""
+
+    def applies(self, question: Question, form: str) -> bool:
+        return False

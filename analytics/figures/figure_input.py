@@ -1,0 +1,286 @@
+"""The input of a figure: one group's answers to one question, and where randomness comes from."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from analytics.figures.families import ALPHA
+from analytics.frames.arrays import AnswerGroup, AnswerItems, Answers, AnswersFrame
+from analytics.frames.entries import SIZE, decision_question, name_of
+from analytics.frames.pairs import PairGroup
+from analytics.frames.study import StudyFrame
+from analytics.statistics.agreement.alpha import Level
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.randomization import Randomization
+from analytics.statistics.core.resampling import Range, ResampleSpec
+from analytics.statistics.core.tidy import MISSING, N_LABELS, Ints, Items
+from analytics.statistics.core.values import Values
+from analytics.statistics.entries.entry_sets import DRAFTED_ENTRIES
+from analytics.statistics.preferences.win_rates import Ties
+from analytics.statistics.ratings.scales import Distribution
+from evaluation import design
+from evaluation.models import Rater
+from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.kinds import KINDS
+
+Record = dict[str, Any]
+PAIRS = "pairs"
+# How a question of each kind is counted, where its kind alone does not say.
+FORMS = {str(Kind.RANKING): "ranking", str(Kind.PREFERENCE): "picks", str(Kind.ENTRIES): "entries"}
+# What a question is asked about, in the plural.
+UNITS = {
+    Over.ITEM: "items",
+    Over.RESPONSE: "responses",
+    Over.FOLLOW_UP: "follow-up questions",
+    Over.FOLLOW_UP_RESPONSE: "follow-up questions of responses",
+    Over.VALUE: "values of attributes",
+    Over.CHOICE: "tags of items",
+}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms that all figures of a report go by.
+
+    `ties` says how a tie counts in expected win rates, `asked` over how many questions families of tests are;
+    `both_orders` are the keys of the judges that were asked in both orders of the responses.
+    """
+
+    seed: int
+    replicates: int
+    ties: Ties
+    baseline: str
+    asked: int
+    both_orders: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, eq=False)
+class FigureInput(ABC):
+    """One group's answers to one question. `people` is the same of people, None without any and for people."""
+
+    terms: Terms
+    question: Question
+    form: str
+    people: "FigureInput | None"
+
+    @property
+    @abstractmethod
+    def group_key(self) -> str: ...
+
+    @property
+    @abstractmethod
+    def counts_record(self) -> Record:
+        """Answers after replicates are reduced, judgments, who gave them, and items that they are about."""
+
+    def resample(self, purpose: str) -> ResampleSpec:
+        return ResampleSpec(self._seed("report", purpose), replicates=self.terms.replicates)
+
+    def tests(self, purpose: str, family: int) -> Randomization:
+        """How the tests of a family of so many, for each question, are drawn."""
+        return Randomization(self._seed("test", purpose), level=ALPHA / max(family * self.terms.asked, 1))
+
+    def _seed(self, use: str, purpose: str) -> int:
+        return design.derived_seed(self.terms.seed, use, self.group_key, self.question.key, purpose)
+
+
+@dataclass(frozen=True, eq=False)
+class PairInput(FigureInput):
+    """Of a preference between two responses; `counts` (n_items, 3) are of first, second and tie."""
+
+    items: Items
+    group: PairGroup
+    counts: Ints
+    people: "PairInput | None"
+
+    @property
+    def group_key(self) -> str:
+        return self.group.key
+
+    @property
+    def counts_record(self) -> Record:
+        return {
+            "answers": int((self.group.judgments.label != MISSING).sum()),
+            "judgments": len(self.group.readings.label),
+            "raters": len(self.group.judgments.raters),
+            "items": int((self.counts.sum(axis=1) > 0).sum()),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerInput(FigureInput):
+    """Of any other question; `kinds` is the kind of each of the frame's systems (person, model, prompt)."""
+
+    frame: AnswersFrame
+    group: AnswerGroup
+    answers: Answers
+    kinds: tuple[str, ...]
+    people: "AnswerInput | None"
+
+    @property
+    def group_key(self) -> str:
+        return self.group.key
+
+    @property
+    def counts_record(self) -> Record:
+        # A set may hold no entry that was drafted, and so no decision.
+        answers = self.of_sets(SIZE).answers if self.form == "entries" else self.answers
+        return {
+            "answers": len(answers),
+            "judgments": self.group.n_judgments,
+            "raters": len(set(answers.rater.tolist())),
+            "items": len(set(answers.item.tolist())),
+        }
+
+    @property
+    def items(self) -> AnswerItems:
+        return self.frame.items
+
+    @cached_property
+    def values(self) -> Values:
+        return self.answers.as_values()
+
+    @property
+    def unit(self) -> str:
+        return DRAFTED_ENTRIES if self.form == "entries" else UNITS[self.question.over]
+
+    @property
+    def has_labels(self) -> bool:
+        """True where answers are names without an order, which have shares and no mean."""
+        return KINDS[self.question.kind].storage == "label"
+
+    @property
+    def ends(self) -> Range:
+        """The least and the greatest value that can be given; a checklist's are no and yes."""
+        points = points_of(self.question)
+        return points[0], points[-1]
+
+    def of_sets(self, measure: str) -> "AnswerInput":
+        """The same of a measure of whole sets of entries."""
+        return replace(self, answers=self.group.answers[name_of(self.question, measure)])
+
+
+def figure_inputs(
+    frame: StudyFrame, terms: Callable[[int], Terms]
+) -> Iterator[tuple[Question, str, list[FigureInput]]]:
+    """Each question with its form, and the input of every group that answered it.
+
+    `terms` gets the number of questions whose tests make one family.
+    """
+    given = terms(len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0))
+    for pairs in frame.pairs:
+        question = pairs.preference or Question(key="", kind=Kind.PREFERENCE, prompt="")
+        inputs: list[FigureInput] = []
+        people: PairInput | None = None
+        for group in pairs.groups:
+            counts = count_matrix(group.judgments.item, group.judgments.label, len(pairs.items), N_LABELS)
+            made = PairInput(given, question, PAIRS, people, pairs.items, group, counts)
+            people = made if group.kind == Rater.Kind.PERSON else people
+            inputs.append(made)
+        yield question, PAIRS, inputs
+    for question in frame.unanswered:
+        yield question, PAIRS, []
+    if frame.answers is None:
+        return
+    kinds = tuple(frame.systems.get(key, "") for key in frame.answers.items.systems)
+    for question in frame.answers.questions:
+        answered: list[FigureInput] = []
+        theirs: AnswerInput | None = None
+        form = form_of(question)
+        for each in frame.answers.groups:
+            if not len(each.answers[answered_by(question)]):
+                continue
+            answers = each.answers[question.key]
+            found = AnswerInput(given, answers.question, form, theirs, frame.answers, each, answers, kinds)
+            theirs = found if each.kind == Rater.Kind.PERSON else theirs
+            answered.append(found)
+        yield question, form, answered
+
+
+def form_of(question: Question) -> str:
+    """How a question that is not asked of pairs is counted: rated, choice, picks, ranking or entries."""
+    other = "choice" if KINDS[question.kind].storage == "label" else "rated"
+    return FORMS.get(question.kind, other)
+
+
+def answered_by(question: Question) -> str:
+    """The key of the answers that say who answered: a set may hold no entry that was drafted, and so no decision."""
+    return name_of(question, SIZE) if question.kind == Kind.ENTRIES else question.key
+
+
+def question_record(question: Question, form: str) -> Record:
+    """A question as the report describes it. `form` says how it is counted."""
+    counted = decision_question(question) if question.kind == Kind.ENTRIES else question
+    return {
+        "key": question.key,
+        "prompt": question.prompt,
+        "kind": str(question.kind),
+        "form": form,
+        "over": str(question.over),
+        "level": level_of(question),
+        "ideal": question.ideal,
+        "direction": question.direction or None,
+        "points": point_records(counted),
+    }
+
+
+def level_of(question: Question) -> Level:
+    """The level of measurement at which agreement is taken."""
+    return KINDS[question.kind].level(question)
+
+
+def points_of(question: Question) -> tuple[float, ...]:
+    """The values that a question offers, as numbers; a choice's are the places of its choices."""
+    return KINDS[question.kind].points(question) or (0.0, 1.0)
+
+
+def point_records(question: Question) -> list[Record]:
+    """The values and what they are called: those of a scale, the labels of a choice, no and yes."""
+    if question.kind == Kind.CHECKLIST:
+        # The two are labels of a list that asks yes or no; tags have no others.
+        labels = {0: question.label(0) or "No", 1: question.label(1) or "Yes"}
+        return [{"value": value, "label": label} for value, label in labels.items()]
+    kind = KINDS[question.kind]
+    bare = kind.storage == "label"  # a label that has no wording is its own
+    return [
+        {"value": each, "label": question.label(each) or (each if bare else "")}
+        for each in kind.offers(question)
+    ]
+
+
+def distribution_records(question: Question, found: Distribution) -> list[Record]:
+    """Number and share of each of the question's values."""
+    records = point_records(question)
+    return [
+        {**record, "n": n, "share": plain(share)}
+        for record, n, share in zip(records, found.counts, found.shares, strict=True)
+    ]
+
+
+def several(codes: Ints, names: Iterable[str]) -> list[tuple[int, str]]:
+    """(code, name) of those that occur, none where there is only one to tell apart."""
+    used = set(np.unique(codes[codes >= 0]).tolist())
+    found = [(code, name) for code, name in enumerate(names) if code in used]
+    return found if len(found) > 1 else []
+
+
+def named(names: Iterable[str], factor: str, found: Iterable[Any], key: str = "") -> list[Record]:
+    """A record per name: what was found for it, under `key` if there is one, beside the name."""
+    return [
+        {factor: name, **({key: plain(each)} if key else plain(each))}
+        for name, each in zip(names, found, strict=True)
+    ]
+
+
+def by_category(items: Items, compute: Callable[[], Iterable[Any]], key: str = "") -> list[Record]:
+    """Nothing where the study has one category only: it would repeat the overall figure."""
+    return named(items.categories, "category", compute(), key) if len(items.categories) > 1 else []
+
+
+def by_cell(records: Iterable[Mapping[str, Any]], *factors: str) -> dict[tuple[Any, ...], Any]:
+    """Records by the cell that they are of."""
+    return {tuple(record[factor] for factor in factors): record for record in records}

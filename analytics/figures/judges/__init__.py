@@ -1,0 +1,1 @@
+"""Judges: beside people, and as they were asked."""

@@ -1,0 +1,21 @@
+"""Cautions to be read before the figures of a judge."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.figures.figure import StudyFigure
+from analytics.figures.report_view import ReportView
+
+
+class Cautions(StudyFigure):
+    heading = "judges"
+    place = 0
+    definition = "What must be read before the figures of a judge: that it saw the reference, or that nothing was read."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        sentences = tuple(sentence for judge in view.judges for sentence in judge["caveats"])
+        if sentences:
+            yield Block(text=sentences, notice=True)
+
+
+FIGURE = Cautions()

@@ -1,0 +1,364 @@
+"""Judges beside people by their labels: leave-one-out agreement, kappa with the majority, and label by label."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.numbers import NBSP, in_percent, percent
+from analytics.display.plots import DotPlot
+from analytics.display.tables import (
+    DASH,
+    P_COLUMNS,
+    Builder,
+    Cell,
+    Table,
+    columns,
+    count,
+    head,
+    interval,
+    words,
+)
+from analytics.figures.agreement.kappa import COHENS_KAPPA
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import (
+    PAIRS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    by_category,
+    by_cell,
+    level_of,
+)
+from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
+from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement, outer_by_group
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import MISSING, Ints
+from analytics.statistics.raters.labels_vs_people import (
+    confusion,
+    expected_agreement,
+    judge_less_people,
+    kappa_with_majority,
+    label_chances,
+)
+from evaluation.facts import Fact
+from evaluation.protocols import Kind, Question
+
+KEY = "judges/labels_vs_people"
+PERCENTAGE = "agreement/percentage"
+TITLE = "Judges beside people"
+# More of them are opened by who wants them.
+SHOWN_CONFUSIONS = 3
+
+
+class LabelsVsPeople(Figure):
+    heading = "judges"
+    place = 10
+    definition = (
+        "Judges' labels beside people's: leave-one-out agreement with people and of people with each other, tested; "
+        "kappa with people's majority; label by label."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS or (form != "ranking" and level_of(question) == "nominal")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """A judge, or any other group, against people: HREF Algorithm 1, and kappa.
+
+        `inner` is people's own agreement on the items that the group has a label for: what `outer` is to be read
+        beside. `judge_less_people` is the difference of the two.
+        """
+        if given.people is None:
+            return None
+        if isinstance(given, PairInput):
+            assert isinstance(given.people, PairInput)
+            return _of_pairs(given, given.people)
+        assert isinstance(given, AnswerInput)
+        assert isinstance(given.people, AnswerInput)
+        return _compared(given, *_tables(given.people, given))
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        if record["judge_less_people"]["test"] is not None:
+            yield FamilyTest("judge less people", record["judge_less_people"]["test"])
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        """A single rater can't agree with itself, so people are what it is held against."""
+        if question["form"] != PAIRS:
+            return
+        found = group[self.key]["outer"]
+        about = f"{question['prompt']} " if len(view.pairs) > 1 else ""
+        if found["value"] is None:
+            yield Fact("Agreement with people", DASH, f"{about}{found['undefined']}", undefined=True)
+            return
+        limits = interval(found, percent)
+        detail = f"95{NBSP}% interval {limits}" if limits else found["undefined"]
+        yield Fact("Agreement with people", in_percent(found["value"]), f"{about}{detail}", tag=tag_of(group))
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def intro(self, view: ReportView) -> str:
+        return (
+            "Leave-one-out holds one person's judgment back and asks how often the most common label of the other "
+            "people is the judge's own. People against people, on the same items, is the mark to reach."
+        )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        questions = [
+            question for question in view.judged if any(KEY in group for group in question["groups"])
+        ]
+        if [question["form"] for question in questions] != [PAIRS]:
+            yield from _by_question(questions)
+        yield from view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Whether a judge agrees with people as they do with each other is told from the difference of the two "
+            "leave-one-out agreements, item by item, by a sign-flip test over queries, corrected for the number of "
+            "questions."
+        )
+
+
+FIGURE = LabelsVsPeople()
+
+
+def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Record:
+    labelled = label != MISSING
+    inner = inner_agreement(theirs[labelled], query[labelled], resample=given.resample("inner beside outer"))
+    less = judge_less_people(
+        theirs,
+        label,
+        query,
+        resample=given.resample("judge less people"),
+        tests=given.tests("judge less people", 1),
+    )
+    kappa = kappa_with_majority(theirs, label, query, resample=given.resample("kappa with majority"))
+    return {
+        "inner": plain(inner),
+        "judge_less_people": plain(less),
+        "outer": plain(outer_agreement(theirs, label, query, resample=given.resample("outer"))),
+        "kappa": plain(kappa),
+        "expected": None,
+        "confusion": None,
+        "outer_by_category": [],
+    }
+
+
+def _of_pairs(given: PairInput, people: PairInput) -> Record:
+    items, label = given.items, _group_label(given.counts)
+    return {
+        **_compared(given, people.counts, label, items.query),
+        "expected": _expected(given, people),
+        "confusion": plain(confusion(people.counts, label)),
+        "outer_by_category": by_category(
+            items,
+            lambda: outer_by_group(
+                people.counts,
+                label,
+                items.query,
+                items.category,
+                len(items.categories),
+                resample=given.resample("outer"),
+            ),
+            "outer",
+        ),
+    }
+
+
+def _expected(given: PairInput, people: PairInput) -> Any:
+    """None for a group whose judgments have no probabilities: there it would be the agreement of its labels."""
+    judgments, items = given.group.judgments, given.items
+    if not np.isfinite(judgments.number).any():
+        return None
+    chances = label_chances(judgments, len(items))
+    resample = given.resample("expected agreement")
+    return plain(expected_agreement(people.counts, chances, items.query, resample=resample))
+
+
+def _group_label(counts: Ints) -> Ints:
+    """One label per row of counts: the unique mode, MISSING where there is none."""
+    top = counts.max(axis=1, initial=0)
+    unique = ((counts == top[:, None]).sum(axis=1) == 1) & (top > 0)
+    return np.where(unique, counts.argmax(axis=1), MISSING).astype(np.int64)
+
+
+def _tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, Ints]:
+    """By unit that anyone answered: people's counts of labels, the judge's label, and the query."""
+    # A preference that is a tie is -1; one more keeps codes from 0.
+    shift = 1 if judge.question.kind == Kind.PREFERENCE else 0
+    ours, own = people.answers, judge.answers
+    parts = max(len(own.parts), 1)
+    units = [each.item.astype(np.int64) * parts + each.part for each in (ours, own)]
+    labels = [np.round(each.value).astype(np.int64) + shift for each in (ours, own)]
+    used, code = np.unique(np.concatenate(units), return_inverse=True)
+    n_labels = int(max(each.max(initial=0) for each in labels)) + 1
+    n = len(units[0])
+    theirs = count_matrix(code[:n], labels[0], len(used), n_labels)
+    counts = count_matrix(code[n:], labels[1], len(used), n_labels)
+    return theirs, _group_label(counts), judge.items.query[used // parts]
+
+
+def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
+    build = Builder(
+        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; their "
+        f"difference in points, with a sign-flip test over queries; and {COHENS_KAPPA} with the label that more than "
+        "half of the people gave.",
+        columns(
+            [
+                "Question",
+                "Raters",
+                "With people",
+                "Human-human",
+                "Difference",
+                *P_COLUMNS,
+                "n",
+                COHENS_KAPPA,
+                "n",
+            ],
+            names=2,
+        ),
+    )
+    for question in questions:
+        for group in question["groups"]:
+            if KEY not in group:
+                continue
+            found = group[KEY]
+            build.add(
+                head(question["prompt"]),
+                words(group["label"], tag_of(group)),
+                build.share(found["outer"]),
+                _without_interval(build.share(found["inner"])),
+                *_less_people(build, found),
+                build.n(found["outer"]),
+                build.coefficient(found["kappa"]),
+                build.n(found["kappa"]),
+            )
+    if build.rows:
+        yield Block("Agreement with people", tables=(build.build(),))
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    compared = [group for group in view.judging if KEY in group]
+    if compared:
+        people = next(group for group in view.judging if group["kind"] == "person")
+        yield Block(
+            "Agreement with people",
+            tables=(_outer(people, compared), _kappa(compared)),
+            plot=_plot(compared),
+        )
+        if compared[0][KEY]["outer_by_category"]:
+            yield Block("Agreement with people by category", tables=(_by_category(people, compared),))
+        tables = tuple(_confusion(view, group) for group in compared if group[KEY]["confusion"]["n"])
+        if tables:
+            yield Block("Label by label", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
+
+
+def _outer(people: Record, compared: list[Record]) -> Table:
+    """Agreement with people, which has the interval of its difference; people's own stands beside it without one."""
+    continuous = any(group[KEY]["expected"] for group in compared)
+    labels = [
+        "Raters",
+        "With people",
+        "Human-human",
+        "Difference",
+        *P_COLUMNS,
+        *(["Expected"] if continuous else []),
+        "n",
+    ]
+    build = Builder(
+        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; their "
+        "difference in points, with a sign-flip test over queries.",
+        columns(labels),
+        foot="Expected: what labels drawn by the judge's probabilities would reach." if continuous else "",
+    )
+    inner, blank = people[PERCENTAGE]["leave_one_out"]["inner"], words("")
+    build.add(
+        group_head(people),
+        blank,
+        build.share(inner),
+        blank,
+        blank,
+        blank,
+        *([blank] if continuous else []),
+        build.n(inner),
+    )
+    for group in compared:
+        found = group[KEY]
+        build.add(
+            group_head(group),
+            build.share(found["outer"]),
+            _without_interval(build.share(found["inner"])),
+            *_less_people(build, found),
+            *([build.share(found["expected"]) if found["expected"] else blank] if continuous else []),
+            build.n(found["outer"]),
+        )
+    return build.build()
+
+
+def _less_people(build: Builder, found: Record) -> tuple[Cell, ...]:
+    """How far a judge's agreement with people is from their own, in points, with its test."""
+    less = found["judge_less_people"]
+    return build.share(less["difference"]), *build.tested(less["test"], less["difference"]["undefined"])
+
+
+def _without_interval(cell: Cell) -> Cell:
+    return replace(cell, detail="")
+
+
+def _kappa(compared: list[Record]) -> Table:
+    build = Builder(
+        f"{COHENS_KAPPA} with the label that more than half of the people gave.",
+        columns(["Raters", COHENS_KAPPA, "n"]),
+    )
+    for group in compared:
+        found = group[KEY]["kappa"]
+        build.add(group_head(group), build.coefficient(found), build.n(found))
+    return build.build()
+
+
+def _plot(compared: list[Record]) -> DotPlot | None:
+    return score_plot(
+        [(group["label"], [(group, group[KEY]["judge_less_people"]["difference"])]) for group in compared],
+        what="Leave-one-out agreement with people less that of people with each other, in points",
+        caption="Leave-one-out agreement with people less that of people with each other, in points; at 0 it is equal.",
+        form=percent,
+    )
+
+
+def _by_category(people: Record, compared: list[Record]) -> Table:
+    inner = by_cell(people[PERCENTAGE]["leave_one_out"]["inner_by_category"], "category")
+    categories = [category for (category,) in inner]
+    build = Builder(
+        "Leave-one-out agreement with people by category, in percent; n is the number of items.",
+        columns(["Raters", *(category or "none" for category in categories)]),
+    )
+    build.add(group_head(people), *(_with_n(build, inner[(each,)]["inner"]) for each in categories))
+    for group in compared:
+        outer = by_cell(group[KEY]["outer_by_category"], "category")
+        build.add(group_head(group), *(_with_n(build, outer[(each,)]["outer"]) for each in categories))
+    return build.build()
+
+
+def _with_n(build: Builder, estimate: Record) -> Cell:
+    """A figure that has no column for its n beside it."""
+    cell, n = build.share(estimate), f"n = {estimate['n']:,}"
+    return Cell(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)
+
+
+def _confusion(view: PairView, group: Record) -> Table:
+    """Items by both labels; where a study has many pairs, canonical responses have no names of their own."""
+    found = group[KEY]["confusion"]
+    names = (*view.sides, "Tie")
+    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+    build = Builder(
+        f"{group['label']}: items by its label (rows) and by people's majority, if any (columns).",
+        columns([group["label"], *names, "None"]),
+        foot=f"{found['n']:,} items. Left out: {left_out}." if left_out else f"{found['n']:,} items.",
+    )
+    for name, row in zip(names, found["counts"], strict=True):
+        build.add(head(name), *(count(n) for n in row))
+    return build.build(compact=True)

@@ -1,0 +1,57 @@
+"""Consistency of judges between the two orders of the responses."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.replicates import inconsistency
+from analytics.statistics.preferences.order_inconsistency import order_inconsistency
+from evaluation.protocols import Question
+
+
+class OrderConsistency(Figure):
+    heading = "judges"
+    place = 40
+    definition = "Share of samples that a judge asked in both orders answers otherwise in the other order."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return True
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """Of a judge that was asked in both orders; the readings are those before they are reduced."""
+        if given.group_key not in given.terms.both_orders:
+            return None
+        if isinstance(given, PairInput):
+            readings = given.group.readings
+            labelled = readings.where(readings.label >= 0)
+            query = given.items.query[labelled.item]
+            resample = given.resample("inconsistency")
+            return {"inconsistent": plain(inconsistency(labelled, query, resample=resample).inconsistent)}
+        assert isinstance(given, AnswerInput)
+        found = given.group.readings.get(given.question.key)
+        if found is None:
+            return None
+        return {"inconsistent": plain(order_inconsistency(found, resample=given.resample("orders")))}
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            "Share of samples that the judge answers otherwise when the responses are shown the other way, in percent.",
+            columns(["Question", "Judge", "Inconsistent", "n"], names=2),
+        )
+        for question in view.judged:
+            for group in (each for each in question["groups"] if self.key in each):
+                found = group[self.key]["inconsistent"]
+                build.add(
+                    head(question["prompt"]),
+                    words(group["label"], tag_of(group)),
+                    build.share(found),
+                    build.n(found),
+                )
+        yield Block("Consistency between orders", tables=(build.build(),))
+
+
+FIGURE = OrderConsistency()

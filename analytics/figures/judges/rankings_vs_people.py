@@ -1,0 +1,56 @@
+"""Judges beside people by their rankings: Kendall's tau-b of mean ranks."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.agreement.concordance import TAU
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.judges.labels_vs_people import TITLE
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.rankings.concordance import tau_with
+from evaluation.protocols import Question
+
+
+class RankingsVsPeople(Figure):
+    heading = "judges"
+    place = 30
+    definition = "Kendall's tau-b between people's mean ranks of an item's responses and a judge's."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "ranking"
+
+    def compute(self, given: FigureInput) -> Record | None:
+        if given.people is None:
+            return None
+        assert isinstance(given, AnswerInput)
+        assert isinstance(given.people, AnswerInput)
+        ranks = given.people.answers.as_ranks(), given.answers.as_ranks()
+        return {"tau": plain(tau_with(*ranks, resample=given.resample("tau")))}
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def intro(self, view: ReportView) -> str:
+        return "What judges said is compared with people's, on what both have answered."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            f"Kendall's {TAU} between people's and the judge's mean ranks of an item's responses, averaged over items.",
+            columns(["Question", "Raters", TAU, "n"], names=2),
+        )
+        for question in view.judged:
+            for group in (each for each in question["groups"] if self.key in each):
+                tau = group[self.key]["tau"]
+                build.add(
+                    head(question["prompt"]),
+                    words(group["label"], tag_of(group)),
+                    build.coefficient(tau),
+                    build.n(tau),
+                )
+        yield Block("Rankings beside people's", tables=(build.build(),))
+
+
+FIGURE = RankingsVsPeople()

@@ -1,0 +1,112 @@
+"""Judges beside people by their numbers: error, difference and correlations of means."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.judges.labels_vs_people import TITLE
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.frames.entries import SIZE
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.entries.entry_sets import SETS
+from analytics.statistics.raters.ratings_vs_people import compare_means
+from evaluation.protocols import Question
+
+KEY = "judges/ratings_vs_people"
+
+
+class RatingsVsPeople(Figure):
+    heading = "judges"
+    place = 20
+    definition = (
+        "Judges' numbers beside people's means of the same: absolute error, difference, and correlations; of sets of "
+        "entries, their sizes."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form in ("rated", "entries")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        people = given.people
+        if people is None:
+            return None
+        assert isinstance(given, AnswerInput)
+        assert isinstance(people, AnswerInput)
+        if given.form == "entries":
+            sizes = [each.of_sets(SIZE).values for each in (people, given)]
+            found = compare_means(*sizes, resample=given.resample("compared sizes"), unit=SETS)
+        else:
+            found = compare_means(
+                people.values,
+                given.values,
+                resample=given.resample("compared"),
+                within=given.ends,
+                unit=given.unit,
+            )
+        return dict(plain(found))
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def intro(self, view: ReportView) -> str:
+        return "What judges said is compared with people's, on what both have answered."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        yield from _ratings(view)
+        for question in view.judged:
+            compared = [group for group in question["groups"] if KEY in group]
+            if question["form"] == "entries" and compared:
+                yield Block("Sizes of sets beside people's", tables=(_sizes(compared),))
+
+
+FIGURE = RatingsVsPeople()
+
+
+def _ratings(view: ReportView) -> Iterator[Block]:
+    build = Builder(
+        "Mean of what a judge gave beside people's mean, of what both rated: absolute error, difference (judge less "
+        "people), and correlations.",
+        columns(["Question", "Raters", "Error", "Difference", "Spearman", "Pearson", "n"], names=2),
+    )
+    rows: dict[str, list[tuple[Record, Record]]] = {}
+    for question in view.judged:
+        # Yes and no are compared as labels.
+        if question["kind"] == "checklist":
+            continue
+        for group in (each for each in question["groups"] if KEY in each):
+            found = group[KEY]
+            build.add(
+                head(question["prompt"]),
+                words(group["label"], tag_of(group)),
+                *(build.coefficient(found[name]) for name in ("error", "difference", "spearman", "pearson")),
+                build.n(found["error"]),
+            )
+            rows.setdefault(question["prompt"], []).append((group, found["spearman"]))
+    if build.rows:
+        plot = score_plot(
+            rows.items(),
+            what="Spearman's correlation with people",
+            caption="Spearman's correlation with people.",
+        )
+        yield Block("Ratings beside people's", tables=(build.build(),), plot=plot)
+
+
+def _sizes(compared: list[Record]) -> Table:
+    build = Builder(
+        "Entries in a set beside people's mean of the same item: mean difference, mean absolute error, and Spearman's "
+        "correlation.",
+        columns(["Raters", "Difference", "Error", "Correlation", "n"]),
+    )
+    for group in compared:
+        found = group[KEY]
+        build.add(
+            head(group["label"], tag=tag_of(group)),
+            build.coefficient(found["difference"]),
+            build.coefficient(found["error"]),
+            build.coefficient(found["spearman"]),
+            build.n(found["error"]),
+        )
+    return build.build()

@@ -1,0 +1,84 @@
+"""How judges were asked, and what came back."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import DASH, Builder, Cell, Column, Table, columns, count, head, words
+from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.report_view import ReportView
+
+ORDERS = {"random": "random", "fixed": "fixed", "both": "both ways"}
+REDUCTIONS = {"majority": "majority", "mean": "mean", "both_ways": "a flip is a tie"}
+OUTCOMES = ("unparsed", "refused", "truncated", "failed", "excluded_self")
+OUTCOME_LABELS = {"excluded_self": "Left out (self)"}
+NOT_KNOWN = "not known"
+
+
+class Replies(StudyFigure):
+    heading = "judges"
+    place = 90
+    definition = "What each judge's judgments came to, and how it was asked."
+
+    def intro(self, view: ReportView) -> str:
+        if any(group["kind"] == "person" for group in view.groups):
+            return "No judge results to compare with people yet."
+        return "No person has judged these items, so there is nothing to hold the judges against."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        if view.judges:
+            yield Block("Judge response status", tables=(_outcomes(view.judges),))
+            yield Block(
+                "How they were asked", tables=(_asked(view.judges, by_rule=bool(view.pairs)),), folded=True
+            )
+
+
+FIGURE = Replies()
+
+
+def _outcomes(judges: list[Record]) -> Table:
+    labels = [OUTCOME_LABELS.get(outcome, outcome.capitalize()) for outcome in OUTCOMES]
+    build = Builder(
+        "What a judge's judgments came to, in percent with their number.",
+        columns(["Judge", "Judgments", "Read", *labels]),
+    )
+    for judge in judges:
+        found = {each["outcome"]: each for each in judge["outcomes"]}
+        build.add(
+            head(judge["label"]),
+            count(judge["judgments"]),
+            *(_share_of(found[outcome]) for outcome in ("ok", *OUTCOMES)),
+        )
+    return build.build()
+
+
+def _share_of(found: Record) -> Cell:
+    if found["share"] is None:
+        return Cell(DASH)
+    return Cell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if found["n"] else "")
+
+
+def _asked(judges: list[Record], *, by_rule: bool) -> Table:
+    """`by_rule` says that several readings of a preference become one by the judge's own rule."""
+    labels = [
+        "Judge",
+        "Model",
+        "Human reference",
+        "Orders",
+        "Samples",
+        *(["Several readings"] if by_rule else []),
+        "Questions",
+    ]
+    build = Builder("How each judge was asked.", [Column(label, numeric=False) for label in labels])
+    for judge in judges:
+        known = bool(judge["judge"])
+        samples = judge["samples"]
+        build.add(
+            head(judge["label"]),
+            words(judge["model"] or (DASH if known else NOT_KNOWN)),
+            words("seen" if judge["reference"] else "not seen" if known else NOT_KNOWN),
+            words(ORDERS.get(judge["orders"], judge["orders"]) or NOT_KNOWN),
+            words(NOT_KNOWN if samples is None else f"{samples:,}"),
+            *([words(REDUCTIONS[judge["reduction"]])] if by_rule else []),
+            words(", ".join(judge["questions"]) or "all that are no text"),
+        )
+    return build.build()

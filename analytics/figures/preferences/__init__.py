@@ -1,0 +1,1 @@
+"""Preferences between responses, and what sways them."""

@@ -1,0 +1,182 @@
+"""Best picks: which system's response is the best of several."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.numbers import corrected, in_percent, percent, with_interval
+from analytics.display.tables import DASH, P_COLUMNS, Builder, Cell, Table, columns, count, head, words
+from analytics.figures.families import is_supported
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, subject, tag_of
+from analytics.figures.strip import leading_fact
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.preferences.best_picks import pick_shares, same_pick
+from evaluation.facts import Fact
+from evaluation.protocols import Question
+
+
+class BestPicks(Figure):
+    heading = "best-picks"
+    place = 10
+    finding_place = 20
+    definition = (
+        "Best picks: each system's share, with that of picking at random, and how often raters pick the same "
+        "response."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "picks"
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        found, items = given.answers.as_picks(), given.items
+        shares = pick_shares(
+            found,
+            len(items.systems),
+            resample=given.resample("picks"),
+            offered=items.offered,
+            tests=given.tests("picks", len(items.systems)),
+        )
+        same = same_pick(found, resample=given.resample("same pick"))
+        return {
+            "by_system": [
+                {**plain(share), "system": items.systems[share.system]}
+                for share in shares.systems
+                if share.share.n
+            ],
+            "by_kind": _by_kind(given),
+            "tie": plain(shares.tie),
+            "same": plain(same),
+            "n_items": shares.n_items,
+            "n_queries": shares.n_queries,
+        }
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["by_system"]:
+            if each["test"] is not None:
+                yield FamilyTest("picked", each["test"])
+
+    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+        """Systems picked more often than picking at random would."""
+        for each in sorted(group[self.key]["by_system"], key=lambda each: -each["share"]["value"]):
+            share, chance = each["share"], each["chance"]
+            if is_supported(each["test"]) and share["value"] > chance:
+                who = subject(group)
+                yield {
+                    "kind": "picked",
+                    "system": each["system"],
+                    "about": view.system(each["system"]),
+                    "heading": "Picked more often than by chance",
+                    "text": f"{who[:1].upper()}{who[1:]} picked it in {with_interval(share)} of {share['n']:,} picks; "
+                    f"by chance it would be {in_percent(chance)} ({corrected(each['test'])}).",
+                    "anchor": "best-picks",
+                }
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        found = [(each["system"], each["share"]) for each in group[self.key]["by_system"]]
+        if found:
+            yield leading_fact(view, group, "Most often picked", found, in_percent)
+
+    def intro(self, view: ReportView) -> str:
+        return "The share of all picks that went to a system, over the items that have a response of it."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            lead = view.lead(question)
+            plot = share_plot(
+                [
+                    (
+                        label,
+                        [
+                            (group, each["share"])
+                            for group in view.voiced(question)
+                            for each in group[self.key]["by_system"]
+                            if each["system"] == key
+                        ],
+                    )
+                    for key, label in view.systems.items()
+                    if any(each["system"] == key for each in lead[self.key]["by_system"])
+                ],
+                what=f"Share of picks: {question['prompt']}",
+                caption="Share of picks.",
+            )
+            for group in view.lead_first(question):
+                yield Block(
+                    view.title_for(group, question["prompt"]),
+                    tables=(_shares(view, group[self.key]),),
+                    plot=plot if group is lead else None,
+                    folded=group is not lead,
+                    tag=tag_of(group),
+                    anchor=anchor_of(question) if group is lead else "",
+                )
+            yield Block("How often raters pick the same", tables=(_same(question, self.key),))
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield "A system's share of best picks is over the items that have a response of it."
+
+
+FIGURE = BestPicks()
+
+
+def _by_kind(given: AnswerInput) -> list[Record]:
+    """The same where systems are of several kinds, such as people and models; each kind over all that offer it."""
+    items, names = given.items, sorted(set(given.kinds))
+    if len(names) < 2:
+        return []
+    # A tie (-1) reads the entry behind the last and stays one.
+    kind = np.array([*(names.index(each) for each in given.kinds), -1], dtype=np.int64)
+    found = given.answers.as_picks()
+    coded = type(found)(found.item, found.query, found.rater, found.response, kind[found.system])
+    offered = np.zeros((len(items), len(names)), dtype=np.int64)
+    for system, code in enumerate(kind[:-1]):
+        offered[:, code] += items.offered[:, system]
+    shares = pick_shares(coded, len(names), resample=given.resample("picks by kind"), offered=offered)
+    records = []
+    for share in shares.systems:
+        record = plain(share)
+        records.append({"kind": names[record.pop("system")], **record})
+    return records
+
+
+def _shares(view: ReportView, found: Record) -> Table:
+    build = Builder(
+        "Share of picks, and what picking at random would give, in percent. p: sign-flip test of that over queries.",
+        columns(["System", "Picked", "By chance", "n", *P_COLUMNS]),
+    )
+    blank = words("")
+    rows = [(view.system(each["system"]), each) for each in found["by_system"]]
+    rows += [(SYSTEM_KINDS.get(each["kind"], each["kind"]), each) for each in found["by_kind"]]
+    for name, each in rows:
+        build.add(
+            head(name),
+            build.share(each["share"]),
+            build.number(each["chance"], percent),
+            build.n(each["share"]),
+            *(build.tested(each["test"]) if each["test"] else (blank, blank)),
+        )
+    if found["tie"]["value"]:
+        tie = found["tie"]
+        build.add(head("Tie"), build.share(tie), Cell(DASH), build.n(tie), blank, blank)
+    return build.build()
+
+
+def _same(question: Record, key: str) -> Table:
+    build = Builder(
+        "Items on which all raters, and at least two of them, pick the same response, in percent with their number.",
+        columns(["Raters", "All", "Items", "At least two", "Items", "n"]),
+    )
+    for group in question["groups"]:
+        same = group[key]["same"]
+        build.add(
+            head(group["label"], tag=tag_of(group)),
+            build.share(same["all_same"]),
+            count(same["n_all_same"]),
+            build.share(same["two_same"]),
+            count(same["n_two_same"]),
+            build.n(same["all_same"]),
+        )
+    return build.build()

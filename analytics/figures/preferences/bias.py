@@ -1,0 +1,99 @@
+"""Position bias and length bias of a preference."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import corrected, with_interval
+from analytics.display.tables import P_COLUMNS, Builder, columns
+from analytics.figures.families import is_supported
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, group_head
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.preferences.bias import length_bias, position_bias
+from evaluation.protocols import Question
+
+
+class Bias(Figure):
+    heading = "bias"
+    place = 10
+    finding_place = 40
+    definition = "Position bias, the share of preferences for the response shown first, and length bias."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, PairInput)
+        readings, items = given.group.readings, given.items
+        position = position_bias(
+            readings.label,
+            readings.first,
+            items.query[readings.item],
+            resample=given.resample("position bias"),
+            tests=given.tests("position bias", 1),
+        )
+        length = length_bias(items, given.group.judgments, resample=given.resample("length bias"))
+        return {"position": plain(position), "length": plain(length)}
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        if record["position"]["test"] is not None:
+            yield FamilyTest("position", record["position"]["test"])
+
+    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+        position = group[self.key]["position"]
+        share = position["share"]
+        if not is_supported(position["test"]):
+            return
+        which = "first" if share["value"] > 0.5 else "second"
+        yield {
+            "kind": "position_bias",
+            "about": "Position",
+            "heading": f"The response shown {which} is preferred",
+            "text": f"Of {share['n']:,} preferences of known order, {with_interval(share)} are for the response "
+            f"shown first ({corrected(position['test'])}).",
+            "anchor": "bias",
+        }
+
+    def intro(self, view: ReportView) -> str:
+        return "Read from every judgment by itself. Length is counted in characters of the response."
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(self._of_pair)
+
+    def _of_pair(self, view: PairView) -> Iterator[Block]:
+        position = Builder(
+            "Position: share of preferences that are for the response shown first, in percent; 50 is no bias. p: "
+            "sign-flip test of that over queries.",
+            columns(["Raters", "First preferred", "n", *P_COLUMNS]),
+        )
+        length = Builder(
+            "Length: how many judgments of two responses of unequal length, ties included, prefer the longer and the "
+            "shorter one, and the difference, in percent.",
+            columns(["Raters", "Longer", "Shorter", "Bias", "n"]),
+        )
+        for group in view.groups:
+            found = group[self.key]
+            share = found["position"]["share"]
+            position.add(
+                group_head(group),
+                position.share(share),
+                position.n(share),
+                *position.tested(found["position"]["test"], share["undefined"]),
+            )
+            of_length = found["length"]
+            length.add(
+                group_head(group),
+                *(length.share(of_length[name]) for name in ("longer", "shorter", "bias")),
+                length.n(of_length["bias"]),
+            )
+        yield Block(tables=(position.build(), length.build()))
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Length bias is the share of judgments for the longer response less that for the shorter one, of all "
+            "judgments of two responses of unequal length, ties included."
+        )
+
+
+FIGURE = Bias()

@@ -1,0 +1,100 @@
+"""Bradley-Terry strengths of three systems or more."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.preferences.bradley_terry import bradley_terry
+from evaluation.protocols import Question
+
+KEY = "preferences/bradley_terry"
+
+
+class BradleyTerry(Figure):
+    heading = "strengths"
+    place = 10
+    definition = "Bradley-Terry strengths, ranks and chances to beat an average system, by setting."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        assert isinstance(given, PairInput)
+        if len(given.items.systems) < 3:
+            return None
+        found = bradley_terry(given.items, given.group.judgments, resample=given.resample("bradley-terry"))
+        return {"fits": plain(found)}
+
+    def intro(self, view: ReportView) -> str:
+        return (
+            "Log-strengths after Bradley and Terry, centred on the average system. Each judgment of a pair is one "
+            "comparison; a tie is half a win for both."
+        )
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        if not any(fit["strengths"] for record in self.records(view) for fit in record["fits"]):
+            return
+        parameters = view.report["parameters"]
+        yield (
+            "Bradley-Terry strengths take each judgment as a comparison and a tie as half a win, with standard errors "
+            f"robust to dependence within a query; intervals of ranks are percentiles of {parameters['replicates']:,} "
+            f"bootstrap replicates over queries, seed {parameters['seed']}."
+        )
+
+
+FIGURE = BradleyTerry()
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    fits = [(group, fit) for group in view.panels if KEY in group for fit in group[KEY]["fits"]]
+    reasons = {fit["undefined"] for _, fit in fits}
+    if len(reasons) == 1 and "" not in reasons:
+        yield Block(text=(f"Undefined in every setting. {reasons.pop()}",))
+        return
+    for group, fit in fits:
+        yield _block(view, group, fit)
+
+
+def _block(view: PairView, group: Record, fit: Record) -> Block:
+    folded = group is not view.leading
+    title = view.arm(fit["arm"]) if view.several_arms else "Strengths"
+    heading = view.title_for(group, title) if folded or view.several_arms else ""
+    if fit["undefined"]:
+        return Block(heading, text=(f"Undefined. {fit['undefined']}",), folded=folded, tag=tag_of(group))
+    return Block(
+        heading,
+        tables=(_table(view, fit),),
+        plot=_plot(view, group, fit),
+        folded=folded,
+        tag=tag_of(group),
+    )
+
+
+def _table(view: PairView, fit: Record) -> Table:
+    build = Builder(
+        "Strength, chance to beat an average system in percent, and rank; n counts the comparisons of the system.",
+        columns(["System", "Strength", "Beats average", "Rank", "n"]),
+    )
+    for strength in fit["strengths"]:
+        build.add(
+            head(view.system(strength["system"])),
+            build.coefficient(strength["score"]),
+            build.share(strength["win_probability"]),
+            build.figure(strength["rank"], "{:.0f}".format),
+            build.n(strength["score"]),
+        )
+    return build.build()
+
+
+def _plot(view: PairView, group: Record, fit: Record) -> DotPlot | None:
+    rows = [(view.system(each["system"]), [(group, each["score"])]) for each in fit["strengths"]]
+    return score_plot(rows, what="Bradley-Terry strengths", caption="Strengths; 0 is the average system.")

@@ -1,0 +1,241 @@
+"""Flips between two settings: of the system that a pair's majorities prefer, and of single queries."""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import corrected, decimal, points
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head, words
+from analytics.figures.families import is_supported
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, subject, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.preferences.flips import pair_flips, query_flips
+from evaluation.protocols import Question
+
+KEY = "preferences/flips"
+
+
+class Flips(Figure):
+    heading = "flips"
+    place = 10
+    finding_place = 10
+    definition = "Flips between two settings: of a pair's preferred system, its margin, and single queries' majorities."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record:
+        """Between every two arms."""
+        assert isinstance(given, PairInput)
+        items, judgments, resample = given.items, given.group.judgments, given.resample("flips")
+        arms = items.arms
+        between = [(first, second) for at, first in enumerate(arms) for second in arms[at + 1 :]]
+        tests = given.tests("flips", len(between) * len(items.pairs))
+        return {
+            "pairs": [
+                plain(flip)
+                for first, second in between
+                for flip in pair_flips(
+                    items, judgments, first=first, second=second, resample=resample, tests=tests
+                )
+            ],
+            "queries": [
+                plain(flip)
+                for first, second in between
+                for flip in query_flips(items, judgments, first=first, second=second, resample=resample)
+            ],
+        }
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for flip in record["pairs"]:
+            for family in ("flip_test", "margin_test"):
+                if flip[family] is not None:
+                    yield FamilyTest(family, flip[family])
+
+    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+        """One per pair: between which arms the preferred system changes or, where it does not, the margin."""
+        pair_view = next(each for each in view.pairs if each.key == question["key"])
+        flips = sorted(group[self.key]["pairs"], key=_pair_of)
+        for pair, of_pair in groupby(flips, _pair_of):
+            found = list(of_pair)
+            system_1, system_2 = pair
+            about = {"system_1": system_1, "system_2": system_2, "about": pair_view.pair(found[0])}
+            if changed := [flip for flip in found if flips_beyond_chance(flip)]:
+                at = f"pair-{pair_view.pairs.index(pair) + 1}"
+                yield {
+                    **about,
+                    "kind": "pair_flip",
+                    "heading": "The preferred system changes",
+                    "text": f"{_preferences(view, group, changed)} {_moves(view, changed)}",
+                    "anchor": at if pair_view is view.pairs[0] else f"{pair_view.key}-{at}",
+                }
+            elif moved := [flip for flip in found if is_supported(flip["margin_test"])]:
+                largest = max(moved, key=lambda flip: abs(flip["difference"]["value"]))
+                yield {
+                    **about,
+                    "kind": "margin_change",
+                    "heading": f"The margin changes by {points(largest['difference']['value'])} points",
+                    "text": _margins(view, group, moved),
+                    "anchor": "flips",
+                }
+
+    def intro(self, view: ReportView) -> str:
+        return (
+            "A pair flips where the system that majorities prefer differs between two settings; a query flips where "
+            "its own majority does."
+        )
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+
+FIGURE = Flips()
+
+
+def flips_beyond_chance(flip: Record) -> bool:
+    return bool(flip["flipped"] and is_supported(flip["flip_test"]))
+
+
+def has_flip(group: Record) -> bool:
+    """True where the preferred system of any pair changes beyond chance."""
+    return any(flips_beyond_chance(flip) for flip in group.get(KEY, {"pairs": ()})["pairs"])
+
+
+def flipping_arms(group: Record, pair: tuple[str, str]) -> set[str]:
+    """The arms whose preferred system is not that of the first arm that prefers one, beyond chance."""
+    return {
+        flip["second_arm"]
+        for flip in group[KEY]["pairs"]
+        if _pair_of(flip) == pair and flips_beyond_chance(flip)
+    }
+
+
+def _pair_of(flip: Record) -> tuple[str, str]:
+    return flip["system_1"], flip["system_2"]
+
+
+def _preferences(view: ReportView, group: Record, flips: list[Record]) -> str:
+    preferred = {}
+    for flip in flips:
+        preferred[flip["first_arm"]] = flip["first_preferred"]
+        preferred[flip["second_arm"]] = flip["second_preferred"]
+    by_system: dict[str, list[str]] = {}
+    for arm, label in view.all_arms.items():
+        if arm in preferred:
+            by_system.setdefault(preferred[arm], []).append(f"“{label}”")
+    verb = "prefers" if group["kind"] == "judge" else "prefer"
+    (system, arms), *rest = by_system.items()
+    first = f"In {' and '.join(arms)} {subject(group)} {verb} {view.system(system)}"
+    return (
+        "; ".join([first, *(f"in {' and '.join(arms)}, {view.system(system)}" for system, arms in rest)])
+        + "."
+    )
+
+
+def _moves(view: ReportView, flips: list[Record]) -> str:
+    moves = [
+        f"from “{view.arm(flip['first_arm'])}” to “{view.arm(flip['second_arm'])}” ({corrected(flip['flip_test'])})"
+        for flip in flips
+    ]
+    return f"It changes {' and '.join(moves)}."
+
+
+def _margins(view: ReportView, group: Record, moved: list[Record]) -> str:
+    """Towards which system the margin of wins moves, between which arms."""
+    moves = []
+    for flip in moved:
+        gains = flip["system_1"] if flip["difference"]["value"] > 0 else flip["system_2"]
+        moves.append(
+            f"by {points(flip['difference']['value'])} points towards {view.system(gains)} from "
+            f"“{view.arm(flip['first_arm'])}” to “{view.arm(flip['second_arm'])}” "
+            f"({corrected(flip['margin_test'])})"
+        )
+    return f"Of the items judged by {subject(group)}, the margin of wins moves {' and '.join(moves)}."
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    if not view.several_arms:
+        return
+    for group in (each for each in view.panels if each[KEY]["pairs"]):
+        folded = group is not view.leading
+        yield Block(
+            view.title_for(group, "Flips") if folded else "",
+            tables=(_pair_flips(view, group), _query_flips(view, group)),
+            folded=folded,
+            tag=tag_of(group),
+        )
+    queries = sorted(view.leading[KEY]["queries"], key=_pair_of)
+    yield Block(
+        "From label to label", tables=tuple(_transitions(view, flip) for flip in queries), folded=True
+    )
+
+
+def _pair_flips(view: PairView, group: Record) -> Table:
+    labels = ["Pair", "Between", "Preferred", *P_COLUMNS, "Change of margin", "n", *P_COLUMNS]
+    build = Builder(
+        "Pair flips: the system that majorities prefer in either setting, with the test that both preferences hold; "
+        f"and the change of the margin, which is the share of items won by {view.first_side} less that of the "
+        "other, in points, with its own test. Sign-flip tests over queries.",
+        columns(labels, names=3),
+    )
+    for flip in sorted(group[KEY]["pairs"], key=_pair_of):
+        tag = "flip" if flips_beyond_chance(flip) else "within chance" if flip["flipped"] else ""
+        undefined = flip["difference"]["undefined"]
+        build.add(
+            head(view.pair(flip)),
+            words(_between(view, flip)),
+            words(_preferred(view, flip), tag),
+            *build.tested(flip["flip_test"], undefined),
+            build.share(flip["difference"]),
+            build.n(flip["difference"]),
+            *build.tested(flip["margin_test"], undefined),
+        )
+    return build.build()
+
+
+def _between(view: PairView, flip: Record) -> str:
+    return f"{view.arm(flip['first_arm'])} \N{RIGHTWARDS ARROW} {view.arm(flip['second_arm'])}"
+
+
+def _preferred(view: PairView, flip: Record) -> str:
+    names = [
+        view.system(key) if key else "neither" for key in (flip["first_preferred"], flip["second_preferred"])
+    ]
+    return names[0] if names[0] == names[1] else f"{names[0]} \N{RIGHTWARDS ARROW} {names[1]}"
+
+
+def _query_flips(view: PairView, group: Record) -> Table:
+    labels = [
+        "Pair",
+        "Between",
+        "Queries that flip, %",
+        "n",
+        "Stuart-Maxwell \N{GREEK SMALL LETTER CHI}\u00b2",
+        "p",
+    ]
+    build = Builder(
+        "Query flips: queries whose majority label differs. The test asks whether the totals of the labels differ.",
+        columns(labels, names=2),
+    )
+    for flip in sorted(group[KEY]["queries"], key=_pair_of):
+        build.add(
+            head(view.pair(flip)),
+            words(_between(view, flip)),
+            build.share(flip["flipped"]),
+            build.n(flip["flipped"]),
+            build.number(flip["statistic"], decimal, flip["test_undefined"]),
+            build.p(flip["p_value"], flip["test_undefined"]),
+        )
+    return build.build()
+
+
+def _transitions(view: PairView, flip: Record) -> Table:
+    names = [view.system(flip["system_1"]), view.system(flip["system_2"]), "Tie"]
+    first, second = view.arm(flip["first_arm"]), view.arm(flip["second_arm"])
+    caption = f"{view.pair(flip)}: queries by majority in “{first}” (rows) and “{second}” (columns)."
+    build = Builder(caption, columns([first, *names]))
+    for name, row in zip(names, flip["transitions"], strict=True):
+        build.add(head(name), *(count(n) for n in row))
+    return build.build(compact=True)

@@ -1,0 +1,200 @@
+"""Graded preferences: by how much one response is better than the other."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import mean_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, group_head, number, tag_of
+from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.preferences.grades import lean_to_first
+from analytics.statistics.ratings.scales import (
+    Distribution,
+    distribution,
+    distributions_by_group,
+    means_by_group,
+)
+from evaluation.protocols import Question
+
+KEY = "preferences/grades"
+
+
+class Grades(Figure):
+    heading = "grades"
+    place = 10
+    definition = (
+        "Grades of a preference: their mean and distribution by pair and setting, alpha, and the lean to the first "
+        "shown."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS and bool(question.grades)
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """By arm and pair, towards the second system; None where nobody gave a grade."""
+        assert isinstance(given, PairInput)
+        grades, raw = given.group.grades, given.group.graded_readings
+        if grades is None or raw is None:
+            return None
+        items, question, points = given.items, given.question, tuple(map(float, given.question.grades))
+        values = grades.as_values(items.query)
+        cells = list(items.cells(("arm", "pair")))
+        cell_of = np.full(len(items), -1)
+        for at, (_, rows) in enumerate(cells):
+            cell_of[rows] = at
+        pair = cell_of[grades.item]
+        spread = distribution(values, points, resample=given.resample("grades"), unit="judgments")
+        means = means_by_group(
+            values,
+            pair,
+            len(cells),
+            resample=given.resample("grades by pair"),
+            within=(points[0], points[-1]),
+            unit="judgments",
+        )
+        spreads = distributions_by_group(
+            values,
+            points,
+            pair,
+            len(cells),
+            resample=given.resample("grades shared out by pair"),
+            unit="judgments",
+        )
+        agreed = alpha_of_values(
+            values, level="ordinal", points=points, resample=given.resample("grades alpha")
+        )
+        lean = lean_to_first(raw, items.query, farthest=points[-1], resample=given.resample("grades lean"))
+        return {
+            "words": [{"distance": n, "label": question.label(n)} for n in range(1, int(points[-1]) + 1)],
+            "alpha": plain(agreed),
+            "distribution": _shares(spread),
+            "by_cell": [
+                {**plain(cell), **plain(mean), "distribution": _shares(each)}
+                for (cell, _), mean, each in zip(cells, means, spreads, strict=True)
+                if mean.mean.n
+            ],
+            "to_first": plain(lean),
+        }
+
+    def intro(self, view: ReportView) -> str:
+        pair = next(each for each in view.pairs if any(KEY in group for group in each.groups))
+        farthest = number(_first(pair)[KEY]["distribution"][-1]["grade"])
+        one, two = pair.sides if len(pair.pairs) == 1 else ("the system named first", "the second")
+        return (
+            f"A grade is negative where {one} is better, positive where {two} is, 0 for a tie; "
+            f"{farthest} is the farthest. Win rates and agreement are of its sign."
+        )
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+
+FIGURE = Grades()
+
+
+def _shares(found: Distribution) -> list[Record]:
+    """Number and share of each grade."""
+    return [
+        {"grade": grade, "n": n, "share": plain(share)}
+        for grade, n, share in zip(found.points, found.counts, found.shares, strict=True)
+    ]
+
+
+def _first(view: PairView) -> Record:
+    """The leading group or, where it gave no grades, the first that did."""
+    graded = [group for group in view.groups if KEY in group]
+    return next((group for group in graded if group is view.leading), graded[0])
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    graded = [group for group in view.groups if KEY in group]
+    if not graded:
+        return
+    first = _first(view)
+    # The plot stands below the table, which needs all the width there is.
+    yield _by_pair(view, first)
+    yield Block(plot=_means(view, first))
+    yield Block(tables=(_raters(graded),))
+    for group in graded:
+        if group is not first:
+            yield _by_pair(view, group, folded=True)
+
+
+def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
+    cells = [cell for cell in group[KEY]["by_cell"] if cell["arm"] in view.arms]
+    points = [each["grade"] for each in group[KEY]["distribution"]]
+    names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
+    build = Builder(
+        "Mean grade, and how often each was given, in percent.",
+        columns([*names, "Mean", *map(number, points), "n"], names=len(names)),
+        foot=_words(group[KEY]["words"]),
+    )
+    for cell in cells:
+        build.add(
+            head(view.pair(cell)),
+            *([words(view.arm(cell["arm"]))] if len(names) > 1 else []),
+            build.coefficient(cell["mean"]),
+            *(build.share(each["share"]) for each in cell["distribution"]),
+            build.n(cell["mean"]),
+        )
+    heading = view.title_for(group, "Grades by pair")
+    return Block(heading, tables=(build.build(),), folded=folded, tag=tag_of(group))
+
+
+def _means(view: PairView, first: Record) -> DotPlot | None:
+    """The mean grades of everybody who gave some, pair by pair of the first group's."""
+    voices = [group for group in view.voices if KEY in group]
+    points = [each["grade"] for each in first[KEY]["distribution"]]
+    found = {(_place(cell), group["key"]): cell["mean"] for group in voices for cell in group[KEY]["by_cell"]}
+    rows = [
+        (
+            _row(view, cell),
+            [(group, found[key]) for group in voices if (key := (_place(cell), group["key"])) in found],
+        )
+        for cell in first[KEY]["by_cell"]
+    ]
+    return mean_plot(
+        rows,
+        what="Mean grade by pair",
+        caption="Mean grade; 0 is a tie.",
+        within=(points[0], points[-1]),
+        reference=0.0,
+    )
+
+
+def _place(cell: Record) -> tuple[str, str, str]:
+    return cell["arm"], cell["system_1"], cell["system_2"]
+
+
+def _row(view: PairView, cell: Record) -> str:
+    pair = view.pair(cell)
+    return f"{pair}, {view.arm(cell['arm'])}" if view.several_arms else pair
+
+
+def _words(found: list[Record]) -> str:
+    named = [f"{number(each['distance'])}: {each['label']}" for each in found if each["label"]]
+    return f"{'; '.join(named)}." if named else ""
+
+
+def _raters(graded: list[Record]) -> Table:
+    build = Builder(
+        "Krippendorff's \N{GREEK SMALL LETTER ALPHA} of the grades (ordinal), and the mean grade towards the response "
+        "that was shown first; 0 is no bias.",
+        columns(["Raters", "\N{GREEK SMALL LETTER ALPHA}", "n", "Towards the first", "n"]),
+    )
+    for group in graded:
+        found = group[KEY]
+        build.add(
+            group_head(group),
+            build.coefficient(found["alpha"]),
+            build.n(found["alpha"]),
+            build.coefficient(found["to_first"]),
+            build.n(found["to_first"]),
+        )
+    return build.build()

@@ -1,0 +1,427 @@
+"""Win rates by majority vote, and expected win rates."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.numbers import corrected, in_percent, with_interval
+from analytics.display.plots import DotPlot
+from analytics.display.tables import (
+    P_COLUMNS,
+    Builder,
+    Cell,
+    Table,
+    columns,
+    head,
+    words,
+)
+from analytics.figures.families import is_supported
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, by_cell
+from analytics.figures.preferences.flips import flipping_arms, has_flip
+from analytics.figures.report_view import PairView, ReportView, subject, tag_of
+from analytics.figures.strip import leading_fact
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.preferences.win_rates import (
+    expected_win_rates,
+    majority_win_rates,
+    win_rates_against,
+    win_rates_overall,
+)
+from evaluation.facts import Fact
+from evaluation.protocols import Question
+
+KEY = "preferences/win_rates"
+PAIR = ("system_1", "system_2")
+TIES_COUNT = {
+    "half": "An expected win rate counts a tie as half a win.",
+    "win": "An expected win rate counts a tie as a win, so that the rates of two systems may add up to more than one.",
+}
+
+
+class WinRates(Figure):
+    heading = "win-rates"
+    place = 10
+    finding_place = 20
+    definition = (
+        "Win rates of a preference: by majority vote and expected, by setting, pair and category, over all opponents "
+        "and against the baseline."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record:
+        """By majority vote (ContextEval Table 6) and expected (HREF 4.2)."""
+        assert isinstance(given, PairInput)
+        items, judgments, resample = given.items, given.group.judgments, given.resample("win rates")
+        ties, baseline = given.terms.ties, given.terms.baseline
+        family = len(items.arms) * len(items.systems)
+        found: Record = {
+            "majority": majority_win_rates(items, judgments, resample=resample),
+            "expected": expected_win_rates(items, judgments, resample=resample, ties=ties),
+            "overall": win_rates_overall(
+                items,
+                judgments,
+                resample=resample,
+                ties=ties,
+                tests=given.tests("win rates", family) if ties == "half" else None,
+            ),
+        }
+        by, several = ("pair", "category"), len(items.categories) > 1
+        found["majority_by_category"] = (
+            majority_win_rates(items, judgments, resample=resample, by=by) if several else []
+        )
+        found["expected_by_category"] = (
+            expected_win_rates(items, judgments, resample=resample, by=by, ties=ties) if several else []
+        )
+        found["against_baseline"] = (
+            win_rates_against(items, judgments, baseline, resample=resample, ties=ties)
+            if baseline in items.systems
+            else []
+        )
+        return dict(plain(found))
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        """Two systems that were compared with each other only have one test between them."""
+        opponents = defaultdict(set)
+        for rate in record["expected"]:
+            opponents[rate["arm"], rate["system"]].add(rate["opponent"])
+        shared: dict[object, Record] = {}
+        for rate in record["overall"]:
+            arm, system = rate["arm"], rate["system"]
+            if rate["test"] is None:
+                continue
+            (*_, other) = opponents[arm, system]
+            alone = len(opponents[arm, system]) == len(opponents[arm, other]) == 1
+            key = (arm, frozenset((system, other)) if alone else system)
+            if key not in shared:
+                shared[key] = rate["test"]
+                yield FamilyTest("winner", rate["test"])
+            rate["test"] = shared[key]
+
+    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+        """Winners; where the preferred system changes between settings, that is the finding."""
+        if has_flip(group):
+            return
+        pair = next(each for each in view.pairs if each.key == question["key"])
+        for rate in group[self.key]["overall"]:
+            estimate = rate["rate"]
+            if is_supported(rate["test"]) and estimate["value"] > 0.5:
+                yield {
+                    "kind": "winner",
+                    "system": rate["system"],
+                    "about": view.system(rate["system"]),
+                    "heading": f"Wins more often than not{pair.within(rate['arm'])}",
+                    "text": f"Its expected win rate is {with_interval(estimate)}, from {estimate['n']:,} items judged "
+                    f"by {subject(group)} ({corrected(rate['test'])}).",
+                    "anchor": "win-rates",
+                }
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        """The highest rate, of the first of several questions; of one alone the rates stand right below."""
+        rates = [each for each in group[self.key]["overall"] if each["rate"]["value"] is not None]
+        if not view.several_questions or not rates:
+            return
+        best = max(rates, key=lambda each: each["rate"]["value"])
+        # Two systems have one test between them, and of several it is not told which two differ.
+        ahead = is_supported(best["test"]) if len({each["system"] for each in rates}) == 2 else None
+        found = [(each["system"], each["rate"]) for each in rates]
+        yield leading_fact(
+            view, group, "Highest win rate", found, in_percent, prompt=question["prompt"], ahead=ahead
+        )
+
+    def intro(self, view: ReportView) -> str:
+        leading = view.leading
+        who = "" if leading["kind"] == "person" else f" Judged by: {leading['label'].lower()}."
+        ties = "a tie counting as a win for either" if view.ties_are_wins else "a tie counting half"
+        return (
+            "A majority is more than half of an item's judgments; where an item has one judgment, that alone. The "
+            f"expected win rate is the chance that one judgment prefers the system, {ties}.{who}"
+        )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        if len(view.pairs) > 1:
+            yield _summary(view)
+        yield from view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "A majority is more than half of an item's judgments, and a tie can win it; where an item has one "
+            "judgment, that alone is its majority. Win rates by majority leave out items without one."
+        )
+        yield TIES_COUNT[view.report["parameters"]["ties"]]
+        if any(not judge["heuristic"] for judge in view.judges):
+            yield (
+                "Where a judge gives probabilities, an expected win rate is their mean, and its standard error their "
+                "standard deviation over the root of the number of items."
+            )
+
+
+FIGURE = WinRates()
+
+
+def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
+    """Its rates by majority, by (arm, system 1, system 2), and the expected ones, by (arm, system, opponent)."""
+    majority = {
+        (found["cell"]["arm"], found["cell"]["system_1"], found["cell"]["system_2"]): found
+        for found in group[KEY]["majority"]
+    }
+    return majority, by_cell(group[KEY]["expected"], "arm", "system", "opponent")
+
+
+def even(view: PairView) -> tuple[float | None, str]:
+    """The rate at which neither system is preferred, and how a caption says it; there is none where ties are wins."""
+    return (None, "; ties are wins.") if view.ties_are_wins else (0.5, "; at 50 % neither is preferred.")
+
+
+def standard_error(build: Builder, found: Record) -> Cell:
+    """In percentage points; nothing below two items."""
+    error = found["standard_error"]
+    return words("") if error is None else build.number(error, lambda value: f"{value * 100:.1f}")
+
+
+def _summary(view: ReportView) -> Block:
+    """The preferences as rows, a table for each pair of systems in each setting."""
+    questions = view.asked(KEY)
+    cells = _cells_of(view, questions)
+    tables = tuple(_summary_table(view, questions, cell) for cell in cells)
+    plot = None
+    if len(cells) == 1:
+        ((arm, one, two),) = cells
+        plot = share_plot(
+            [
+                (
+                    question["prompt"],
+                    [
+                        (group, rates_of(group)[1][(arm, one, two)]["rate"])
+                        for group in view.voiced(question)
+                        if (arm, one, two) in rates_of(group)[1]
+                    ],
+                )
+                for question in questions
+            ],
+            what=f"Expected win rate of {view.system(one)} against {view.system(two)}",
+            caption=f"Expected win rate of {view.system(one)} against {view.system(two)}.",
+            reference=None if view.ties_are_wins else 0.5,
+            hints=(view.system(two), view.system(one)),
+        )
+    return Block(tables=tables, plot=plot, tag=tag_of(view.leading))
+
+
+def _cells_of(view: ReportView, questions: Iterable[Record]) -> list[tuple[str, str, str]]:
+    """(arm, system 1, system 2) of every comparison, in the order of the report."""
+    found = [rates["cell"] for question in questions for rates in view.lead(question)[KEY]["majority"]]
+    return list(dict.fromkeys((cell["arm"], cell["system_1"], cell["system_2"]) for cell in found))
+
+
+def _summary_table(view: ReportView, questions: Iterable[Record], cell: tuple[str, str, str]) -> Table:
+    arm, one, two = cell
+    names = [view.system(one), view.system(two)]
+    within = f" {view.arm(arm)}." if len(view.all_arms) > 1 else ""
+    build = Builder(
+        f"{names[0]} vs {names[1]}: items won by majority, and expected win rate of {names[0]}, in percent.{within}",
+        columns(["Question", *names, "Tie", "n", "Expected"]),
+    )
+    for question in questions:
+        majority, expected = rates_of(view.lead(question))
+        found = majority.get(cell)
+        if found is not None:
+            build.add(
+                head(question["prompt"]),
+                *(build.share(found[name]) for name in ("system_1", "system_2", "tie")),
+                build.n(found["system_1"]),
+                build.share(expected[cell]["rate"]),
+            )
+    return build.build()
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    found = list(_settings(view) if view.several_arms else _one_arm(view))
+    found += [*_pooled(view), *_categories(view), *_others(view)]
+    if view.prompt and found:
+        # Findings of one of several preferences lead here.
+        found[0] = replace(found[0], anchor=found[0].anchor or f"question-{view.key}")
+    yield from found
+
+
+def _caption(view: PairView) -> str:
+    return f"Items won by majority, and expected win rate of {view.first_side}, in percent."
+
+
+def _settings(view: PairView) -> Iterator[Block]:
+    """One block per pair, its arms as rows: table and plot side by side."""
+    for at, pair in enumerate(view.pairs, 1):
+        cell = dict(zip(PAIR, pair, strict=True))
+        yield Block(
+            view.pair(cell),
+            tables=(_pair_table(view, pair),),
+            plot=_pair_plot(view, pair),
+            anchor=f"pair-{at}",
+        )
+
+
+def _pair_table(view: PairView, pair: tuple[str, str]) -> Table:
+    one, two = (view.system(key) for key in pair)
+    caption = f"Items won by majority, and expected win rate of {one}, in percent.{_p_caption(view)}"
+    build = Builder(caption, columns(["Setting", one, two, "Tie", "n", "Expected", *_p_columns(view)]))
+    majority, expected = rates_of(view.leading)
+    tests = _tests(view, view.leading)
+    turned = flipping_arms(view.leading, pair)
+    for arm in view.arms:
+        if (arm, *pair) in majority:
+            found = majority[(arm, *pair)]
+            build.add(
+                head(view.arm(arm), tag="flip" if arm in turned else ""),
+                build.share(found["system_1"]),
+                build.share(found["system_2"]),
+                build.share(found["tie"]),
+                build.n(found["system_1"]),
+                build.share(expected[(arm, *pair)]["rate"]),
+                *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+            )
+    return build.build()
+
+
+def _p_columns(view: PairView) -> tuple[str, ...]:
+    """Where each system meets one other, pairs are what is tested; otherwise systems are, against all opponents."""
+    return () if view.several_opponents or view.ties_are_wins else P_COLUMNS
+
+
+def _p_caption(view: PairView) -> str:
+    return " p: sign-flip test of 50 % over queries." if _p_columns(view) else ""
+
+
+def _tests(view: PairView, group: Record) -> dict[tuple[str, str], Record | None]:
+    """Those of expected win rates, by (arm, system); nothing where pairs are not what is tested."""
+    if not _p_columns(view):
+        return {}
+    return {(rate["arm"], rate["system"]): rate["test"] for rate in group[KEY]["overall"]}
+
+
+def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
+    one, two = (view.system(key) for key in pair)
+    rows = [
+        (view.arm(arm), [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.voices])
+        for arm in view.arms
+        if (arm, *pair) in rates_of(view.leading)[1]
+    ]
+    return share_plot(
+        rows,
+        what=f"Expected win rate of {one} against {two}",
+        caption=f"Expected win rate of {one} against {two}{even(view)[1]}",
+        reference=even(view)[0],
+        hints=(two, one),
+    )
+
+
+def _one_arm(view: PairView) -> Iterator[Block]:
+    """One block for all pairs, which are the rows."""
+    rows = [
+        (
+            " vs ".join(view.system(key) for key in pair),
+            [(group, rates_of(group)[1][(arm, *pair)]["rate"]) for group in view.voices],
+        )
+        for arm in view.arms
+        for pair in view.pairs
+    ]
+    plot = share_plot(
+        rows,
+        what=f"Expected win rate of {view.first_side}",
+        caption=f"Expected win rate of {view.first_side}{even(view)[1]}",
+        reference=even(view)[0],
+        hints=view.hints,
+    )
+    yield Block("", tables=(_all_pairs(view, view.leading),), plot=plot, anchor="pair-1")
+
+
+def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
+    names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
+    shown = [*view.sides, "Tie", "n", "Expected", *_p_columns(view)]
+    build = Builder(f"{whose}{_caption(view)}{_p_caption(view)}", columns([*names, *shown], names=len(names)))
+    majority, expected = rates_of(group)
+    tests = _tests(view, group)
+    for pair in view.pairs:
+        for arm in view.arms:
+            found = majority.get((arm, *pair))
+            if found is None:
+                continue
+            build.add(
+                head(view.pair(found["cell"])),
+                *([words(view.arm(arm))] if len(names) > 1 else []),
+                build.share(found["system_1"]),
+                build.share(found["system_2"]),
+                build.share(found["tie"]),
+                build.n(found["system_1"]),
+                build.share(expected[(arm, *pair)]["rate"]),
+                *(build.tested(tests.get((arm, pair[0]))) if tests else ()),
+            )
+    return build.build()
+
+
+def _others(view: PairView) -> Iterator[Block]:
+    """Groups that stand in the plots beside the leading one, and judges one by one."""
+    for group in view.voices:
+        if group is not view.leading:
+            heading = view.title_for(group, "Win rates")
+            yield Block(heading, tables=(_all_pairs(view, group),), folded=True, tag=tag_of(group))
+    single = [group for group in view.groups if group not in view.voices]
+    if single:
+        tables = tuple(_all_pairs(view, group, whose=f"{group['label']}. ") for group in single)
+        yield Block("Each judge: win rates", tables=tables, folded=True)
+
+
+def _pooled(view: PairView) -> Iterator[Block]:
+    """Against all opponents, where there is more than one, and against the baseline."""
+    found = view.leading[KEY]
+    if view.several_opponents:
+        table = _system_rates(view, found["overall"], "Expected win rate over all opponents")
+        yield Block("Against all opponents", tables=(table,))
+    if found["against_baseline"]:
+        baseline = view.system(view.report["study"]["baseline"])
+        table = _system_rates(view, found["against_baseline"], f"Expected win rate against {baseline}")
+        yield Block(f"Against the baseline, {baseline}", tables=(table,))
+
+
+def _system_rates(view: PairView, rates: Sequence[Record], what: str) -> Table:
+    names = ["System", "Setting"] if view.several_arms else ["System"]
+    tested = any(found["test"] for found in rates)
+    build = Builder(
+        f"{what}, in percent.{' p: sign-flip test of 50 % over queries.' if tested else ''}",
+        columns([*names, "Rate", "Standard error", "n", *(P_COLUMNS if tested else ())], names=len(names)),
+    )
+    for found in sorted(rates, key=lambda rate: (rate["system"], view.arms.index(rate["arm"]))):
+        build.add(
+            head(view.system(found["system"])),
+            *([words(view.arm(found["arm"]))] if len(names) > 1 else []),
+            build.share(found["rate"]),
+            standard_error(build, found),
+            build.n(found["rate"]),
+            *(build.tested(found["test"], found["rate"]["undefined"]) if tested else ()),
+        )
+    return build.build()
+
+
+def _categories(view: PairView) -> Iterator[Block]:
+    found = view.leading[KEY]
+    if not found["majority_by_category"]:
+        return
+    labels = ["Pair", "Category", *view.sides, "Tie", "n", "Expected"]
+    build = Builder(_caption(view), columns(labels, names=2))
+    expected = by_cell(found["expected_by_category"], "category", "system", "opponent")
+    for rates in found["majority_by_category"]:
+        cell = rates["cell"]
+        key = (cell["category"], cell["system_1"], cell["system_2"])
+        build.add(
+            head(view.pair(cell)),
+            words(cell["category"] or "none"),
+            build.share(rates["system_1"]),
+            build.share(rates["system_2"]),
+            build.share(rates["tie"]),
+            build.n(rates["system_1"]),
+            build.share(expected[key]["rate"]),
+        )
+    yield Block("By category", tables=(build.build(),), folded=True)

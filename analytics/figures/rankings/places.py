@@ -1,0 +1,61 @@
+"""Ranks by place on the screen: whether what was shown first was ranked first."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import percent
+from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.rankings.rankings import place_bias
+from evaluation.protocols import Question
+
+UNKNOWN_ORDER = "Undefined. It is not known in which order the responses were shown."
+
+
+class Places(Figure):
+    heading = "rankings"
+    place = 20
+    definition = "Ranks by the place on the screen at which a response was shown."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "ranking"
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        return dict(plain(place_bias(given.answers.as_ranks(), resample=given.resample("places"))))
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            lead = view.lead(question)
+            for group in view.lead_first(question):
+                found, heading = group[self.key], view.title_for(group, "Place on the screen")
+                folded, tag = group is not lead, tag_of(group)
+                if found["places"]:
+                    yield Block(heading, tables=(_places(found),), folded=folded, tag=tag)
+                else:
+                    yield Block(heading, (UNKNOWN_ORDER,), folded=folded, tag=tag)
+
+
+FIGURE = Places()
+
+
+def _places(found: Record) -> Table:
+    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+    build = Builder(
+        "What was shown at each place: its mean rank less that of chance (below 0: favoured), and its share of first "
+        "places with that of chance, in percent.",
+        columns(["Shown", "Less chance", "First places", "By chance", "n"]),
+        foot=f"Left out: {left_out}." if left_out else "",
+    )
+    for each in found["places"]:
+        build.add(
+            head(f"{each['place'] + 1}."),
+            build.coefficient(each["bias"]),
+            build.share(each["first"]),
+            build.number(each["chance"], percent),
+            build.n(each["bias"]),
+        )
+    return build.build()

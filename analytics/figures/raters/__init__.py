@@ -1,0 +1,1 @@
+"""Raters and what they did."""

@@ -1,0 +1,134 @@
+"""The common part of figures of ratings, choices and checklists: their record, its tests, and tables of means."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
+from analytics.display.tables import DASH, Builder, Cell, Table, columns, head
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.rating_records import best_system, rating_record
+from analytics.figures.report_view import (
+    SYSTEM_KINDS,
+    ReportView,
+    anchor_of,
+    legend_of,
+    number,
+    plain_share,
+)
+from analytics.figures.strip import estimate_fact, leading_fact
+from evaluation.facts import Fact
+
+WEIGHTS = "Every rating weighs the same in a mean; it is not the mean of the raters' means."
+
+
+class RatingFigure(Figure):
+    """A figure whose record has mean, distribution, and both by system and by what else tells apart."""
+
+    place = 10
+    finding_place = 20
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        return rating_record(given)
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["above_others"]:
+            yield FamilyTest("rated", each["test"])
+
+    def settle(self, record: Record) -> None:
+        record["best_system"] = best_system(record)
+
+    def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
+        """The system that is rated above every other, each tested by itself and all of them together."""
+        found = group[self.key]
+        best = found["best_system"]
+        if best is None:
+            return
+        means = {each["system"]: each["mean"] for each in found["by_system"]}
+        yield {
+            "kind": "rated",
+            "system": best["system"],
+            "about": view.system(best["system"]),
+            "heading": "Rated above every other",
+            "text": f"Its mean is {mean_with_interval(means[best['system']])}; the next, {view.system(best['next'])}, "
+            f"has {mean_with_interval(means[best['next']])}. Over {best['n']:,} or more shared queries: at most "
+            f"{p_value(best['p_value'])} after correction for {best['tests']:,} tests.",
+            "anchor": anchor_of(question),
+        }
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        """The highest mean of a system where more is better; otherwise the mean of all, or the share of yes."""
+        found, prompt = group[self.key], question["prompt"]
+        if found["mean"] is None:
+            return
+        mean = found["mean"]["mean"]
+        if question["kind"] == "checklist":
+            yield estimate_fact(group, "Share of yes", mean, in_percent, prompt)
+            return
+        top = question["points"][-1]["value"]
+        about_systems = question["over"] != "value" and len(found["by_system"]) > 1
+        if about_systems and question["ideal"] in (None, top) and question.get("direction") != "lower":
+            means = [(each["system"], each["mean"]) for each in found["by_system"]]
+            ahead = found["best_system"] is not None
+            yield leading_fact(view, group, "Highest mean", means, decimal, prompt=prompt, ahead=ahead)
+            return
+        yield estimate_fact(group, "Mean", mean, decimal, prompt)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield WEIGHTS
+
+
+def rows_of(view: ReportView, found: Sequence[Record]) -> Iterator[tuple[str, str, str]]:
+    """(label, factor, key) of systems and, where there are several, of kinds of systems."""
+    systems = {each["system"] for figures in found for each in figures["by_system"]}
+    for key, label in view.systems.items():
+        if key in systems:
+            yield label, "system", key
+    for kind in sorted({each["kind"] for figures in found for each in figures["by_kind"]}):
+        yield SYSTEM_KINDS.get(kind, kind), "kind", kind
+
+
+def mean_cell(build: Builder, figures: Record, factor: str, key: str) -> Cell:
+    record = next((each for each in figures[f"by_{factor}"] if each[factor] == key), None)
+    return Cell(DASH) if record is None else build.coefficient(record["mean"])
+
+
+def distribution_table(view: ReportView, question: Record, figures: Record) -> Table:
+    """How often each point was given, by system and of all."""
+    points = [number(point["value"]) for point in question["points"]]
+    build = Builder(
+        "How often each point was given, in percent; mean, standard deviation and number of ratings.",
+        columns(["System" if figures["by_system"] else "Of", *points, "Mean", "SD", "n"]),
+        foot=legend_of(question),
+    )
+    rows = [(view.systems[each["system"]], each, each) for each in figures["by_system"]]
+    for name, shares, means in [*rows, ("All", figures, figures["mean"])]:
+        build.add(
+            head(name),
+            *(plain_share(each["share"]) for each in shares["distribution"]),
+            build.coefficient(means["mean"]),
+            deviation(means["standard_deviation"]),
+            build.n(means["mean"]),
+        )
+    return build.build()
+
+
+def deviation(value: float | None) -> Cell:
+    return Cell(DASH if value is None else f"{value:.2f}")
+
+
+def finer(view: ReportView, questions: Sequence[Record], key: str) -> Iterator[Block]:
+    """By setting and by category, of the leading group."""
+    asked = [(question, found[key]) for question, found in view.answered(questions, view.leading)]
+    for factor, title in (("arm", "Setting"), ("category", "Category")):
+        names = list(dict.fromkeys(each[factor] for _, figures in asked for each in figures[f"by_{factor}"]))
+        if not names:
+            continue
+        build = Builder(
+            f"Mean by {title.lower()}.", columns([title, *(question["prompt"] for question, _ in asked)])
+        )
+        for name in names:
+            label = view.all_arms.get(name, name) if factor == "arm" else name or "none"
+            build.add(head(label), *(mean_cell(build, figures, factor, name) for _, figures in asked))
+        yield Block(f"By {title.lower()}", tables=(build.build(),), folded=factor == "category")

@@ -1,0 +1,56 @@
+"""Questions with one choice out of several: how often each was made, by group of raters and by system."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, Cell, Table, columns, count, head
+from analytics.figures.figure import Record
+from analytics.figures.rating_figure import RatingFigure
+from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from evaluation.protocols import Question
+
+
+class Choices(RatingFigure):
+    heading = "choices"
+    definition = "Choices: how often each was made, overall and by system."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "choice"
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            labels = [point["label"] for point in question["points"]]
+            build = Builder("How often each was chosen, in percent.", columns(["Raters", *labels, "n"]))
+            for group in question["groups"]:
+                build.add(head(group["label"], tag=tag_of(group)), *_shares_and_n(build, group[self.key]))
+            yield Block(question["prompt"], tables=(build.build(),), anchor=anchor_of(question))
+            lead = view.lead(question)
+            for group in view.lead_first(question):
+                if group[self.key]["by_system"]:
+                    yield Block(
+                        view.title_for(group, f"By system: {question['prompt']}"),
+                        tables=(_by_system(view, labels, group[self.key]),),
+                        folded=group is not lead,
+                        tag=tag_of(group),
+                    )
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        yield from ()
+
+
+FIGURE = Choices()
+
+
+def _by_system(view: ReportView, labels: list[str], found: Record) -> Table:
+    build = Builder(
+        "How often each was chosen for the responses of each system, in percent.",
+        columns(["System", *labels, "n"]),
+    )
+    for each in found["by_system"]:
+        build.add(head(view.system(each["system"])), *_shares_and_n(build, each))
+    return build.build()
+
+
+def _shares_and_n(build: Builder, found: Record) -> list[Cell]:
+    shares = found["distribution"]
+    return [*(build.share(each["share"]) for each in shares), count(sum(each["n"] for each in shares))]

@@ -1,0 +1,110 @@
+"""Ratings on a scale, of responses or whole items: means by system, and how often each point was given."""
+
+from collections.abc import Iterator, Sequence
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import mean_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, head
+from analytics.figures.figure import Record
+from analytics.figures.rating_figure import RatingFigure, distribution_table, finer, mean_cell, rows_of
+from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from evaluation.protocols import Kind, Over, Question
+
+KEY = "ratings/scales"
+
+
+class Scales(RatingFigure):
+    heading = "ratings"
+    definition = (
+        "Ratings on a scale: mean and distribution, overall, by system, kind of system, setting and category, and "
+        "tests of whether a system is rated above every other."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "rated" and question.kind != Kind.CHECKLIST and question.over != Over.VALUE
+
+    def intro(self, view: ReportView) -> str:
+        return "Means of all ratings. Below each question stands how often each point of its scale was given."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        questions = view.asked(self.key)
+        yield Block(tables=(_means(view, questions, view.leading),), tag=tag_of(view.leading))
+        for question in questions:
+            yield _question(view, question)
+        for group in view.others:
+            if any(view.answered(questions, group)):
+                heading = view.title_for(group, "Means")
+                table = _means(view, questions, group)
+                yield Block(heading, tables=(table,), folded=True, tag=tag_of(group))
+        yield from finer(view, questions, self.key)
+
+
+FIGURE = Scales()
+
+
+def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Table:
+    """Systems as rows and questions as columns; a last row for all."""
+    asked = list(view.answered(questions, group))
+    found = [records[KEY] for _, records in asked]
+    by_system = any(each["by_system"] for each in found)
+    labels = [question["prompt"] for question, _ in asked]
+    build = Builder("Mean ratings.", columns(["System" if by_system else "Of", *labels]))
+    for name, factor, key in rows_of(view, found):
+        build.add(head(name), *(mean_cell(build, each, factor, key) for each in found))
+    build.add(head("All"), *(build.coefficient(each["mean"]["mean"]) for each in found))
+    build.add(head("Ratings"), *(count(each["mean"]["mean"]["n"]) for each in found))
+    return build.build()
+
+
+def _question(view: ReportView, question: Record) -> Block:
+    group = view.lead(question)
+    return Block(
+        question["prompt"],
+        tables=(distribution_table(view, question, group[KEY]), *_above_others(view, group[KEY])),
+        plot=_plot(view, question),
+        tag=tag_of(group),
+        anchor=anchor_of(question),
+    )
+
+
+def _above_others(view: ReportView, found: Record) -> Iterator[Table]:
+    if not found["above_others"]:
+        return
+    build = Builder(
+        "Tests of a system being rated above every other: the largest p of one-sided sign-flip tests against each, "
+        "over the queries that both have; n is the least number of those.",
+        columns(["System", *P_COLUMNS, "n"]),
+    )
+    for each in found["above_others"]:
+        build.add(head(view.system(each["system"])), *build.tested(each["test"]), count(each["test"]["n"]))
+    yield build.build()
+
+
+def _plot(view: ReportView, question: Record) -> DotPlot | None:
+    low, high = question["points"][0]["value"], question["points"][-1]["value"]
+    voices = list(view.voiced(question))
+    rows = [
+        (
+            label,
+            [
+                (group, each["mean"])
+                for group in voices
+                for each in group[KEY]["by_system"]
+                if each["system"] == key
+            ],
+        )
+        for key, label in view.systems.items()
+    ]
+    rows = [(label, marks) for label, marks in rows if marks]
+    if not rows:
+        rows = [("All", [(group, group[KEY]["mean"]["mean"]) for group in voices])]
+    ideal = question["ideal"]
+    inside = ideal is not None and low < ideal < high
+    return mean_plot(
+        rows,
+        what=f"Mean rating: {question['prompt']}",
+        caption=f"Mean rating{'; the dotted line is the ideal' if inside else ''}.",
+        within=(low, high),
+        reference=ideal if inside else None,
+    )

@@ -1,0 +1,228 @@
+"""Tags of a codebook, of which several may hold."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.numbers import in_percent
+from analytics.display.tables import DASH, Builder, Cell, Table, columns, head, words
+from analytics.figures.figure import Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.rating_figure import RatingFigure
+from analytics.figures.rating_records import mean_record, means_of
+from analytics.figures.report_view import ReportView, anchor_of, tag_of
+from analytics.figures.strip import leading_fact
+from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.values import Values
+from analytics.statistics.ratings.choices import any_of, yes_shares_by_group
+from evaluation.facts import Fact
+from evaluation.protocols import Kind, Over, Question
+
+KEY = "ratings/tags"
+ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
+
+
+class Tags(RatingFigure):
+    heading = "tags"
+    definition = (
+        "Tags of a codebook: share and alpha of each, and of each group of tags, overall and by system."
+    )
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.CHECKLIST and question.over == Over.CHOICE
+
+    def compute(self, given: FigureInput) -> Record:
+        assert isinstance(given, AnswerInput)
+        return {**super().compute(given), "by_part": _by_part(given), "by_tag_group": _by_tag_group(given)}
+
+    def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
+        parts = [(each["label"], each["mean"]) for each in group[self.key]["by_part"]]
+        if parts:
+            yield leading_fact(view, group, "Most frequent tag", parts, in_percent)
+
+    def intro(self, view: ReportView) -> str:
+        return "A judgment may have several tags, so that shares add up to more."
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            yield from _question(view, question)
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        yield from super().methods(view)
+        if any(record["by_tag_group"] for record in self.records(view)):
+            yield "A judgment counts for a group of tags if it has any of them."
+
+
+FIGURE = Tags()
+
+
+def _by_part(given: AnswerInput) -> list[Record]:
+    """Each tag of a codebook: its share, overall and by system, and its own alpha."""
+    question, values = given.question, given.values
+    if question.over != Over.CHOICE:
+        return []
+    parts = given.answers.parts
+    shares = means_of(given, values.part, len(parts), "by part")
+    found = []
+    for code, part in enumerate(parts):
+        own = values.where(values.part == code)
+        agreed = alpha_of_values(
+            own, level="nominal", resample=given.resample(f"alpha {part}"), points=(0.0, 1.0), unit="items"
+        )
+        n = len(given.items.systems)
+        of_system = yes_shares_by_group(own, own.system, n, resample=given.resample(f"by system {part}"))
+        found.append(
+            {
+                "part": part,
+                "label": question.label(part) or part,
+                **mean_record(shares[code]),
+                "alpha": plain(agreed),
+                "by_system": [
+                    {"system": name, **mean_record(of_system[at])}
+                    for at, name in several(own.system, given.items.systems)
+                ],
+            }
+        )
+    return found
+
+
+def _by_tag_group(given: AnswerInput) -> list[Record]:
+    """Each group of a codebook's tags: the share of judgments with any of them, overall, by setting and by system."""
+    question, items = given.question, given.items
+    if question.over != Over.CHOICE or not question.groups:
+        return []
+    names = list(dict.fromkeys(question.groups[each] for each in question.choices if each in question.groups))
+    of_part = [
+        names.index(question.groups[part]) if part in question.groups else -1 for part in given.answers.parts
+    ]
+    values = any_of(given.values, np.array(of_part, dtype=np.int64)[given.values.part], len(names))
+    shares = yes_shares_by_group(values, values.part, len(names), resample=given.resample("by group"))
+    found = []
+    for code, name in enumerate(names):
+        own = values.where(values.part == code)
+        agreed = alpha_of_values(
+            own,
+            level="nominal",
+            resample=given.resample(f"alpha of group {name}"),
+            points=(0.0, 1.0),
+            unit="items",
+        )
+        factors = {"arm": (items.arm[own.item], items.arms), "system": (own.system, items.systems)}
+        found.append(
+            {
+                "tag_group": name,
+                "tags": [each for each in question.choices if question.groups.get(each) == name],
+                **mean_record(shares[code]),
+                "alpha": plain(agreed),
+                **{
+                    f"by_{factor}": _shares_by(given, own, codes, known, factor, f"group {name} by {factor}")
+                    for factor, (codes, known) in factors.items()
+                },
+            }
+        )
+    return found
+
+
+def _shares_by(
+    given: AnswerInput, values: Values, codes: Ints, names: Sequence[str], factor: str, purpose: str
+) -> list[Record]:
+    """Share of yes for each of several settings or systems."""
+    found = yes_shares_by_group(values, codes, len(names), resample=given.resample(purpose))
+    return [{factor: name, **mean_record(found[code])} for code, name in several(codes, names)]
+
+
+def _question(view: ReportView, question: Record) -> Iterator[Block]:
+    """A row per tag, the most frequent first."""
+    lead = view.lead(question)
+    tags = sorted(lead[KEY]["by_part"], key=lambda each: -(each["mean"]["value"] or 0))
+    build = Builder(
+        f"Share of judgments with the tag, in percent, and Krippendorff's {ALPHA} of it (nominal).",
+        columns(["Tag", "Share", "n", ALPHA]),
+    )
+    for each in tags:
+        build.add(
+            head(each["label"]),
+            build.share(each["mean"]),
+            build.n(each["mean"]),
+            build.coefficient(each["alpha"]),
+        )
+    voices = [
+        (group, {part["part"]: part for part in group[KEY]["by_part"]}) for group in view.voiced(question)
+    ]
+    plot = share_plot(
+        [
+            (
+                each["label"],
+                [(group, found[each["part"]]["mean"]) for group, found in voices if each["part"] in found],
+            )
+            for each in tags
+        ],
+        what=f"Share of judgments with each tag: {question['prompt']}",
+        caption="Share of judgments with the tag.",
+    )
+    tag = tag_of(lead)
+    yield Block(question["prompt"], tables=(build.build(),), plot=plot, tag=tag, anchor=anchor_of(question))
+    yield from _tag_groups(view, question)
+    systems = list(dict.fromkeys(each["system"] for part in tags for each in part["by_system"]))
+    if systems:
+        yield Block("Tags by system", tables=(_tags_by_system(view, tags, systems),), folded=True, tag=tag)
+
+
+def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
+    """Tags counted by their groups, with columns for settings and systems where there are several."""
+    found = [(group, group[KEY]["by_tag_group"]) for group in question["groups"]]
+    records = [record for _, groups in found for record in groups]
+    if not records:
+        return
+    factors = [
+        (factor, key, name)
+        for factor, names in (("arm", view.all_arms), ("system", view.systems))
+        for key, name in names.items()
+        if any(each[factor] == key for record in records for each in record[f"by_{factor}"])
+    ]
+    build = Builder(
+        f"Share of judgments with any tag of the group, in percent, and Krippendorff's {ALPHA} of it (nominal).",
+        columns(
+            [
+                "Raters",
+                "Group",
+                "Share",
+                "n",
+                ALPHA,
+                *(name for *_, name in factors),
+            ],
+            names=2,
+        ),
+    )
+    for group, groups in found:
+        for record in groups:
+            shares = [
+                next((each["mean"] for each in record[f"by_{factor}"] if each[factor] == key), None)
+                for factor, key, _ in factors
+            ]
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                words(record["tag_group"]),
+                build.share(record["mean"]),
+                build.n(record["mean"]),
+                build.coefficient(record["alpha"]),
+                *(build.share(each) if each else Cell(DASH) for each in shares),
+            )
+    yield Block("Groups of tags", tables=(build.build(),), anchor=f"groups-{question['key']}")
+
+
+def _tags_by_system(view: ReportView, tags: Sequence[Record], systems: Sequence[str]) -> Table:
+    build = Builder(
+        "Share of judgments with the tag by system, in percent.",
+        columns(["Tag", *(view.systems[key] for key in systems)]),
+    )
+    for each in tags:
+        found = {record["system"]: record["mean"] for record in each["by_system"]}
+        build.add(
+            head(each["label"]), *(build.share(found[key]) if key in found else Cell(DASH) for key in systems)
+        )
+    return build.build()

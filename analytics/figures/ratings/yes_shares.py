@@ -1,0 +1,72 @@
+"""Checklists that ask yes or no: shares of yes."""
+
+from collections.abc import Iterator, Sequence
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.tables import DASH, Builder, Cell, columns, head
+from analytics.figures.figure import Record
+from analytics.figures.rating_figure import RatingFigure, rows_of
+from analytics.figures.report_view import ReportView, tag_of
+from evaluation.protocols import Kind, Over, Question
+
+KEY = "ratings/yes_shares"
+
+
+class YesShares(RatingFigure):
+    heading = "checks"
+    definition = "Checklists: the share of yes, overall, by system, setting and category."
+
+    def applies(self, question: Question, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.CHECKLIST and question.over != Over.CHOICE
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        questions = view.asked(self.key)
+        voices = [group for group in view.groups if any(view.answered(questions, group))]
+        build = Builder(
+            "Share of yes among all answers, in percent, with the number of answers.",
+            columns(["Question", *(label for group in voices for label in (group["label"], "n"))]),
+        )
+        for question in questions:
+            cells: list[Cell] = []
+            for group in voices:
+                found = view.group_in(question, group)
+                mean = found[self.key]["mean"]["mean"] if found else None
+                cells += (
+                    [build.share(mean, tag_of(group)), build.n(mean)] if mean else [Cell(DASH), Cell(DASH)]
+                )
+            build.add(head(question["prompt"]), *cells)
+        plot = share_plot(
+            [
+                (
+                    question["prompt"],
+                    [(group, group[self.key]["mean"]["mean"]) for group in view.voiced(question)],
+                )
+                for question in questions
+            ],
+            what="Share of yes",
+            caption="Share of yes.",
+        )
+        yield Block(tables=(build.build(),), plot=plot)
+        yield from _by_system(view, questions)
+
+
+FIGURE = YesShares()
+
+
+def _by_system(view: ReportView, questions: Sequence[Record]) -> Iterator[Block]:
+    asked = [
+        (question, group[KEY])
+        for question, group in view.answered(questions, view.leading)
+        if group[KEY]["by_system"]
+    ]
+    if not asked:
+        return
+    build = Builder(
+        "Share of yes by system, in percent.",
+        columns(["System", *(question["prompt"] for question, _ in asked)]),
+    )
+    for name, factor, key in rows_of(view, [found for _, found in asked]):
+        cells = [next((r for r in each[f"by_{factor}"] if r[factor] == key), None) for _, each in asked]
+        build.add(head(name), *(build.share(each["mean"]) if each else Cell(DASH) for each in cells))
+    yield Block("By system", tables=(build.build(),), tag=tag_of(view.leading))

@@ -1,0 +1,287 @@
+"""A report as its figures read it: names, who leads, and the records of each question and group."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import percent
+from analytics.display.tables import Cell, head
+from analytics.figures.figure_input import PAIRS
+
+Record = dict[str, Any]
+SIMULATED = "simulated"
+# In tables and plots judges stand next to people, and simulated raters apart from both.
+PLACES = ("person", "judges", "judge", SIMULATED)
+# People lead a report; who comes next stands in where they are missing. Heuristics lead where nobody else has judged.
+LEADERS = {"person": 0, SIMULATED: 1, "judges": 2, "judge": 3}
+SYSTEM_KINDS = {"model": "All by models", "person": "All by people", "prompt": "All by prompt variants"}
+# Of more preferences than this the details are opened by who wants them.
+MOST_OPEN = 2
+# The figure by whose cells settings and pairs are told.
+CELLS = "agreement/percentage"
+
+
+def leading_group(groups: Iterable[Record]) -> Record:
+    return min(groups, key=lambda group: (group["heuristic"], LEADERS[group["kind"]]))
+
+
+class GroupsView:
+    """Groups of raters side by side. `everybody` are records with key, label, kind, heuristic and raters."""
+
+    def __init__(self, report: Record, everybody: Iterable[Record]) -> None:
+        self.report = report
+        self.everybody: list[Record] = sorted(everybody, key=lambda group: PLACES.index(group["kind"]))
+        # Heuristics stand in the judges' section only, unless nobody else has judged.
+        self.groups = [group for group in self.everybody if not group["heuristic"]] or self.everybody
+        self.leading = leading_group(self.everybody)
+        self.systems: dict[str, str] = {each["key"]: each["label"] for each in report["study"]["systems"]}
+        self.all_arms: dict[str, str] = {each["key"]: each["label"] for each in report["study"]["arms"]}
+
+    @property
+    def panels(self) -> list[Record]:
+        """Groups of several raters, the leading one first: those with an agreement among themselves."""
+        several = [group for group in self.groups if group["raters"] > 1]
+        return sorted(several, key=lambda group: group is not self.leading) or [self.leading]
+
+    @property
+    def voices(self) -> list[Record]:
+        """The groups that a plot compares: people, judges (together if there are several), simulated raters."""
+        together = any(group["kind"] == "judges" for group in self.groups)
+        return [group for group in self.groups if not (together and group["kind"] == "judge")]
+
+    @property
+    def others(self) -> list[Record]:
+        return [group for group in self.groups if group is not self.leading]
+
+    @property
+    def judges(self) -> list[Record]:
+        """How each judge was asked, and what came back."""
+        judges: list[Record] = self.report["judges"]
+        return judges
+
+    @property
+    def ties_are_wins(self) -> bool:
+        return bool(self.report["parameters"]["ties"] == "win")
+
+    @cached_property
+    def raters(self) -> dict[str, str]:
+        return {rater["rater"]: rater["label"] for rater in self.report["raters"]}
+
+    def system(self, key: str) -> str:
+        return self.systems[key]
+
+    def arm(self, key: str) -> str:
+        return self.all_arms[key]
+
+    def title_for(self, group: Record, title: str) -> str:
+        """A heading, with the group's name where it is not the leading one."""
+        if group["key"] == self.leading["key"]:
+            return title
+        return f"{group['label']}: {title[:1].lower()}{title[1:]}"
+
+
+class ReportView(GroupsView):
+    """All questions of a report. A question's groups hold their records by the keys of the figures."""
+
+    def __init__(self, report: Record) -> None:
+        super().__init__(report, report["groups"])
+        heads = {group["key"]: group for group in report["groups"]}
+        records: dict[tuple[str, str], Record] = {}
+        for record in report["records"]:
+            records.setdefault((record["question"], record["group"]), {})[record["figure"]] = record
+        # What nobody has answered has nothing to show.
+        self.judged: list[Record] = [
+            {
+                **question,
+                "groups": [
+                    {**heads[each["group"]], **each, **records.get((question["key"], each["group"]), {})}
+                    for each in question["groups"]
+                ],
+            }
+            for question in report["questions"]
+            if question["groups"]
+        ]
+        shown = {group["key"] for group in self.groups}
+        self.questions: list[Record] = []
+        for question in self.judged:
+            groups = [each for each in question["groups"] if each["group"] in shown]
+            if groups:
+                self.questions.append({**question, "groups": groups})
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """The keys of all figures with a record."""
+        return frozenset(record["figure"] for record in self.report["records"])
+
+    def records_of(self, figure: str) -> list[Record]:
+        return [record for record in self.report["records"] if record["figure"] == figure]
+
+    def asked(self, figure: str) -> list[Record]:
+        """The questions with a record of the figure, each with the groups that have one."""
+        found = []
+        for question in self.questions:
+            groups = [each for each in question["groups"] if figure in each]
+            if groups:
+                found.append({**question, "groups": groups})
+        return found
+
+    def of_form(self, *forms: str) -> list[Record]:
+        return [question for question in self.questions if question["form"] in forms]
+
+    @cached_property
+    def pairs(self) -> list["PairView"]:
+        """Every preference between two responses."""
+        asked = [question for question in self.judged if question["form"] == PAIRS]
+        return [PairView(self, question, named=len(asked) > 1) for question in asked]
+
+    @property
+    def several_questions(self) -> bool:
+        return len(self.questions) > 1
+
+    def group_in(self, question: Record, group: Record) -> Record | None:
+        """A group's records of a question; None where it has no answer to it."""
+        return next((each for each in question["groups"] if each["key"] == group["key"]), None)
+
+    def lead(self, question: Record) -> Record:
+        """The leading group's records or, where it was not asked, those of the first that was."""
+        found: Record = self.group_in(question, self.leading) or question["groups"][0]
+        return found
+
+    def answered(self, questions: Iterable[Record], group: Record) -> Iterator[tuple[Record, Record]]:
+        """The questions that the group has answers to, each with its records."""
+        for question in questions:
+            found = self.group_in(question, group)
+            if found is not None:
+                yield question, found
+
+    def voiced(self, question: Record) -> Iterator[Record]:
+        """The records of each voice that answered."""
+        for group in self.voices:
+            found = self.group_in(question, group)
+            if found is not None:
+                yield found
+
+    def lead_first(self, question: Record) -> list[Record]:
+        lead = self.lead(question)
+        return [lead, *(each for each in question["groups"] if each is not lead)]
+
+    def per_pair(self, blocks: Callable[["PairView"], Iterable[Block]]) -> list[Block]:
+        """The blocks of every preference, each under its own name where there are several."""
+        found = [(pair, list(blocks(pair))) for pair in self.pairs]
+        every = [made for _, made in found]
+        # What is the same for all of them stands once, at the end.
+        shared = [block for block in every[0] if all(block in made for made in every)] if every else []
+        own = [
+            replace(
+                block.under(pair.prompt, pair.key if at else ""),
+                folded=block.folded or (at > 0 and len(found) > MOST_OPEN),
+            )
+            for at, (pair, made) in enumerate(found)
+            for block in made
+            if block not in shared
+        ]
+        return [*own, *shared]
+
+
+class PairView(GroupsView):
+    """One preference between two responses; `prompt` is empty where the study asks for it alone."""
+
+    def __init__(self, view: ReportView, question: Record, *, named: bool) -> None:
+        super().__init__(view.report, question["groups"])
+        self.question = question
+        self.key = str(question["key"])
+        self.prompt = str(question["prompt"]) if named else ""
+        # Judges that were asked for the checklist alone stand under the follow-ups; here they would be dashes.
+        self.judging = [group for group in self.everybody if group["items"]] or self.everybody
+        self.groups = [group for group in self.judging if not group["heuristic"]] or self.judging
+        cells = self.leading[CELLS]["by_cell"] if CELLS in self.leading else []
+        judged = {cell["arm"] for cell in cells}
+        self.arms = [arm for arm in self.all_arms if arm in judged]
+        # In the order of the report.
+        self.pairs: list[tuple[str, str]] = list(
+            dict.fromkeys((cell["system_1"], cell["system_2"]) for cell in cells)
+        )
+
+    @property
+    def several_arms(self) -> bool:
+        return len(self.arms) > 1
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The names of the two canonical responses: their systems, unless there are several pairs of them."""
+        if len(self.pairs) != 1:
+            return "First", "Second"
+        one, two = self.pairs[0]
+        return self.system(one), self.system(two)
+
+    @property
+    def first_side(self) -> str:
+        """The side whose win rates are shown, in the middle of a sentence."""
+        return self.sides[0] if len(self.pairs) == 1 else "the system named first"
+
+    @property
+    def hints(self) -> tuple[str, str]:
+        """The meaning of lying further left or right in a plot of win rates."""
+        one, two = self.sides
+        return (two, one) if len(self.pairs) == 1 else ("second preferred", "first preferred")
+
+    @property
+    def several_opponents(self) -> bool:
+        """True where some system was compared with more than one other."""
+        opponents: dict[str, set[str]] = {}
+        for one, two in self.pairs:
+            opponents.setdefault(one, set()).add(two)
+            opponents.setdefault(two, set()).add(one)
+        return any(len(each) > 1 for each in opponents.values())
+
+    def pair(self, cell: Record) -> str:
+        return f"{self.system(cell['system_1'])} vs {self.system(cell['system_2'])}"
+
+    def within(self, arm: str) -> str:
+        """The setting, in the middle of a heading; nothing where there is one only, to be told from none."""
+        return f" in “{self.arm(arm)}”" if self.several_arms else ""
+
+
+def tag_of(group: Record) -> str:
+    return SIMULATED if group["kind"] == SIMULATED else ""
+
+
+def group_head(group: Record) -> Cell:
+    """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
+    return head(group["label"], tag=tag_of(group))
+
+
+def subject(group: Record) -> str:
+    """The group as a subject in the middle of a sentence."""
+    plural = {"person": "people", SIMULATED: "simulated raters", "judges": "the judges"}
+    return plural.get(group["kind"]) or str(group["label"])
+
+
+def joined(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def plain_share(share: Record) -> Cell:
+    """A share without its interval, for compact tables."""
+    return Cell("\N{EN DASH}" if share["value"] is None else percent(share["value"]))
+
+
+def legend_of(question: Record) -> str:
+    """The labels of the points of a scale, and its ideal."""
+    named = [f"{number(point['value'])}: {point['label']}" for point in question["points"] if point["label"]]
+    parts = [f"{'; '.join(named)}."] if named else []
+    if question["ideal"] is not None:
+        parts.append(f"The ideal is {number(question['ideal'])}.")
+    if question.get("direction") == "lower":
+        parts.append("Lower is better.")
+    return " ".join(parts)
+
+
+def number(value: float) -> str:
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def anchor_of(question: Record) -> str:
+    return f"question-{question['key']}"

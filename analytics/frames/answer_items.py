@@ -1,0 +1,92 @@
+"""The items of an answers frame: their systems, and the attributes whose values are rated."""
+
+import json
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+
+from analytics.frames.arrays import AnswerItems, Attributes
+from analytics.frames.pair_items import BETWEEN_SYSTEMS
+from analytics.statistics.core.tidy import MISSING, Ints
+from analytics.statistics.core.values import NO_SYSTEM
+from evaluation.columns import Columns, Type, read_columns
+from evaluation.models import Item, Role, Study
+from evaluation.models.item import count_responses
+
+# What the database keeps of an item's stratum and of its lengths.
+LONGEST_STRATUM, LONGEST_LENGTHS = 500, 200
+
+
+def _main_items(study: Study) -> QuerySet[Item]:
+    main = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
+    return main.exclude(stimulus_hash="").order_by("pk")
+
+
+def read_items(study: Study) -> tuple[AnswerItems, npt.NDArray[np.int64]]:
+    """The items, and their primary keys in ascending order."""
+    coded = ("query__key", "arm__key", "query__category", "systems_key", "lengths")
+    table = read_columns(_main_items(study), {"pk": Type.WHOLE} | dict.fromkeys(coded, Type.CODED))
+    query, category = table.coded("query__key"), table.coded("query__category")
+    # In the study's own order.
+    arms = tuple(study.arms.values_list("key", flat=True))
+    system, systems = _systems(table)
+    items = AnswerItems(
+        query=query.codes,
+        queries=query.values,
+        arm=table.coded("arm__key").translated({key: code for code, key in enumerate(arms)}, MISSING),
+        arms=arms,
+        category=category.codes,
+        categories=category.values,
+        system=system,
+        systems=systems,
+    )
+    return items, table.array("pk")
+
+
+def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
+    """The systems of every item's responses, from its stratum; from its stimulus only where that is not clear.
+
+    A stratum is cut where it is long, and a system's key may have the separator in itself.
+    """
+    keys, lengths = table.coded("systems_key"), table.coded("lengths")
+    named = [value.split(BETWEEN_SYSTEMS) if value else [] for value in keys.values]
+    sizes = np.array([len(each) for each in named], dtype=np.int64)
+    full = np.array([len(value) < LONGEST_STRATUM for value in keys.values], dtype=bool)
+    wanted = np.array([count_responses(value) for value in lengths.values], dtype=np.int64)
+    cut = np.array([len(value) >= LONGEST_LENGTHS for value in lengths.values], dtype=bool)
+    agree = full[keys.codes] & ~cut[lengths.codes] & (sizes[keys.codes] == wanted[lengths.codes])
+    codes = keys.codes.astype(np.int64)
+    unclear = np.flatnonzero(~agree)
+    if len(unclear):
+        responses = KeyTransform("responses", "stimulus")
+        asked = Item.objects.filter(pk__in=table.array("pk")[unclear].tolist()).order_by("pk")
+        codes[unclear] = len(named) + np.arange(len(unclear))
+        named += [[each["system"] for each in found] for found in asked.values_list(responses, flat=True)]
+    used = sorted({system for code in np.unique(codes) for system in named[code]})
+    place = {system: at for at, system in enumerate(used)}
+    of = np.full((max(len(named), 1), max(map(len, named), default=0)), NO_SYSTEM, dtype=np.int64)
+    for row, systems in enumerate(named):
+        of[row, : len(systems)] = [place.get(system, 0) for system in systems]
+    return of[codes], tuple(used)
+
+
+def read_attributes(study: Study) -> Attributes:
+    """The values of each item's follow-up questions; equal texts are the same attribute or value."""
+    follow_ups = KeyTextTransform("follow_ups", KeyTransform("context", "stimulus"))
+    texts = read_columns(_main_items(study).annotate(asked=follow_ups), {"asked": Type.CODED}).coded("asked")
+    asked = [json.loads(text or "[]") for text in texts.values]
+    deepest = max((len(each) for each in asked), default=0)
+    widest = max((len(one["answers"]) for each in asked for one in each), default=0)
+    shape = (max(len(asked), 1), max(deepest, 1), max(widest, 1))
+    attribute, value = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    attributes: dict[str, int] = {}
+    values: dict[tuple[int, str], int] = {}
+    for row, each in enumerate(asked):
+        for at, follow_up in enumerate(each):
+            code = attributes.setdefault(follow_up["question"], len(attributes))
+            attribute[row, at] = code
+            for number, text in enumerate(follow_up["answers"]):
+                value[row, at, number] = values.setdefault((code, str(text)), len(values))
+    return Attributes(attribute[texts.codes], value[texts.codes], tuple(attributes), tuple(values))

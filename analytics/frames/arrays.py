@@ -1,0 +1,184 @@
+"""The arrays of an answers frame, and the analytics' own made from them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.values import NO_SYSTEM, Values
+from analytics.statistics.preferences.best_picks import NO_PICK, Picks
+from analytics.statistics.preferences.order_inconsistency import OrderReadings
+from analytics.statistics.rankings.ranks import Ranks
+from evaluation.protocols import Question
+
+RESPONSE = re.compile(r"(?:^|\.)r(\d+)$")
+VALUE = re.compile(r"^f(\d+)\.v(\d+)$")
+
+
+def response_places(parts: Sequence[str]) -> Ints:
+    """The place from 0 of the response in each part's key ("r2", "f3.r2"), -1 without one."""
+    found = [RESPONSE.search(part) for part in parts]
+    return np.array([int(match[1]) - 1 if match else -1 for match in found], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerItems:
+    """One row per item, arrays of shape (n,): codes into `queries`, `arms`, `categories` ('' = none) and `systems`.
+
+    `system` (n, m) is the system of each of an item's responses, NO_SYSTEM beyond its last.
+    """
+
+    query: Ints
+    queries: tuple[str, ...]
+    arm: Ints
+    arms: tuple[str, ...]
+    category: Ints
+    categories: tuple[str, ...]
+    system: Ints
+    systems: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def only_system(self) -> Ints:
+        """The system of what an item is about as a whole: of its response, where it has just one."""
+        if not self.system.shape[1]:
+            return np.full(len(self), NO_SYSTEM)
+        single = (self.system >= 0).sum(axis=1) == 1
+        return np.where(single, self.system[:, 0], NO_SYSTEM)
+
+    @cached_property
+    def offered(self) -> Ints:
+        """How many responses of each system an item has, (n, number of systems)."""
+        table = np.zeros((len(self), len(self.systems)), dtype=np.int64)
+        row, place = np.nonzero(self.system >= 0)
+        np.add.at(table, (row, self.system[row, place]), 1)
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Attributes:
+    """The meaning of the parts f1.v1, ... of each item: codes (n, f, v) of attributes and of their values."""
+
+    attribute: Ints
+    value: Ints
+    attributes: tuple[str, ...]
+    # (attribute's code, text) of each value.
+    values: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One group's answers to one question, replicates reduced; arrays of shape (n,), one row per answer.
+
+    `part` codes `parts`, the same for every group. `value` is the number, or the code of the label: a choice's place
+    among the choices, the place of the preferred response, -1 for a tie. `judgment` is any code of the judgment,
+    `shown` the place at which a ranked response was shown, UNKNOWN_PLACE where it is not known.
+    """
+
+    question: Question
+    items: AnswerItems
+    parts: tuple[str, ...]
+    judgment: Ints
+    item: Ints
+    rater: Ints
+    part: Ints
+    value: Floats
+    shown: Ints
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    def where(self, mask: Bools) -> "Answers":
+        rows = ("judgment", "item", "rater", "part", "value", "shown")
+        return replace(self, **{name: getattr(self, name)[mask] for name in rows})
+
+    @cached_property
+    def response(self) -> Ints:
+        """The place of the response that the answer is about, -1 where it is about none."""
+        return response_places(self.parts)[self.part]
+
+    @cached_property
+    def system(self) -> Ints:
+        whole = self.items.only_system[self.item]
+        if not self.items.system.shape[1]:
+            return whole
+        own = self.items.system[self.item, np.maximum(self.response, 0)]
+        return np.where(self.response >= 0, own, whole)
+
+    def as_values(self) -> Values:
+        """Units are numbered alike in every group, so that groups can be compared."""
+        return Values(
+            unit=self.item.astype(np.int64) * max(len(self.parts), 1) + self.part,
+            query=self.items.query[self.item],
+            system=self.system,
+            part=self.part,
+            item=self.item,
+            rater=self.rater,
+            value=self.value,
+        )
+
+    def as_picks(self) -> Picks:
+        response = self.value.astype(np.int64)
+        picked = response >= 0
+        system = self.items.system[self.item, np.maximum(response, 0)]
+        return Picks(
+            item=self.item,
+            query=self.items.query[self.item],
+            rater=self.rater,
+            response=np.where(picked, response, NO_PICK),
+            system=np.where(picked, system, NO_SYSTEM),
+        )
+
+    def as_ranks(self) -> Ranks:
+        return Ranks(
+            judgment=self.judgment,
+            item=self.item,
+            query=self.items.query[self.item],
+            rater=self.rater,
+            response=self.response,
+            system=self.system,
+            rank=self.value,
+            place=self.shown,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerGroup:
+    """Raters who are read together; `n_judgments` counts replicates, `per_rater` what is left of them.
+
+    A `heuristic` reads nothing: it is a mark beside judges, and never one of them.
+    """
+
+    key: str
+    label: str
+    kind: str
+    raters: tuple[str, ...]
+    per_rater: tuple[int, ...]
+    n_judgments: int
+    n_items: int
+    answers: Mapping[str, Answers]
+    # Of one judge: its answers by question before its readings are reduced.
+    readings: Mapping[str, OrderReadings] = field(default_factory=dict)
+    heuristic: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class AnswersFrame:
+    items: AnswerItems
+    questions: tuple[Question, ...]
+    groups: tuple[AnswerGroup, ...]
+    attributes: Attributes | None
+
+
+def values_of(attributes: Attributes, answers: Answers) -> tuple[Ints, Ints]:
+    """The attribute and the value that each answer is about, as codes."""
+    found = [VALUE.match(part) for part in answers.parts]
+    numbers = np.array([(int(match[1]) - 1, int(match[2]) - 1) if match else (0, 0) for match in found])
+    follow_up, place = numbers.reshape(-1, 2)[answers.part].T
+    where = (answers.item, follow_up, place)
+    return attributes.attribute[where], attributes.value[where]

@@ -1,0 +1,130 @@
+"""Sets of entries as answers that can be counted: what became of each drafted entry, and what the sets are made of."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models.fields.json import KeyTransform
+
+from analytics.frames.answer_rows import Asked
+from analytics.frames.pairs import places
+from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
+from evaluation.models import Answer, Item, Study
+from evaluation.protocols import Kind, Question
+from evaluation.protocols.entries import Decision, Entry, decisions, read_entry
+from evaluation.selectors import countable
+
+LABELS = {
+    Decision.ACCEPTED: "Accepted",
+    Decision.EDITED: "Edited",
+    Decision.MERGED: "Merged",
+    Decision.REJECTED: "Rejected",
+}
+# What of a set is counted besides, after the question's key and a dot, which no key of a question holds.
+SIZE, OF_ADDED, OF_REVISED = ("size", "added", "revised")
+
+
+def name_of(question: Question, what: str) -> str:
+    """Under which name answers of a set's own are kept beside the questions'."""
+    return f"{question.key}.{what}"
+
+
+def decision_question(question: Question) -> Question:
+    """The decisions about drafted entries as a choice: its parts are "e2.r1", the second entry of the first draft."""
+    options: dict[str, Any] = {str(decision): label for decision, label in LABELS.items()}
+    options["form"] = {"choices": [str(decision) for decision in Decision]}
+    return Question(question.key, Kind.CHOICE, question.prompt, options=options)
+
+
+def read_entries(
+    study: Study, questions: Iterable[Question], items: Ints, item_pks: npt.NDArray[np.int64], judgments: Ints
+) -> Mapping[str, Asked]:
+    """Decisions by the question's key, and what sets are made of by `name_of`.
+
+    `items` is the row of each judgment's item, `item_pks` the items' keys and `judgments` the judgments', ascending.
+    """
+    found: dict[str, Asked] = {}
+    for question in questions:
+        sets = _sets(study, question, judgments)
+        found[question.key] = _decisions(question, sets, items, item_pks)
+        found |= _composition(question, sets)
+    return found
+
+
+def _sets(study: Study, question: Question, judgments: Ints) -> dict[int, list[Entry]]:
+    """Row of the judgment to its set, in the order that was settled on."""
+    answers = Answer.objects.filter(
+        countable(study, "judgment__"), kind=Kind.ENTRIES, question=question.key
+    ).order_by("judgment_id")
+    rows = list(answers.values_list("judgment_id", "part", "text"))
+    at, known = places(judgments, np.array([row[0] for row in rows], dtype=np.int64))
+    sets: dict[int, list[tuple[int, Entry]]] = {}
+    for row, (_, part, text), there in zip(at.tolist(), rows, known.tolist(), strict=True):
+        if there:
+            sets.setdefault(row, []).append((int(part.removeprefix("e")), read_entry(text or "")))
+    in_order = {row: sorted(entries, key=lambda each: each[0]) for row, entries in sorted(sets.items())}
+    return {row: [entry for _, entry in entries] for row, entries in in_order.items()}
+
+
+def _decisions(
+    question: Question, sets: Mapping[int, Sequence[Entry]], items: Ints, pks: npt.NDArray[np.int64]
+) -> Asked:
+    drafts = _drafts(pks[sorted({int(items[row]) for row in sets})].tolist())
+    codes = {decision: code for code, decision in enumerate(Decision)}
+    made = [
+        (row, _part(origin), codes[decision])
+        for row, entries in sets.items()
+        for origin, decision in decisions(drafts[int(pks[items[row]])], entries).items()
+    ]
+    parts = sorted(
+        {part for _, part, _ in made}, key=lambda part: [int(each[1:]) for each in part.split(".")]
+    )
+    place = {part: at for at, part in enumerate(parts)}
+    return Asked(
+        decision_question(question),
+        tuple(parts),
+        np.array([row for row, _, _ in made], dtype=np.int64),
+        np.array([place[part] for _, part, _ in made], dtype=np.int64),
+        np.array([code for _, _, code in made], dtype=np.float64),
+    )
+
+
+def _part(origin: str) -> str:
+    """The response's place stands last in the names of parts ("e2.r1" of the origin "r1.e2")."""
+    return ".".join(reversed(origin.split(".")))
+
+
+def _drafts(pks: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """The part of each item's stimulus that says which entries were drafted."""
+    responses = KeyTransform("responses", "stimulus")
+    found: dict[int, dict[str, Any]] = {}
+    for at in range(0, len(pks), 500):
+        asked = Item.objects.filter(pk__in=pks[at : at + 500])
+        found |= {pk: {"responses": drafted} for pk, drafted in asked.values_list("pk", responses)}
+    return found
+
+
+def _composition(question: Question, sets: Mapping[int, Sequence[Entry]]) -> dict[str, Asked]:
+    rows = [(row, _origin(entry)) for row, entries in sets.items() for entry in entries]
+    made = compose(
+        np.array([row for row, _ in rows], dtype=np.int64),
+        np.array([kind for _, kind in rows], dtype=np.int64),
+    )
+    columns = {SIZE: made.size, OF_ADDED: made.added, OF_REVISED: made.revised}
+    return {
+        name_of(question, what): _asked(question, what, made.judgment, column.astype(np.float64))
+        for what, column in columns.items()
+    }
+
+
+def _origin(entry: Entry) -> int:
+    if any(origin.startswith("r") for origin in entry["origins"]):
+        return DRAFTED
+    return REVISED if entry["origins"] else ADDED
+
+
+def _asked(question: Question, what: str, judgment: Ints, value: Floats) -> Asked:
+    number = Question(name_of(question, what), Kind.SCALE, question.prompt)
+    return Asked(number, ("",), judgment, np.zeros(len(judgment), dtype=np.int64), value)

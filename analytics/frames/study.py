@@ -1,0 +1,141 @@
+"""A study's frame: what each group of raters gave, question by question."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.frames.answers import AnswersFrame, answers_frame, countable_questions
+from analytics.frames.pairs import JUDGES, PairFrame, PairGroup, asked_in_turns, pair_frames
+from analytics.statistics.core.tidy import MISSING
+from evaluation.models import Study
+from evaluation.protocols import Kind, Over, Question
+
+
+@dataclass(frozen=True, eq=False)
+class RaterGroup:
+    """Raters who are read together; `per_rater` counts judgments by pseudonym, replicates of a judge once."""
+
+    key: str
+    label: str
+    kind: str
+    heuristic: bool
+    judgments: int
+    items: int
+    per_rater: Mapping[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFrame:
+    """The arrays of a study: `pairs` of each preference between two responses, `answers` of its other questions.
+
+    `questions` are those that can be counted, in the order of the form. `systems` has the kind of each system by key.
+    """
+
+    questions: tuple[Question, ...]
+    groups: tuple[RaterGroup, ...]
+    pairs: tuple[PairFrame, ...]
+    answers: AnswersFrame | None
+    systems: Mapping[str, str]
+    items: int
+    queries: int
+
+    @property
+    def unanswered(self) -> tuple[Question, ...]:
+        """Preferences between two responses that nobody has answered, of a study that asks for several."""
+        asked = [each for each in self.questions if each.kind == Kind.PREFERENCE] if self.pairs else []
+        if len(asked) < 2 or asked_in_turns(asked):
+            return ()
+        known = {frame.preference.key for frame in self.pairs if frame.preference}
+        return tuple(each for each in asked if each.key not in known)
+
+    @property
+    def judges_apart(self) -> tuple[RaterGroup, ...]:
+        """The groups without that of all judges, each of whom is a group of its own already."""
+        return tuple(group for group in self.groups if group.kind != JUDGES)
+
+
+def study_frame(study: Study) -> StudyFrame:
+    """The study's main items that are not withdrawn, and the counting judgments of each group of raters.
+
+    Questions are those of the latest revision; texts can't be counted.
+    """
+    questions = countable_questions(study)
+    compares = study.protocol_object.compares_pairs
+    paired = {each.key for each in questions if compares and is_of_pairs(each)}
+    others = [each.key for each in questions if each.key not in paired]
+    pairs = tuple(pair_frames(study)) if compares else ()
+    answers = answers_frame(study, others) if others or not compares else None
+    if answers is not None:
+        items, queries = len(answers.items), len(answers.items.queries)
+    else:
+        items, queries = len(pairs[0].items), len(pairs[0].items.queries)
+    return StudyFrame(
+        questions=questions,
+        groups=tuple(_groups(pairs, answers)),
+        pairs=pairs,
+        answers=answers,
+        systems=dict(study.systems.values_list("key", "kind")),
+        items=items,
+        queries=queries,
+    )
+
+
+def is_of_pairs(question: Question) -> bool:
+    """True of what is counted over two responses that are compared: the preference, and the list of follow-ups."""
+    if question.kind == Kind.CHECKLIST:
+        return question.over == Over.FOLLOW_UP_RESPONSE
+    return question.kind == Kind.PREFERENCE
+
+
+def _groups(pairs: Iterable[PairFrame], answers: AnswersFrame | None) -> Iterable[RaterGroup]:
+    """Of all questions together. Who answered other questions too is counted by those, which are of all judgments."""
+    found: dict[str, list[PairGroup]] = {}
+    for frame in pairs:
+        for group in frame.groups:
+            found.setdefault(group.key, []).append(group)
+    of_answers = {group.key: group for group in answers.groups} if answers is not None else {}
+    for key in dict.fromkeys([*of_answers, *found]):
+        if key in of_answers:
+            known = of_answers[key]
+            yield RaterGroup(
+                key,
+                known.label,
+                known.kind,
+                known.heuristic,
+                known.n_judgments,
+                known.n_items,
+                dict(zip(known.raters, known.per_rater, strict=True)),
+            )
+        else:
+            yield _group_of_pairs(found[key])
+
+
+def _group_of_pairs(parts: list[PairGroup]) -> RaterGroup:
+    first = parts[0]
+    read = first.read if len(parts) == 1 else np.unique(np.concatenate([part.read for part in parts]))
+    judged = [part.judgments.item[part.judgments.label != MISSING] for part in parts]
+    return RaterGroup(
+        first.key,
+        first.label,
+        first.kind,
+        first.heuristic,
+        len(read),
+        len(np.unique(np.concatenate(judged))),
+        judgments_per_rater(parts),
+    )
+
+
+def judgments_per_rater(parts: Iterable[PairGroup]) -> dict[str, int]:
+    """By pseudonym; what one rater said of one item under several preferences is one judgment."""
+    parts = list(parts)
+    names = sorted({name for part in parts for name in part.judgments.raters})
+    place = {name: at for at, name in enumerate(names)}
+    size = 1 + max((int(part.judgments.item.max(initial=0)) for part in parts), default=0)
+    judged = [
+        np.array([place[name] for name in part.judgments.raters])[part.judgments.rater] * size
+        + part.judgments.item
+        for part in parts
+    ]
+    times = np.bincount(np.unique(np.concatenate(judged)) // size, minlength=len(names))
+    return dict(zip(names, times.tolist(), strict=True))

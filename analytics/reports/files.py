@@ -1,0 +1,43 @@
+"""A report as a file: JSON, Markdown, or one HTML page that needs nothing else."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
+from django.utils.safestring import mark_safe
+
+from analytics.reports.markdown import report_markdown
+from analytics.reports.page import report_page
+
+STYLESHEETS = ("css/assay.css", "css/report.css")
+
+
+def report_json(report: dict[str, Any]) -> str:
+    """Keys are sorted: a report that was kept in PostgreSQL has lost the order in which they were made."""
+    return json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False, sort_keys=True) + "\n"
+
+
+def report_html(report: dict[str, Any]) -> str:
+    context = {"page": report_page(report), "report": report, "css": mark_safe(_css())}  # noqa: S308 - our own files
+    return render_to_string("analytics/report_file.html", context)
+
+
+def _css() -> str:
+    return "\n".join(Path(_found(name)).read_text("utf-8") for name in STYLESHEETS)
+
+
+def _found(name: str) -> str:
+    path = finders.find(name)
+    if not isinstance(path, str):
+        raise FileNotFoundError(f"The stylesheet {name} is missing from the static files.")
+    return path
+
+
+FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "json": report_json,
+    "md": report_markdown,
+    "html": report_html,
+}

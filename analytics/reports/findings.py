@@ -1,0 +1,72 @@
+"""The findings of a report: only what its tests support, corrected within their family."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from analytics.figures.families import LEAST_QUERIES, correct
+from analytics.figures.figure import Figure
+from analytics.figures.registry import FIGURES
+from analytics.figures.report_view import ReportView, subject
+
+Record = dict[str, Any]
+
+
+def correct_tests(records: Iterable[Record]) -> None:
+    """Corrects the tests of each group of raters, family by family over all questions, and completes the records."""
+    records = list(records)
+    families: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        for each in FIGURES[record["figure"]].tests(record):
+            families.setdefault((record["group"], each.family), []).append(each.test)
+    for tests in families.values():
+        correct(tests)
+    for record in records:
+        FIGURES[record["figure"]].settle(record)
+
+
+def findings(view: ReportView) -> list[Record]:
+    """Of the leading group of raters: people, or others if there are none."""
+    group = view.leading
+    if group["heuristic"]:
+        return []
+    found: list[Record] = []
+    tests: list[Record] = []
+    for question in view.questions:
+        records = view.group_in(question, group)
+        if records is None:
+            continue
+        for figure in _present(records):
+            found += [
+                {"anchor": figure.heading, **_named(view, question, each)}
+                for each in figure.findings(view, records, question)
+            ]
+            tests += [each.test for each in figure.tests(records[figure.key])]
+    return found or list(_too_few(tests, subject(group)))
+
+
+def _present(records: Record) -> list[Figure]:
+    present = [figure for key, figure in FIGURES.items() if key in records]
+    return sorted(present, key=lambda figure: (figure.finding_place, figure.key))
+
+
+def _named(view: ReportView, question: Record, finding: Record) -> Record:
+    """The finding with its question, in its heading too where there are several."""
+    heading = f"{finding['heading']}: {question['prompt']}" if view.several_questions else finding["heading"]
+    return {**finding, "heading": heading, "question": question["key"], "supported": True}
+
+
+def _too_few(tests: list[Record], who: str) -> Iterator[Record]:
+    """That nothing is said where no test has the queries for it."""
+    if not tests or any(test["n"] >= LEAST_QUERIES for test in tests):
+        return
+    most = max(test["n"] for test in tests)
+    queries = "One query was" if most == 1 else f"At most {most:,} queries were"
+    yield {
+        "kind": "too_few",
+        "supported": False,
+        "about": "Findings",
+        "heading": "Too few queries to say",
+        "text": f"{queries} judged by {who} in any comparison. Below {LEAST_QUERIES} queries the report draws no "
+        "conclusion; the figures stand below with their intervals.",
+        "anchor": "methods",
+    }

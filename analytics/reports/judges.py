@@ -1,0 +1,147 @@
+"""The judges of a report: how each was asked, what came back, and what must be said of it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analytics.figures.figure_input import PAIRS
+from analytics.figures.report_view import ReportView, joined
+from analytics.frames.pairs import DEFAULT_RULE
+from analytics.frames.study import StudyFrame
+from analytics.statistics.core.tidy import MISSING
+from evaluation.models import Outcome, Rater, Study
+from evaluation.selectors import judges_in_figures, outcomes_of_judges
+
+Record = dict[str, Any]
+BOTH = "both"
+# What each rule does with several readings of a preference, as the end of a sentence.
+REDUCTIONS = {
+    "majority": "the most common label, a tie without a unique one",
+    "mean": "the mean of the preferences, and the label on its side of one half",
+    "both_ways": "a tie where the two orders of a sample differ, and samples by majority",
+}
+# The same of other questions, by their form.
+REDUCED = {
+    "rated": "the mean of numbers, the majority of yes and no",
+    "choice": "the majority of labels",
+    "picks": "the majority of picks",
+    "ranking": "the mean of ranks, ranked anew",
+    PAIRS: "by the judge's own rule for preferences",
+    "entries": "the majority of decisions about a drafted entry, the means of sizes and shares of sets",
+}
+WITH_PEOPLE = "which people did not: it saw more than people did"
+WITHOUT_PEOPLE = "which no person is shown"
+
+
+def judges(study: Study, frame: StudyFrame) -> list[Record]:
+    """Every judge in figures, those too of which nothing could be read."""
+    outcomes = outcomes_of_judges(study)
+    hidden = _hidden(study, frame)
+    found = []
+    for rater in judges_in_figures(study):
+        record = _describe(rater, outcomes[rater.pk], hidden)
+        if record["judgments"] and not _has_verdicts(frame, rater.pseudonym):
+            read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
+            if read:
+                record["caveats"].append(
+                    f"{record['label']} was not asked which response is better; what it checked is under the "
+                    "follow-ups."
+                )
+        found.append(record)
+    return found
+
+
+def is_asked_both_ways(record: Mapping[str, Any]) -> bool:
+    return bool(record["orders"] == BOTH or record["reduction"] == "both_ways")
+
+
+def _hidden(study: Study, frame: StudyFrame) -> str:
+    """A caution about a judge that saw the reference; none where people were shown it too."""
+    if study.show_references:
+        return ""
+    people = any(group.kind == Rater.Kind.PERSON for group in frame.groups)
+    return WITH_PEOPLE if people else WITHOUT_PEOPLE
+
+
+def _has_verdicts(frame: StudyFrame, key: str) -> bool:
+    """False of a judge that was asked in a study of preferences, and never for one."""
+    if frame.answers is not None or not frame.pairs:
+        return True
+    return any(
+        group.key == key and bool((group.judgments.label != MISSING).any())
+        for pairs in frame.pairs
+        for group in pairs.groups
+    )
+
+
+def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
+    label = rater.label or rater.pseudonym
+    about = rater.about
+    total = sum(outcomes.values())
+    caveats = (
+        [f"{label} saw the human-written reference, {hidden}."] if about.get("reference") and hidden else []
+    )
+    if not total:
+        caveats.append(f"{label} has judged nothing yet.")
+    elif not outcomes.get(Outcome.OK):
+        caveats.append(f"{label} is in no figure: nothing could be read of its {total:,} judgments.")
+    return {
+        "rater": rater.pseudonym,
+        "label": label,
+        "judge": str(about.get("judge", "")),
+        "version": about.get("version"),
+        "model": str(about.get("model", "")),
+        "reference": bool(about.get("reference")),
+        "orders": str(about.get("orders", "")),
+        "samples": about.get("samples"),
+        "reduction": about.get("reduction") or DEFAULT_RULE,
+        "questions": list(about.get("questions") or []),
+        "purpose": str(about.get("purpose", "")),
+        "heuristic": bool(about.get("heuristic")),
+        "judgments": total,
+        "outcomes": [_outcome(outcome, outcomes.get(outcome, 0), total) for outcome in Outcome.values],
+        "caveats": caveats,
+    }
+
+
+def _outcome(outcome: str, n: int, total: int) -> Record:
+    return {"outcome": outcome, "n": n, "share": n / total if total else None}
+
+
+def methods(view: ReportView) -> Iterator[str]:
+    """Judges by name, and how their readings became answers."""
+    if not view.judges:
+        return
+    yield from _named(view.judges)
+    forms = {question["form"] for question in view.questions}
+    if PAIRS in forms:
+        for rule, meaning in REDUCTIONS.items():
+            those = [
+                judge["label"] for judge in view.judges if judge["reduction"] == rule and _is_repeated(judge)
+            ]
+            if those:
+                yield f"Several readings of an item by {', '.join(those)} count as one: {meaning}."
+    if forms - {PAIRS}:
+        rules = "; ".join(meaning for form, meaning in REDUCED.items() if form in forms)
+        yield f"Several readings of an item by one judge count as one: {rules}."
+    for judge in view.judges:
+        yield from judge["caveats"]
+
+
+def _named(judges: list[Record]) -> Iterator[str]:
+    """Judges and, apart from them, heuristics."""
+    for one, several, is_heuristic in (("Judge", "Judges", False), ("Heuristic", "Heuristics", True)):
+        labels = [judge["label"] for judge in judges if judge["heuristic"] == is_heuristic]
+        if labels:
+            yield f"{several if len(labels) > 1 else one}: {joined(labels)}."
+    if any(judge["heuristic"] for judge in judges):
+        yield (
+            "A heuristic reads no response: it stands beside the judges for comparison, and is neither among the "
+            "judges together nor in any finding."
+        )
+
+
+def _is_repeated(judge: Mapping[str, Any]) -> bool:
+    """True where an item has several readings; where it is not known, where a rule for them was chosen."""
+    if is_asked_both_ways(judge):
+        return True
+    return bool(judge["reduction"] != DEFAULT_RULE if judge["samples"] is None else judge["samples"] > 1)

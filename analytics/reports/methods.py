@@ -1,0 +1,49 @@
+"""The methods paragraph of a report, a sentence each."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from analytics.figures.registry import FIGURES
+from analytics.figures.report_view import ReportView, joined
+from analytics.frames.pairs import asked_in_turns
+from analytics.reports import judges
+from evaluation.models import Study
+from evaluation.protocols import Kind, Question
+
+# How the intervals of every figure are made.
+INTERVALS = (
+    "Intervals are 95 % t intervals over queries, with the standard error that leaving out one query at a time gives: "
+    "of the logit for shares and for means between the ends of a scale, of Fisher's z for correlations, alpha and "
+    "kappa, of the figure itself otherwise.",
+    "Where every query lies at the same end of its range, Wilson's interval over the queries stands instead, and says "
+    "so.",
+)
+
+
+def methods(study: Study, view: ReportView, spec: dict[str, Any]) -> list[str]:
+    counts = view.report["counts"]
+    figures = sorted(
+        (figure for key, figure in FIGURES.items() if key in view.figures),
+        key=lambda figure: (figure.place, figure.key),
+    )
+    sentences = [
+        f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
+        f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
+        *INTERVALS,
+        *(sentence for figure in figures for sentence in figure.methods(view)),
+        *_wordings(view, spec),
+        *judges.methods(view),
+    ]
+    return list(dict.fromkeys(sentences))
+
+
+def _wordings(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
+    """Sentences on several preferences, or on one in two wordings."""
+    if len(view.pairs) > 1:
+        quoted = joined([f"“{pair.prompt}”" for pair in view.pairs])
+        yield f"Each preference is reported by itself: {quoted}."
+        return
+    asked = [each for each in map(Question.from_json, spec["questions"]) if each.kind == Kind.PREFERENCE]
+    if view.pairs and len(asked) > 1 and asked_in_turns(asked):
+        both = joined([f"“{question.prompt}”" for question in asked])
+        yield f"The preference is asked for in two wordings, with the context and without it: {both}."

@@ -1,0 +1,92 @@
+"""From a report to what is read: the one view model of page, file and Markdown."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block, Page, Section, Summary
+from analytics.display.tables import Builder, columns, count, head
+from analytics.figures.figure import Figure, StudyFigure
+from analytics.figures.headings import ordered
+from analytics.figures.registry import FIGURES
+from analytics.figures.report_view import Record, ReportView
+from analytics.reports.strip import group_facts, left_out, notice
+from evaluation.protocols import PROTOCOLS
+
+REASONS = {
+    "excluded": "excluded, of themselves or with their rater",
+    "skipped": "skipped",
+    "unparsed": "replies of judges that could not be read",
+    "refused": "refused by a judge",
+    "truncated": "replies of judges that were cut off",
+    "failed": "failed calls of judges",
+    "excluded_self": "left out against self-preference",
+    "surplus": "late judgments of items that had enough",
+    "withdrawn item": "of withdrawn items",
+    "run not in figures": "of judges' runs that are in no figure: trials, anchors, unfinished or superseded ones",
+}
+
+
+def report_page(report: Record) -> Page:
+    """The report in words, tables and plots."""
+    view = ReportView(report)
+    figures = [figure for _, found in _by_heading(view) for figure in found]
+    return Page(
+        title=report["study"]["title"],
+        status=report["study"]["status"],
+        facts=(*group_facts(view, view.leading, figures), left_out(report)),
+        findings=tuple({"anchor": "methods", **finding} for finding in report["findings"]),
+        sections=(*_sections(view), _methods(report)),
+        notice=notice(view),
+        leading=view.leading["label"],
+        others=tuple(
+            Summary(group["label"], group_facts(view, group, figures))
+            for group in view.voices
+            if group is not view.leading
+        ),
+    )
+
+
+def _by_heading(view: ReportView) -> Iterator[tuple[str, list[Figure]]]:
+    """The figures that a report can have under each heading, in their order."""
+    protocol = PROTOCOLS.get(view.report["study"]["protocol"])
+    for heading in ordered(protocol.headings if protocol else ()):
+        here = [
+            figure
+            for figure in FIGURES.values()
+            if figure.heading == heading.key
+            and (figure.key in view.figures or isinstance(figure, StudyFigure))
+        ]
+        yield heading.key, sorted(here, key=lambda figure: (figure.place, figure.key))
+
+
+def _sections(view: ReportView) -> Iterator[Section]:
+    protocol = PROTOCOLS.get(view.report["study"]["protocol"])
+    headings = {heading.key: heading for heading in ordered(protocol.headings if protocol else ())}
+    for key, figures in _by_heading(view):
+        shown = [(figure, blocks) for figure in figures if (blocks := tuple(figure.blocks(view)))]
+        if not shown:
+            continue
+        heading = headings[key]
+        title = next(filter(None, (figure.title(view) for figure, _ in shown)), heading.title)
+        intro = next(filter(None, (figure.intro(view) for figure, _ in shown)), "")
+        yield Section(
+            key, title, heading.short, tuple(block for _, blocks in shown for block in blocks), intro
+        )
+
+
+def _methods(report: Record) -> Section:
+    counts = report["counts"]
+    build = Builder("Judgments of main items that are in no figure.", columns(["Reason", "Judgments"]))
+    for part in counts["left_out"]:
+        build.add(head(REASONS.get(part["reason"], part["reason"])), count(part["n"]))
+    text = () if counts["left_out"] else ("Nothing was left out: every judgment of a main item counts.",)
+    blocks = (
+        Block("Left out", text, tables=(build.build(),) if counts["left_out"] else ()),
+        Block("How the figures are made", (*report["methods"], _revisions(report))),
+    )
+    return Section("methods", "Left out, and methods", "Methods", blocks)
+
+
+def _revisions(report: Record) -> str:
+    revisions = report["study"]["revisions"]
+    named = ", ".join(f"{each['number']} ({each['spec_hash'][:12]})" for each in revisions)
+    return f"Revision {named}." if len(revisions) == 1 else f"Pooled over revisions {named}."

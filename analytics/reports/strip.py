@@ -1,0 +1,86 @@
+"""The strip at the top of a report: who judged, what was left out, and what must not be taken for people's work."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.figures.figure import Figure
+from analytics.figures.report_view import SIMULATED, Record, ReportView, tag_of
+from evaluation.facts import Fact
+
+PLURALS = {
+    "person": ("person", "people"),
+    "judge": ("judge", "judges"),
+    "judges": ("judge", "judges"),
+    SIMULATED: ("simulated rater", "simulated raters"),
+}
+# Reasons that are no adjective, as they stand after a number.
+LEFT_OUT = {"run not in figures": "of runs not in figures", "withdrawn item": "of withdrawn items"}
+# Headings whose facts are of the first question alone.
+AGREEMENT = ("agreement", "judges")
+
+
+def group_facts(view: ReportView, group: Record, figures: Iterable[Figure]) -> tuple[Fact, ...]:
+    """A group's strip: its judgments, its agreement on the first question, and what stands out first."""
+    figures = list(figures)
+    agreement: list[Fact] | None = None
+    outstanding: list[Fact] = []
+    for question, records in _answered(view, group):
+        present = [figure for figure in figures if figure.key in records]
+        if agreement is None:
+            agreement = [
+                fact
+                for figure in present
+                if figure.heading in AGREEMENT
+                for fact in figure.facts(view, records, question)
+            ]
+        outstanding = [
+            fact
+            for figure in present
+            if figure.heading not in AGREEMENT
+            for fact in figure.facts(view, records, question)
+        ]
+        if outstanding:
+            break
+    return (_judgments(group), *(agreement or ()), *outstanding)
+
+
+def _answered(view: ReportView, group: Record) -> Iterator[tuple[Record, Record]]:
+    """The questions with the group's records; the leading group is stood in for where it was not asked."""
+    for question in view.questions:
+        found = view.lead(question) if group is view.leading else view.group_in(question, group)
+        if found is not None:
+            yield question, found
+
+
+def _judgments(group: Record) -> Fact:
+    """A group's own: groups stand beside each other and are never added up."""
+    n, raters = group["items"], group["raters"]
+    one, many = PLURALS[group["kind"]]
+    detail = f"{n:,} item{'s' if n != 1 else ''}, {raters:,} {one if raters == 1 else many}"
+    return Fact("Judgments", f"{group['judgments']:,}", detail, tag=tag_of(group))
+
+
+def left_out(report: Record) -> Fact:
+    counts = report["counts"]
+    parts = []
+    if counts["excluded_raters"]:
+        n = counts["excluded_raters"]
+        parts.append(f"{n:,} rater{'s' if n != 1 else ''} excluded")
+    parts += [
+        f"{part['n']:,} {LEFT_OUT.get(part['reason'], part['reason'].replace('_', ' '))}"
+        for part in counts["left_out"]
+        if part["reason"] != "excluded" or not counts["excluded_raters"]
+    ]
+    total = sum(part["n"] for part in counts["left_out"])
+    return Fact("Left out", f"{total:,}", ", ".join(parts) or "every judgment counts")
+
+
+def notice(view: ReportView) -> str:
+    """Simulated raters must not be taken for people."""
+    kinds = {group["kind"] for group in view.groups}
+    if SIMULATED not in kinds:
+        return ""
+    if view.leading["kind"] == SIMULATED:
+        return (
+            "Simulated: a program drew these judgments to try the study out. Nobody has judged anything yet."
+        )
+    return "Some judgments are by simulated raters. They are marked as such and never pooled with those of people."

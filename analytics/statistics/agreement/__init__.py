@@ -1,0 +1,1 @@
+"""Agreement among raters."""

@@ -1,0 +1,180 @@
+"""Percentage agreement among raters, and its difference between two arms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import scipy
+
+from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
+from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
+from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.tidy import MISSING, TIE, Bools, Floats, Ints, split
+
+FEW_JUDGMENTS = "items with fewer than two judgments"
+TIED_ITEMS = "items whose most common label is a tie"
+ONE_ARM_ONLY = "queries and pairs without such an item in the other arm"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Percentage agreement over all items, and without those whose unique most common label is a tie."""
+
+    with_ties: Estimate
+    without_ties: Estimate
+
+
+@dataclass(frozen=True)
+class AgreementDifference:
+    """Agreement in the second arm less that in the first, its paired t-test, and its sign-flip test `test`.
+
+    `statistic` and `p_value` are the t-test's, None where it is undefined; `test_undefined` then says why. `test` is
+    None where the arms share no query.
+    """
+
+    difference: Estimate
+    statistic: float | None
+    degrees_of_freedom: int | None
+    p_value: float | None
+    test_undefined: str = ""
+    test: Tested | None = None
+
+
+def majority(counts: Ints) -> npt.NDArray[np.int8]:
+    """The label that more than half of an item's judgments give, or MISSING; counts (n, k), result (n,)."""
+    if not counts.shape[1]:
+        return np.full(len(counts), MISSING, dtype=np.int8)
+    top = counts.argmax(axis=1)
+    most = counts[np.arange(len(counts)), top]
+    return np.where(2 * most > counts.sum(axis=1), top, MISSING).astype(np.int8)
+
+
+def item_agreement(counts: Ints) -> Floats:
+    """Share of each item's judgments equal to its most common label; nan with fewer than two judgments."""
+    judged = counts.sum(axis=1)
+    shares = np.full(len(counts), np.nan)
+    np.divide(counts.max(axis=1, initial=0), judged, out=shares, where=judged >= 2)
+    return shares
+
+
+def mode_is(counts: Ints, label: int) -> Bools:
+    """True where `label` is the one most common label of an item; counts (n, k), result (n,)."""
+    others = np.delete(counts, label, axis=1)
+    return np.asarray(counts[:, label] > others.max(axis=1, initial=0))
+
+
+def agreement(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: int | None = TIE) -> Agreement:
+    """Percentage agreement (ContextEval, section 5, footnote 3) of counts (n, k) on items of `query` (n,).
+
+    An item's agreement is the share of its judgments equal to its most common label; the figure is the
+    mean over items, the interval comes from resampling queries. Without ties, an item whose unique most
+    common label is `tie` is left out, while one without a unique label stays: three different labels are
+    a third. Items with fewer than two judgments are left out of both. `tie` is None for labels without one.
+    """
+    shares = item_agreement(counts)
+    usable = np.isfinite(shares)
+    few = int(np.count_nonzero(~usable))
+    with_ties = _mean_agreement(shares, query, usable, {FEW_JUDGMENTS: few}, resample)
+    if tie is None:
+        reason = "The labels of this question have no tie."
+        return Agreement(with_ties, undefined(reason, level=resample.level))
+    tied = usable & mode_is(counts, tie)
+    parts = {FEW_JUDGMENTS: few, TIED_ITEMS: int(np.count_nonzero(tied))}
+    return Agreement(with_ties, _mean_agreement(shares, query, usable & ~tied, parts, resample))
+
+
+def agreement_by_group(
+    counts: Ints, query: Ints, groups: Ints, n_groups: int, *, resample: ResampleSpec, tie: int | None = TIE
+) -> tuple[Agreement, ...]:
+    """`agreement` for each code of `groups` (n,), 0 to n_groups - 1; a negative code is in no group."""
+    return tuple(
+        agreement(counts[index], query[index], resample=resample, tie=tie)
+        for index in split(groups, n_groups)
+    )
+
+
+def agreement_difference(
+    counts: Ints,
+    query: Ints,
+    pair: Ints,
+    arm: Ints,
+    *,
+    first: int,
+    second: int,
+    tests: Randomization,
+    ties: bool = True,
+    tie: int = TIE,
+    level: float = 0.95,
+) -> AgreementDifference:
+    """Difference in percentage agreement between arm `second` and arm `first` (ContextEval, Table 4).
+
+    Items are matched by query and pair, several of one match averaged; matches found in one arm only are
+    left out. The interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their
+    pairs. `ties=False` leaves out items whose unique most common label is `tie` before matching.
+    """
+    if first == second:
+        raise ParameterError("Two different arms are needed for a difference.")
+    shares = item_agreement(counts)
+    usable = np.isfinite(shares)
+    if not ties:
+        usable &= ~mode_is(counts, tie)
+    match = query.astype(np.int64) * (int(pair.max(initial=0)) + 1) + pair
+    one, other = (_mean_by_match(shares, match, usable & (arm == code)) for code in (first, second))
+    shared, at_one, at_other = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
+    dropped = int(np.count_nonzero(~usable & ((arm == first) | (arm == second))))
+    parts = present(
+        {
+            FEW_JUDGMENTS if ties else f"{FEW_JUDGMENTS}, and {TIED_ITEMS}": dropped,
+            ONE_ARM_ONLY: len(one[0]) + len(other[0]) - 2 * len(shared),
+        }
+    )
+    found = _paired_test(one[1][at_one], other[1][at_other], parts, level)
+    if not len(shared):
+        return found
+    query_of = shared // (int(pair.max(initial=0)) + 1)
+    changes = other[1][at_other] - one[1][at_one]
+    return replace(found, test=sign_flip(changes, query_of, tests.of(first, second)).two_sided)
+
+
+def _mean_agreement(
+    shares: Floats, query: Ints, used: Bools, parts: dict[str, int], resample: ResampleSpec
+) -> Estimate:
+    return mean_estimate(
+        shares[used],
+        query[used],
+        unit="items",
+        resample=resample,
+        left_out=present(parts),
+        empty="No item is left to compute agreement on.",
+        share=True,
+    )
+
+
+def _mean_by_match(shares: Floats, match: Ints, used: Bools) -> tuple[Ints, Floats]:
+    """The matches that occur among the used items, ascending, and the mean agreement of each."""
+    values, inverse, sizes = np.unique(match[used], return_inverse=True, return_counts=True)
+    return values, np.bincount(inverse, weights=shares[used], minlength=len(values)) / np.maximum(sizes, 1)
+
+
+def _paired_test(one: Floats, other: Floats, parts: tuple[LeftOut, ...], level: float) -> AgreementDifference:
+    n = len(one)
+    if n == 0:
+        reason = "The two arms share no query and pair."
+        nothing = undefined(reason, unit="query-pair matches", level=level, left_out=parts)
+        return AgreementDifference(nothing, None, None, None, reason)
+    differences = other - one
+    mean = float(differences.mean())
+    if n < 2 or np.ptp(differences) < 1e-12:  # equal shares may differ in their last bit
+        reason = (
+            "A paired test needs at least two shared queries."
+            if n < 2
+            else "The difference is the same on every shared query, so it has no variance to test against."
+        )
+        flat = Estimate(mean, None, None, n, "query-pair matches", level, "", parts, reason)
+        return AgreementDifference(flat, None, None, None, reason)
+    result = scipy.stats.ttest_rel(other, one)
+    low, high = result.confidence_interval(level)
+    estimate = Estimate(mean, float(low), float(high), n, "query-pair matches", level, "paired t-test", parts)
+    return AgreementDifference(estimate, float(result.statistic), n - 1, float(result.pvalue))

@@ -1,0 +1,266 @@
+"""Tests by randomization over queries: they ask for no variance, and so always give a p-value.
+
+`sign_flip` tests one number per query against zero: under the hypothesis each could as well have had the other sign.
+`two_sample` tests whether two sets of queries have the same mean: each query could as well be in the other set.
+Queries with equal numbers are interchangeable, so all outcomes are counted wherever there are few of them, and always
+with up to 20 queries; otherwise outcomes are drawn. Neither depends on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+
+import numpy as np
+import scipy
+
+from analytics.statistics.core.estimates import ParameterError, TidyDataError
+from analytics.statistics.core.jackknife import CHUNK_BYTES
+from analytics.statistics.core.resampling import divide, sum_by
+from analytics.statistics.core.tidy import Bools, Floats, Ints
+from evaluation.design import derived_seed
+
+# All outcomes are counted up to so many queries, and of more queries up to so many outcomes: counting them takes about
+# as long as drawing does.
+FEW_QUERIES, MOST_OUTCOMES = 20, 2**14
+# Drawing ends when so many draws are as extreme as what was observed: a p-value that large is known well enough.
+ENOUGH_HITS = 500
+# So many draws at least, and so many times as many as a p-value at the level needs to be reached at all.
+LEAST_DRAWS, DRAWS_AT_LEVEL = 10_000, 100
+FIRST_CHUNK = 1_024
+# Sums closer together than this part of what they sum up differ by rounding only.
+ROUNDING = 1e-9
+DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class Randomization:
+    """How outcomes are drawn where they can't be counted: the seed, and the least level that a p must be held against.
+
+    With m tests in a family the level is alpha / m. Every test draws from a generator of its own, so that its p-value
+    does not depend on which others were made.
+    """
+
+    seed: int
+    level: float = 0.05
+
+    def __post_init__(self) -> None:
+        if not 0 < self.level < 1:
+            raise ParameterError("The level of a test must lie between 0 and 1.")
+
+    def of(self, *cell: object) -> Randomization:
+        """The same for the test of one cell of a figure, such as a pair of systems in two arms."""
+        return replace(self, seed=derived_seed(self.seed, *cell))
+
+    @property
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed)
+
+    @property
+    def draws(self) -> int:
+        """How many at most."""
+        return max(LEAST_DRAWS, ceil(DRAWS_AT_LEVEL / self.level))
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A two-sided p-value, over how many queries, and how it was found."""
+
+    p_value: float
+    n: int
+    method: str
+
+
+@dataclass(frozen=True)
+class SignFlip:
+    """The chance `tail` of a sum at least as far from zero, on the side that was observed: `side` is -1, 0 or 1."""
+
+    side: int
+    tail: float
+    n: int
+    method: str
+
+    def one_sided(self, side: int) -> float:
+        """The p-value of a sum on that side (1 or -1). On the other side than observed it is at least one half."""
+        if side not in (-1, 1):
+            raise ParameterError("A one-sided test is of 1 (above zero) or of -1 (below).")
+        return self.tail if self.side in (side, 0) else 1 - self.tail
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided."""
+        return min(1.0, 2 * self.tail)
+
+    @property
+    def two_sided(self) -> Tested:
+        return Tested(self.p_value, self.n, self.method)
+
+
+def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
+    """Sign-flip test of the sum of `values` (m,), whose rows of one `query` (m,) keep a common sign.
+
+    Give differences from the hypothesis: scores less one half, or a query's mean in one arm less that in the other. The
+    sum weighs queries as the mean of all rows does; for a mean over queries give one row each. Outcomes are signs that
+    are drawn independently for every query (Fisher 1935, section 21); a drawn p-value is that of Besag and Clifford
+    (1991), which is not below its level more often than it says.
+    """
+    if values.shape != query.shape or values.ndim != 1:
+        raise TidyDataError("A sign-flip test needs a query for each value.")
+    _, codes = np.unique(query, return_inverse=True)
+    n = int(codes.max(initial=-1)) + 1
+    sums = np.round(sum_by(codes, values, n), DECIMALS)
+    size, times = np.unique(np.abs(sums[sums != 0]), return_counts=True)
+    room = ROUNDING * max(float(size @ times), 1e-300)
+    observed = float(np.abs(sums.sum()))
+    side = 0 if observed <= room else int(np.sign(sums.sum()))
+    if _few_outcomes(times):
+        outcomes, chance = _all_sums(size, times)
+        tail, how = float(chance[outcomes >= observed - room].sum()), "exact"
+    else:
+        tail, how = _drawn_tail(
+            lambda rng, count: _drawn_sums(size, times, rng, count) >= observed - room, int(times.sum()), spec
+        )
+    return SignFlip(side, min(1.0, tail), n, f"sign-flip over queries, {how}")
+
+
+def two_sample(one: Floats, other: Floats, spec: Randomization) -> Tested:
+    """Permutation test of the difference of the means of `one` (n,) and `other` (m,), one value per query.
+
+    The statistic is Welch's t, so that the test holds its level for large samples of different spread too (Janssen
+    1997). Two-sided.
+    """
+    pooled = np.round(np.concatenate([one, other]), DECIMALS)
+    n, n_one = len(pooled), len(one)
+    if not n_one or n_one == n:
+        raise TidyDataError("Two samples are needed, each with a query at least.")
+    value, times = np.unique(pooled, return_counts=True)
+    value = value - pooled.mean()
+    totals = np.array([n, times @ value, times @ value**2], dtype=np.float64)
+
+    def extreme(size_sum_square: Floats) -> Bools:
+        return np.asarray(_welch(size_sum_square, totals) >= observed * (1 - ROUNDING))
+
+    place = np.searchsorted(np.unique(pooled), np.round(one, DECIMALS))
+    mine = value[place]
+    observed = float(_welch(np.array([[n_one, mine.sum(), (mine**2).sum()]]), totals)[0])
+    if _few_outcomes(times):
+        outcomes, chance = _all_shares(value, times, n_one)
+        tail, how = float(chance[extreme(outcomes)].sum()), "exact"
+    else:
+        tail, how = _drawn_tail(
+            lambda rng, count: extreme(_drawn_shares(value, times, n_one, rng, count)), len(value), spec
+        )
+    return Tested(min(1.0, tail), n, f"permutation of queries, {how}")
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """The p-values of a family after Holm's correction (Holm 1979), in the order given."""
+    p = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    raised = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    corrected = np.empty(len(p))
+    corrected[order] = np.minimum(raised, 1.0)
+    return tuple(corrected.tolist())
+
+
+def _few_outcomes(times: Ints) -> bool:
+    return bool(times.sum() <= FEW_QUERIES or np.log2(times + 1.0).sum() <= np.log2(MOST_OUTCOMES))
+
+
+def _all_sums(size: Floats, times: Ints) -> tuple[Floats, Floats]:
+    """Every sum that signs can give to `times` numbers of each `size`, and its chance."""
+    sums, chance = np.zeros(1), np.ones(1)
+    for each, n in zip(size, times, strict=True):
+        positive = np.arange(n + 1)
+        sums = np.add.outer(sums, each * (2 * positive - n)).ravel()
+        chance = np.multiply.outer(chance, _binomial(int(n))).ravel()
+    return sums, chance
+
+
+@lru_cache(maxsize=256)
+def _binomial(n: int) -> Floats:
+    """Chances (n + 1,) of each number of positive signs."""
+    return np.asarray(scipy.stats.binom.pmf(np.arange(n + 1), n, 0.5))
+
+
+def _drawn_sums(size: Floats, times: Ints, rng: np.random.Generator, count: int) -> Floats:
+    """So many sums with signs drawn at random."""
+    n = int(times.sum())
+    # A binomial number costs about as much as the signs of this many queries one by one (measured).
+    if 16 * len(size) <= n:
+        positive = rng.binomial(times, 0.5, size=(count, len(times)))
+        return np.asarray((2 * positive - times) @ size)
+    each = np.repeat(size, times)
+    bits = np.unpackbits(
+        np.frombuffer(rng.bytes(count * ceil(n / 8)), dtype=np.uint8).reshape(count, -1), axis=1
+    )
+    return np.asarray(2 * (bits[:, :n] @ each) - each.sum())
+
+
+def _all_shares(value: Floats, times: Ints, n_one: int) -> tuple[Floats, Floats]:
+    """Size, sum and sum of squares (k, 3) of every first sample that `n_one` queries can make, and its chance (k,)."""
+    found, log_ways = np.zeros((1, 3)), np.zeros(1)
+    for each, n in zip(value, times, strict=True):
+        taken = np.arange(n + 1)
+        step = np.stack([taken, taken * each, taken * each**2], axis=1)
+        found = (found[:, None, :] + step[None]).reshape(-1, 3)
+        log_ways = np.add.outer(log_ways, _log_choose(int(n), taken)).ravel()
+        possible = found[:, 0] <= n_one
+        found, log_ways = found[possible], log_ways[possible]
+    whole = found[:, 0] == n_one
+    chance = np.exp(log_ways[whole] - _log_choose(int(times.sum()), np.array(n_one)))
+    return found[whole], chance
+
+
+def _log_choose(n: int, k: Ints) -> Floats:
+    log = scipy.special.gammaln
+    return np.asarray(log(n + 1) - log(k + 1) - log(n - k + 1))
+
+
+def _drawn_shares(value: Floats, times: Ints, n_one: int, rng: np.random.Generator, count: int) -> Floats:
+    taken = rng.multivariate_hypergeometric(times, n_one, size=count, method="marginals")
+    return np.stack([np.full(count, n_one), taken @ value, taken @ value**2], axis=1)
+
+
+def _welch(one: Floats, totals: Floats) -> Floats:
+    """|t| (k,) of samples with size, sum and sum of squares (k, 3), against the rest of all `totals` (3,)."""
+    parts = []
+    for n, total, square in (one.T, totals[:, None] - one.T):
+        mean = total / n
+        spread = np.maximum(square - n * mean**2, 0.0)
+        spread[spread <= ROUNDING * totals[2]] = 0.0
+        parts.append((mean, divide(spread, n * (n - 1))))
+    (mean_one, error_one), (mean_other, error_other) = parts
+    gap = np.abs(mean_one - mean_other)
+    gap[gap <= ROUNDING * np.sqrt(totals[2])] = 0.0
+    # A sample of one has no spread of its own.
+    error = np.sqrt(np.nan_to_num(error_one) + np.nan_to_num(error_other))
+    t = np.full(len(gap), np.inf)
+    np.divide(gap, error, out=t, where=error > 0)
+    t[gap == 0] = 0.0
+    return t
+
+
+def _drawn_tail(
+    extreme: Callable[[np.random.Generator, int], Bools], width: int, spec: Randomization
+) -> tuple[float, str]:
+    """The p-value from draws of `width` numbers, each extreme or not, and how many it took."""
+    rng, hits, drawn = spec.rng, 0, 0
+    for count in _chunks(spec.draws, CHUNK_BYTES // (8 * width)):
+        places = np.flatnonzero(extreme(rng, count))
+        if hits + len(places) >= ENOUGH_HITS:
+            drawn += int(places[ENOUGH_HITS - hits - 1]) + 1
+            return ENOUGH_HITS / drawn, f"{drawn:,} draws"
+        hits, drawn = hits + len(places), drawn + count
+    return (hits + 1) / (drawn + 1), f"{drawn:,} draws"
+
+
+def _chunks(draws: int, most: int) -> Iterator[int]:
+    """Sizes up to `most` that add up to so many draws, the first ones small: many tests end early."""
+    left, size = draws, FIRST_CHUNK
+    while left > 0:
+        chunk = max(1, min(size, left, most))
+        yield chunk
+        left, size = left - chunk, 2 * size

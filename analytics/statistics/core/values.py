@@ -1,0 +1,169 @@
+"""The arrays that the statistics of ratings, choices and checklists are computed from, and their count tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from analytics.statistics.agreement.alpha import Level
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import (
+    DuplicateJudgmentError,
+    LeftOut,
+    ParameterError,
+    TidyDataError,
+    present,
+)
+from analytics.statistics.core.tidy import Floats, Ints, _coerce, _Rows, _set
+
+NO_SYSTEM = -1
+OFF_POINTS = "values between the points of the scale"
+# Points are low + k * step, so a stored value may differ from its point in the last bits.
+SAME_POINT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Values(_Rows):
+    """The answers of one rater group to one question, replicates reduced; arrays of shape (n,), one row per answer.
+
+    `unit` is the code of what was rated, an item's part, and so of what raters agree about (see `unit_codes`);
+    `query`, `item`, `rater` and `part` are codes, `system` that of the response's system, NO_SYSTEM where the part
+    is no response. `value` is the number on the scale, 0 or 1 for a checklist, the label's code for a choice.
+
+    A missing answer is a missing row. Raises TidyDataError where a column has the wrong shape or range or a unit
+    has two queries, items, parts or systems, DuplicateJudgmentError where a rater has rated a unit twice.
+    """
+
+    unit: Ints
+    query: Ints
+    system: Ints
+    part: Ints
+    item: Ints
+    rater: Ints
+    value: Floats
+
+    def __post_init__(self) -> None:
+        n = len(self.unit)
+        for name in ("unit", "query", "part", "item", "rater"):
+            _coerce(self, name, n, np.int32, 0, 2**31)
+        _coerce(self, "system", n, np.int32, NO_SYSTEM, 2**31)
+        coerce_numbers(self, "value", n)
+        _, first, inverse = np.unique(self.unit, return_index=True, return_inverse=True)
+        for name in ("query", "system", "part", "item"):
+            column = getattr(self, name)
+            if not np.array_equal(column[first][inverse], column):
+                raise TidyDataError(f"What was rated has more than one {name}.")
+        if has_duplicates(inverse, self.rater):
+            raise DuplicateJudgmentError("A rater has rated the same part of an item twice.")
+
+    @property
+    def n_units(self) -> int:
+        return n_distinct(self.unit)
+
+    @property
+    def n_queries(self) -> int:
+        return n_distinct(self.query)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitMeans(_Rows):
+    """The mean value of each unit and the number `n` of its ratings; arrays of shape (u,), by ascending unit."""
+
+    unit: Ints
+    query: Ints
+    system: Ints
+    part: Ints
+    item: Ints
+    n: Ints
+    mean: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCounts:
+    """How often each of `points` (k,) was given to each unit: `counts` (u, k), `unit` and `query` (u,)."""
+
+    counts: Ints
+    unit: Ints
+    query: Ints
+    points: tuple[float, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def unit_codes(item: Ints, part: Ints) -> Ints:
+    """Codes (n,) of the pairs of an item (n,) and a part (n,), from 0 without gaps; codes of Values.unit."""
+    pair = np.asarray(item, dtype=np.int64) * (int(np.max(part, initial=0)) + 1) + part
+    return np.asarray(np.unique(pair, return_inverse=True)[1])
+
+
+def unit_means(values: Values) -> UnitMeans:
+    """The mean over raters of each unit's values."""
+    unit, first, inverse = np.unique(values.unit, return_index=True, return_inverse=True)
+    n = np.bincount(inverse, minlength=len(unit))
+    total = np.bincount(inverse, weights=values.value, minlength=len(unit))
+    return UnitMeans(
+        unit=unit,
+        query=values.query[first],
+        system=values.system[first],
+        part=values.part[first],
+        item=values.item[first],
+        n=n,
+        mean=total / np.maximum(n, 1),
+    )
+
+
+def point_codes(value: Floats, points: Sequence[float]) -> Ints:
+    """Which of `points`, in ascending order, each value (n,) is; -1 for a value between them."""
+    table = np.asarray(points, dtype=np.float64)
+    if table.ndim != 1 or not len(table) or np.any(np.diff(table) <= 0):
+        raise ParameterError("The points of a scale must be given in ascending order.")
+    nearest = np.searchsorted((table[1:] + table[:-1]) / 2, value)
+    return np.where(np.abs(table[nearest] - value) <= SAME_POINT, nearest, -1)
+
+
+def value_counts(values: Values, *, level: Level, points: Sequence[float] | None = None) -> ValueCounts:
+    """The count matrix of `values` for `krippendorff_alpha`, with a row for each unit that was rated.
+
+    The columns are the `points` of the scale, without them the values that occur. Judges and imports may give
+    values between the points: at the interval level each is a column of its own, at the others it is left out.
+    """
+    table = np.unique(values.value)
+    code: Ints = np.searchsorted(table, values.value)
+    if points is not None:
+        code = point_codes(values.value, points)
+        table = np.asarray(points, dtype=np.float64)
+        if level == "interval" and np.any(code < 0):
+            on_points = np.where(code < 0, values.value, table[code])
+            table = np.union1d(table, on_points)
+            code = np.searchsorted(table, on_points)
+    unit, first, inverse = np.unique(values.unit, return_index=True, return_inverse=True)
+    return ValueCounts(
+        counts=count_matrix(inverse, code, len(unit), len(table)),
+        unit=unit,
+        query=values.query[first],
+        points=tuple(float(point) for point in table),
+        left_out=present({OFF_POINTS: int(np.count_nonzero(code < 0))}),
+    )
+
+
+def coerce_numbers(target: object, name: str, n: int) -> None:
+    """Checks shape (n,) of a column of finite numbers, and stores it as float64."""
+    column = np.asarray(getattr(target, name), dtype=np.float64)
+    if column.shape != (n,):
+        raise TidyDataError(f"The column {name} has shape {column.shape} instead of ({n},).")
+    if not np.isfinite(column).all():
+        raise TidyDataError(f"The column {name} must hold finite numbers; leave out what is missing.")
+    _set(target, name, column)
+
+
+def has_duplicates(one: Ints, other: Ints) -> bool:
+    """True if a pair of codes (n,), (n,) occurs twice."""
+    pair = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
+    return n_distinct(pair) < len(pair)
+
+
+def n_distinct(codes: Ints) -> int:
+    # On long columns of codes `np.unique` without positions takes a hundred times as long.
+    return len(pd.unique(codes))

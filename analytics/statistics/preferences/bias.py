@@ -1,0 +1,131 @@
+"""Position bias and length bias of a rater group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.statistics.core.estimates import Estimate, TidyDataError, present
+from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
+from analytics.statistics.core.resampling import (
+    ResampleSpec,
+    divide,
+    mean_estimate,
+    query_estimates,
+)
+from analytics.statistics.core.tidy import (
+    FIRST,
+    MISSING,
+    SECOND,
+    TIE,
+    UNKNOWN_ORDER,
+    Floats,
+    Ints,
+    Items,
+    Judgments,
+    check_items,
+)
+
+NO_LABEL = "judgments without a label"
+TIES = "ties"
+NO_ORDER = "judgments whose order is not known"
+EQUAL_LENGTHS = "judgments of responses of equal length"
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """Share of preferences for the response presented first, that share less one half, and whether it is none.
+
+    `test` is a sign-flip test over queries, None where there is no such preference.
+    """
+
+    share: Estimate
+    bias: Estimate
+    n_first: int
+    n_second: int
+    test: Tested | None
+
+
+@dataclass(frozen=True)
+class LengthBias:
+    """Frequency of preferring the longer response less that of preferring the shorter, and both of them."""
+
+    bias: Estimate
+    longer: Estimate
+    shorter: Estimate
+
+
+def position_bias(
+    label: Ints, first: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization
+) -> PositionBias:
+    """Preference for the response presented first, from raw readings (not from reduced replicates).
+
+    label, first and query are (n,): the label given, which canonical response was presented first (0, 1,
+    or -1 where unknown), and the query, over which the interval is taken. Readings without a label, those
+    of unknown order and ties are left out.
+    """
+    if not label.shape == first.shape == query.shape:
+        raise TidyDataError("Position bias needs a label, an order and a query for every reading.")
+    unlabelled = label == MISSING
+    unknown = ~unlabelled & (first == UNKNOWN_ORDER)
+    tied = ~unlabelled & ~unknown & (label == TIE)
+    used = ~(unlabelled | unknown | tied)
+    # FIRST and SECOND are the codes of the canonical responses, and so is `first`.
+    preferred_first = label[used] == first[used]
+    share = mean_estimate(
+        preferred_first.astype(np.float64),
+        query[used],
+        unit="judgments",
+        resample=resample,
+        left_out=present(
+            {
+                NO_LABEL: int(np.count_nonzero(unlabelled)),
+                NO_ORDER: int(np.count_nonzero(unknown)),
+                TIES: int(np.count_nonzero(tied)),
+            }
+        ),
+        empty="No judgment of known order prefers one of the responses.",
+        share=True,
+    )
+    n_first = int(np.count_nonzero(preferred_first))
+    test = sign_flip(preferred_first - 0.5, query[used], tests).two_sided if share.n else None
+    return PositionBias(share, share.shifted(-0.5), n_first, len(preferred_first) - n_first, test)
+
+
+def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -> LengthBias:
+    """Frequency of preferring the longer response less that of the shorter (HREF, section 5.1).
+
+    The frequencies are over all labelled judgments, ties included, of items whose responses differ in
+    length (characters); judgments of responses of equal length are left out. Between -1 and 1.
+    """
+    check_items(items, judgments)
+    longer = np.sign(items.length_2 - items.length_1)[judgments.item]  # -1: the first response is longer
+    labelled = judgments.label != MISSING
+    used = labelled & (longer != 0)
+    label, side = judgments.label[used], np.where(longer[used] > 0, SECOND, FIRST)
+    chose_longer = label == side
+    columns = np.stack([chose_longer, ~chose_longer & (label != TIE), np.ones(len(label))], axis=1).astype(
+        float
+    )
+    bias, to_longer, to_shorter = query_estimates(
+        columns,
+        items.query[judgments.item[used]],
+        _bias_and_shares,
+        n=len(label),
+        unit="judgments",
+        resample=resample,
+        left_out=present(
+            {
+                NO_LABEL: int(np.count_nonzero(~labelled)),
+                EQUAL_LENGTHS: int(np.count_nonzero(labelled & (longer == 0))),
+            }
+        ),
+        empty="No judgment is of responses that differ in length.",
+        scales=["coefficient", "share", "share"],
+    )
+    return LengthBias(bias, to_longer, to_shorter)
+
+
+def _bias_and_shares(sums: Floats) -> Floats:
+    return divide(np.stack([sums[:, 0] - sums[:, 1], sums[:, 0], sums[:, 1]], axis=1), sums[:, 2:])

@@ -1,0 +1,171 @@
+"""Satisfied follow-ups: per response and system, and agreement where two responses differ in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analytics.statistics.agreement.percentage import Agreement, agreement
+from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, TidyDataError, present
+from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate, sum_by
+from analytics.statistics.core.tidy import TIE, Bools, Checks, Floats, Ints, Items, Judgments
+
+# Means over raters are quotients, which may miss a whole number by rounding.
+ROUNDING = 1e-9
+UNCHECKED = "items without a checklist"
+UNCHECKED_RESPONSES = "responses without a checklist"
+
+
+@dataclass(frozen=True, eq=False)
+class Satisfied:
+    """Per item and response, shape (n_items, 2): follow-ups that were asked about, and those satisfied.
+
+    `difference` (n_items,) is the mean over raters of how many more follow-ups they find satisfied by the first
+    canonical response than by the second; nan for items that nobody checked both responses of.
+    """
+
+    number: Ints
+    asked: Ints
+    difference: Floats
+
+    @property
+    def checked(self) -> Bools:
+        """Items whose two responses were both checked."""
+        return np.asarray((self.asked > 0).all(axis=1))
+
+    def take(self, rows: Ints) -> Satisfied:
+        """Those items alone."""
+        return Satisfied(self.number[rows], self.asked[rows], self.difference[rows])
+
+
+@dataclass(frozen=True)
+class FollowUpAgreement:
+    """Agreement on items whose responses differ in satisfied follow-ups, and on those where they do not.
+
+    They differ where the raters' mean difference is one follow-up or more, either way (ContextEval, Table 5); by
+    majority, where the numbers of follow-ups differ that more than half of the raters find satisfied.
+    """
+
+    differing: Agreement
+    equal: Agreement
+    differing_by_majority: Agreement
+    equal_by_majority: Agreement
+
+
+@dataclass(frozen=True)
+class SystemFollowUps:
+    """Satisfied follow-ups of a system's responses: mean share of those asked about, and mean number."""
+
+    arm: str | None
+    category: str | None
+    system: str
+    share: Estimate
+    number: Estimate
+
+
+def satisfied_follow_ups(checks: Checks, judgments: Judgments, n_items: int) -> Satisfied:
+    """Counts the follow-ups that more than half of an item's raters found satisfied, per response.
+
+    The mean difference is over judgments, each by the follow-ups that it has both responses checked for.
+    """
+    if len(checks) and int(checks.judgment.max()) >= len(judgments):
+        raise TidyDataError("A checklist points at a judgment that is not there.")
+    item = judgments.item[checks.judgment].astype(np.int64)
+    if len(item) and int(item.max()) >= n_items:
+        raise TidyDataError("A judgment points at an item that is not there.")
+    n_follow_ups = int(checks.follow_up.max(initial=0)) + 1
+    shape = (n_items, n_follow_ups, 2)
+    flat = (item * n_follow_ups + checks.follow_up) * 2 + checks.response
+    asked = np.bincount(flat, minlength=n_items * n_follow_ups * 2).reshape(shape)
+    yes = np.bincount(flat[checks.value == 1], minlength=n_items * n_follow_ups * 2).reshape(shape)
+    difference = _mean_difference(checks, item, n_follow_ups, n_items)
+    return Satisfied((2 * yes > asked).sum(axis=1), (asked > 0).sum(axis=1), difference)
+
+
+def _mean_difference(checks: Checks, item: Ints, n_follow_ups: int, n_items: int) -> Floats:
+    """Per item, the mean over its judgments of follow-ups satisfied by the first response less by the second."""
+    cell = checks.judgment.astype(np.int64) * n_follow_ups + checks.follow_up
+    has = np.zeros((2, int(cell.max(initial=-1)) + 1), dtype=bool)
+    has[checks.response, cell] = True
+    both = (has[0] & has[1])[cell]
+    gain = np.where(checks.response == 0, 1, -1) * checks.value
+    sums = sum_by(item[both], gain[both].astype(np.float64), n_items)
+    _, first = np.unique(checks.judgment[both], return_index=True)
+    raters = np.bincount(item[both][first], minlength=n_items)
+    return divide(sums, raters.astype(np.float64))
+
+
+def agreement_by_follow_ups(
+    counts: Ints, query: Ints, satisfied: Satisfied, *, resample: ResampleSpec, tie: int = TIE
+) -> FollowUpAgreement:
+    """Percentage agreement where the responses differ in satisfied follow-ups, and elsewhere, by either rule.
+
+    counts (n, k), query (n,) as for `agreement` (ContextEval, Table 5). Items without a checklist for both
+    responses are in none of the figures.
+    """
+    if len(satisfied.number) != len(counts):
+        raise TidyDataError("The follow-ups and the counts must be of the same items.")
+
+    def of(mask: Bools, checked: Bools) -> Agreement:
+        unchecked = present({UNCHECKED: int(np.count_nonzero(~checked))})
+        rows = mask & checked
+        part = agreement(counts[rows], query[rows], resample=resample, tie=tie)
+        return Agreement(_also(part.with_ties, unchecked), _also(part.without_ties, unchecked))
+
+    compared = np.isfinite(satisfied.difference)
+    differ = np.abs(satisfied.difference) >= 1 - ROUNDING  # not where it is nan
+    by_majority = satisfied.number[:, 0] != satisfied.number[:, 1]
+    return FollowUpAgreement(
+        differing=of(differ, compared),
+        equal=of(~differ, compared),
+        differing_by_majority=of(by_majority, satisfied.checked),
+        equal_by_majority=of(~by_majority, satisfied.checked),
+    )
+
+
+def follow_ups_by_system(
+    items: Items, satisfied: Satisfied, *, resample: ResampleSpec, by: Sequence[str] = ("arm",)
+) -> tuple[SystemFollowUps, ...]:
+    """Satisfied follow-ups of each system for each cell of `by` ("arm", "category").
+
+    Means are over judged responses (one per item in which the response stands); intervals over queries.
+    """
+    if "pair" in by:
+        raise ParameterError("Follow-ups by system can be divided by arm and category only.")
+    if len(satisfied.number) != len(items):
+        raise TidyDataError("The follow-ups and the items must be of the same study.")
+    results = []
+    for cell, index in items.cells(by):
+        systems = np.stack([items.system_1[index], items.system_2[index]], axis=1)
+        for system in np.unique(systems):
+            row, side = np.nonzero(systems == system)
+            share, number = _means(items.query, satisfied, index[row], side, resample)
+            results.append(SystemFollowUps(cell.arm, cell.category, items.systems[system], share, number))
+    return tuple(results)
+
+
+def _means(
+    query: Ints, satisfied: Satisfied, row: Ints, side: Ints, resample: ResampleSpec
+) -> tuple[Estimate, Estimate]:
+    checked = satisfied.asked[row, side] > 0
+    number = satisfied.number[row, side][checked].astype(np.float64)
+    left_out = present({UNCHECKED_RESPONSES: int(np.count_nonzero(~checked))})
+    share, mean = (
+        mean_estimate(
+            values,
+            query[row[checked]],
+            unit="responses",
+            resample=resample,
+            left_out=left_out,
+            empty="No response of this system was checked.",
+            share=is_share,
+        )
+        for values, is_share in ((number / satisfied.asked[row, side][checked], True), (number, False))
+    )
+    return share, mean
+
+
+def _also(estimate: Estimate, parts: tuple[LeftOut, ...]) -> Estimate:
+    return replace(estimate, left_out=estimate.left_out + parts)

@@ -1,0 +1,1 @@
+"""Rankings of responses."""

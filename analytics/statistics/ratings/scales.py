@@ -1,0 +1,173 @@
+"""Ratings on a scale: means, distributions, shares, and which group is above every other.
+
+Every rating weighs the same, so a mean is that of all ratings and not of the units' means: it is what published
+studies report (LFQA aspects), and the two are equal where every unit has as many ratings. `n` counts
+ratings; beside it stand the numbers of units (rated parts) and queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from analytics.statistics.core.estimates import (
+    Estimate,
+    LeftOut,
+    ParameterError,
+    TidyDataError,
+    present,
+)
+from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
+from analytics.statistics.core.resampling import (
+    Range,
+    ResampleSpec,
+    mean_estimate,
+    mean_within,
+    query_estimates,
+    shares_of_last,
+    sum_by,
+)
+from analytics.statistics.core.tidy import Floats, Ints, split
+from analytics.statistics.core.values import OFF_POINTS, Values, point_codes
+
+
+@dataclass(frozen=True)
+class MeanValue:
+    """Mean of all ratings with its interval over queries, their standard deviation (None below two), and numbers."""
+
+    mean: Estimate
+    standard_deviation: float | None
+    n_units: int
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How often each of the points was given: counts, and shares of the ratings on points with intervals."""
+
+    points: tuple[float, ...]
+    counts: tuple[int, ...]
+    shares: tuple[Estimate, ...]
+    n_units: int
+    n_queries: int
+    left_out: tuple[LeftOut, ...]
+
+
+def mean_value(
+    values: Values, *, resample: ResampleSpec, within: Range | None = None, unit: str = "ratings"
+) -> MeanValue:
+    """Mean of all ratings; `within` are the ends of their scale, (0, 1) for shares, None where it has none."""
+    n, empty = len(values), f"There are no {unit}."
+    if within is None:
+        mean = mean_estimate(values.value, values.query, unit=unit, resample=resample, empty=empty)
+    else:
+        mean = mean_within(values.value, values.query, within, unit=unit, resample=resample, empty=empty)
+    deviation = float(values.value.std(ddof=1)) if n > 1 else None
+    return MeanValue(mean, deviation, values.n_units, values.n_queries)
+
+
+def means_by_group(
+    values: Values,
+    groups: Ints,
+    n_groups: int,
+    *,
+    resample: ResampleSpec,
+    within: Range | None = None,
+    unit: str = "ratings",
+) -> tuple[MeanValue, ...]:
+    """`mean_value` for each code of `groups` (n,), 0 to n_groups - 1; a negative code is in no group.
+
+    The groups may be `values.system`, `values.part`, or any other factor coded for each row.
+    """
+    return tuple(
+        mean_value(part, resample=resample, within=within, unit=unit)
+        for part in by_group(values, groups, n_groups)
+    )
+
+
+def distribution(
+    values: Values, points: Sequence[float], *, resample: ResampleSpec, unit: str = "ratings"
+) -> Distribution:
+    """Counts and shares of each of `points`; values between them are left out, and counted."""
+    code = point_codes(values.value, points)
+    on_points = code >= 0
+    given = np.eye(len(points))[code[on_points]]
+    left_out = present({OFF_POINTS: int(np.count_nonzero(~on_points))})
+    shares = query_estimates(
+        np.column_stack([given, np.ones(len(given))]),
+        values.query[on_points],
+        shares_of_last,
+        n=len(given),
+        unit=unit,
+        resample=resample,
+        left_out=left_out,
+        empty=f"There are no {unit}.",
+        scales=["share"] * len(points),
+    )
+    counts = tuple(int(n) for n in given.sum(axis=0))
+    named = tuple(float(point) for point in points)
+    return Distribution(named, counts, shares, values.n_units, values.n_queries, left_out)
+
+
+def distributions_by_group(
+    values: Values,
+    points: Sequence[float],
+    groups: Ints,
+    n_groups: int,
+    *,
+    resample: ResampleSpec,
+    unit: str = "ratings",
+) -> tuple[Distribution, ...]:
+    """`distribution` for each code of `groups` (n,), as in `means_by_group`."""
+    return tuple(
+        distribution(part, points, resample=resample, unit=unit)
+        for part in by_group(values, groups, n_groups)
+    )
+
+
+def above_every_other(
+    values: Values, groups: Ints, candidates: Sequence[int], tests: Randomization
+) -> tuple[Tested, ...]:
+    """Test, of each of the `candidates`, codes of `groups` (n,), that its mean is higher than every other.
+
+    Two groups are compared by the sign-flip test of the queries' differences of means, over the queries that both have.
+    All must hold, so that the p-value is the largest of the one-sided ones (an intersection-union test), and n the
+    least number of queries that two groups share.
+    """
+    _check_groups(values, groups)
+    if len(candidates) < 2:
+        raise ParameterError("A group can be above every other only where there are several.")
+    means = {code: _query_means(values, groups == code) for code in candidates}
+    found = {code: Tested(0.0, len(values), "") for code in candidates}
+    least = dict.fromkeys(candidates, values.n_queries)
+    for one, other in combinations(candidates, 2):
+        shared, at_one, at_other = np.intersect1d(
+            means[one][0], means[other][0], assume_unique=True, return_indices=True
+        )
+        differences = means[one][1][at_one] - means[other][1][at_other]
+        test = sign_flip(differences, shared, tests.of(one, other))
+        for code, side in ((one, 1), (other, -1)):
+            p = test.one_sided(side) if len(shared) else 1.0
+            method = f"largest of {len(candidates) - 1} one-sided: {test.method}"
+            found[code] = max(found[code], Tested(p, test.n, method), key=lambda each: each.p_value)
+            least[code] = min(least[code], test.n)
+    return tuple(replace(found[code], n=least[code]) for code in candidates)
+
+
+def by_group(values: Values, groups: Ints, n_groups: int) -> list[Values]:
+    """The rows of each code of `groups` (n,); those of a negative code are in none."""
+    _check_groups(values, groups)
+    return [values.take(index) for index in split(groups, n_groups)]
+
+
+def _check_groups(values: Values, groups: Ints) -> None:
+    if np.shape(groups) != (len(values),):
+        raise TidyDataError("Groups need one code for each row.")
+
+
+def _query_means(values: Values, used: np.ndarray) -> tuple[Ints, Floats]:
+    queries, code, sizes = np.unique(values.query[used], return_inverse=True, return_counts=True)
+    return queries, sum_by(code, values.value[used], len(queries)) / np.maximum(sizes, 1)

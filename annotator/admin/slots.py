@@ -1,0 +1,141 @@
+"""Places to watch, and the acts that change them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from annotator.admin.fragments import panel_path, render_panel
+from annotator.models import Slot, SlotState
+from annotator.services.slots.redundancy import change_redundancy
+from annotator.services.slots.replacements import replace_excluded
+from evaluation import hooks
+from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
+from evaluation.admin.rights import FORM, may, study_page
+from evaluation.models import Study
+from evaluation.permissions import get_study_for
+from evaluation.refusals import Refused
+
+hooks.panels.register("places", hooks.Panel("Places", "admin:annotator_slot_panel"))
+
+
+@login_required
+@require_safe
+def places_panel(request: HttpRequest, slug: str) -> HttpResponse:
+    """Places by state, per arm and presented order, for the study's pages."""
+    study = get_study_for(request.user, slug)
+    rows = list(
+        Slot.objects.filter(study=study, replaced_by=None)
+        .order_by("arm__position", "arm", "order")
+        .values_list("arm__label", "order", "state")
+        .annotate(n=Count("pk"))
+    )
+    lines: dict[tuple[str, str], dict[str, int]] = {}
+    for arm, order, state, n in rows:
+        lines.setdefault((arm, order), {})[state] = n
+    lapsed = Slot.objects.filter(
+        study=study, state=SlotState.RESERVED, leased_until__lt=timezone.now()
+    ).count()
+    states = list(SlotState.values)
+    context = {
+        "study": study,
+        "states": [label for _, label in SlotState.choices],
+        "lines": [
+            (arm, order.replace(",", ", "), [f"{counts.get(state, 0):,}" for state in states])
+            for (arm, order), counts in lines.items()
+        ],
+        "totals": [f"{sum(each.get(state, 0) for each in lines.values()):,}" for state in states],
+        "lapsed": lapsed,
+        "acts": _acts(request, study),
+    }
+    return render_panel(request, "admin/annotator/places_panel.html", context)
+
+
+def _acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
+    if not (study.is_frozen and may(request, "write", study.pk)):
+        return []
+    return [
+        ("Change judgments per item", reverse("admin:evaluation_study_redundancy", args=[study.pk])),
+        ("Have excluded judgments made anew", reverse("admin:evaluation_study_replace", args=[study.pk])),
+    ]
+
+
+class RedundancyForm(ReasonForm):
+    """The number of people who judge each item from now on."""
+
+    redundancy = forms.IntegerField(label="Judgments per item", min_value=1, max_value=1_000)
+    field_order = ("redundancy", "reason")
+
+
+@study_page("write", methods=FORM)
+def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
+    before = study.redundancy
+
+    def do(data: dict[str, Any]) -> str:
+        if data["redundancy"] == before:
+            raise Refused(f"It is {before} already.")
+        change_redundancy(study, data["redundancy"])
+        return f"Judgments per item: {data['redundancy']} instead of {before}."
+
+    act = Act(
+        title="Change judgments per item",
+        text="Raising it opens further places, whose orders keep each item balanced. Lowering it retires open places; "
+        "judgments that are there, and those under way, stay.",
+        button="Change",
+        form=RedundancyForm,
+        initial={"redundancy": before},
+        do=do,
+        back=workbench_url(study),
+    )
+    return act_page(request, study, act, tab="workbench")
+
+
+@study_page("write", methods=FORM)
+def replace(request: HttpRequest, study: Study) -> HttpResponse:
+    def do(data: dict[str, Any]) -> str:
+        n = replace_excluded(study)
+        if not n:
+            raise Refused("No excluded judgment needs a new place.")
+        return f"Opened {n:,} places for excluded judgments."
+
+    act = Act(
+        title="Have excluded judgments made anew",
+        text="Every filled place whose judgment is excluded gets another one with the same presented order.",
+        button="Open places",
+        do=do,
+        back=workbench_url(study),
+    )
+    return act_page(request, study, act, tab="workbench")
+
+
+@admin.register(Slot)
+class SlotAdmin(Scoped):
+    tab = "workbench"
+    fields = ("item", "arm", "k", "order", "rank", "state", "leased_until", "replaces")
+    list_display = ("__str__", "item", "arm", "order", "state", "leased_until")
+    list_filter = (StudyFilter, "state")
+    list_select_related = ("item", "arm", "study")
+    search_fields = ("item__key",)
+    search_help_text = "Key of an item"
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).defer("item__stimulus").order_by("study", "rank")
+
+    def moved_pages(self) -> Iterable[tuple[str, str]]:
+        for route, name in (
+            ("redundancy", "redundancy"),
+            ("entry-rules", "entry_rules"),
+            ("replace", "replace"),
+        ):
+            yield f"<int:pk>/{route}/", f"evaluation_study_{name}"
+
+    def get_urls(self) -> list[Any]:
+        return [panel_path(places_panel, "annotator_slot_panel"), *super().get_urls()]

@@ -1,0 +1,75 @@
+"""Bonuses, by lines of ids and amounts. Their sum is shown before it is paid."""
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest
+
+from annotator.models import Panel, PanelRecord
+from annotator.panels.admin.decisions import chosen_ids, counted, listed
+from annotator.panels.admin.pages import chosen_record_target, panel_url, refusing, remedy
+from annotator.panels.money.acts import intend_bonuses
+from annotator.panels.money.bonus_lines import LinesWrong, read_bonus_lines
+from annotator.panels.platforms import get_platform
+from annotator.panels.tasks import queue_acts
+from evaluation.admin.pages import Act
+from evaluation.refusals import Refused
+
+
+class BonusForm(forms.Form):
+    """Lines first; the sum is shown before the second press pays it."""
+
+    lines = forms.CharField(
+        label="Who gets how much",
+        strip=False,
+        widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "lines"}),
+        help_text="A line each: the id of a submission or a person, a comma, and the amount, such as 0.50.",
+    )
+    purpose = forms.CharField(
+        max_length=120, label="What for", help_text="Of one purpose nobody gets two bonuses, ever."
+    )
+    reason = forms.CharField(
+        required=False,
+        max_length=300,
+        label="Note for the history",
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+    total = forms.CharField(required=False, widget=forms.HiddenInput)
+
+
+@remedy("bonus", "Pay a bonus", "bonuses/", chosen_record_target)
+def bonuses(request: HttpRequest, panel: Panel) -> Act:
+    records = list(PanelRecord.objects.filter(panel=panel).order_by("pk"))
+    shown: dict[str, Any] = {"amounts": [], "total": None, "currency": panel.study.currency}
+
+    def do(data: dict[str, Any]) -> str:
+        try:
+            amounts = read_bonus_lines(data["lines"], records)
+        except LinesWrong as wrong:
+            raise Refused(*wrong.problems) from None
+        total = sum(amounts.values(), Decimal(0))
+        if data["total"] != str(total):
+            shown.update(amounts=list(amounts.items()), total=total)
+            raise Refused  # to be confirmed first, beside the sum
+        refusing(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
+        queue_acts(panel.pk)
+        return (
+            f"Paying {counted(len(amounts), 'bonus', 'bonuses')} of {total} {panel.study.currency} in all for "
+            f"“{data['purpose']}”: {listed(list(amounts))}."
+        )
+
+    chosen = chosen_ids(request.GET.getlist("record"))
+    ticked = [each.external_id for each in records if each.pk in set(chosen)]
+    return Act(
+        title="Pay bonuses",
+        text=f"{get_platform(panel.platform).label} pays a bonus as often as it is asked for it. So each is written "
+        "down before it is sent, sent once, and where no answer comes it waits here until you have looked it up.",
+        button="Show the sum",
+        form=BonusForm,
+        initial={"lines": "\n".join(f"{each}," for each in ticked)},
+        do=do,
+        back=panel_url(panel.study),
+        template="admin/annotator/bonuses.html",
+        context=shown,
+    )

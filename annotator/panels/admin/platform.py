@@ -1,0 +1,113 @@
+"""Where a study's people come from: its platform and how that is set."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from annotator.models import Panel, ParticipantOutcome
+from annotator.panels.platforms import Platform, get_platform, offered_platforms
+from annotator.panels.platforms.addresses import split_origins
+from annotator.panels.services.arrivals import code_for, study_address
+from annotator.panels.services.panel_settings import (
+    MAX_SETTING,
+    PanelFixed,
+    PanelSettingsWrong,
+    panel_of,
+    set_panel,
+)
+from annotator.panels.services.unread_arrivals import unread_cautions
+from annotator.visit import Visit
+from evaluation.admin.pages import page
+from evaluation.admin.rights import FORM, study_page
+from evaluation.models import Study
+from evaluation.services.acts import log_act
+
+# Stands for a visit's ids where the page shows what an address will look like.
+SAMPLE: dict[str, Any] = {"external_id": "PARTICIPANT", "external_study_id": "STUDY", "session_id": "VISIT"}
+
+
+def settings_form(platform: Platform) -> type[forms.Form]:
+    """A field for each thing that can be set of the platform."""
+    fields: dict[str, Any] = {
+        each.name: forms.CharField(
+            label=each.label, help_text=each.help, initial=each.default, required=each.required,
+            max_length=MAX_SETTING, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        )
+        for each in platform.settings
+    }  # fmt: skip
+    if platform.has_api:
+        fields["returned"] = forms.ChoiceField(
+            label="Work of a visit that is returned or runs out of time there",
+            choices=Panel.Returned.choices,
+            initial=Panel.Returned.KEEP,
+            help_text="Places that are still waiting for that participant are freed at once in both cases.",
+        )
+    return type("SettingsForm", (forms.Form,), fields)
+
+
+@study_page("write", methods=FORM)
+def platform(request: HttpRequest, study: Study) -> HttpResponse:
+    """The platforms to choose from; what can be set of the chosen one; and the address to give to it."""
+    panel = panel_of(study)
+    current = get_platform(panel.platform if panel else "link")
+    fixed = panel is not None and panel.drafted_at is not None
+    wanted = "" if fixed else request.POST.get("platform") or request.GET.get("platform")
+    chosen = next((each for each in offered_platforms() if each.key == wanted), current)
+    stored = panel.settings | {"returned": panel.returned} if panel and panel.platform == chosen.key else {}
+    form = settings_form(chosen)(request.POST if request.method == "POST" else None, initial=stored)
+    if request.method == "POST" and form.is_valid() and _save(request, study, chosen, form):
+        return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.pk]))
+    set_up = panel is not None and chosen.key == current.key
+    context = {
+        "title": "Where people come from",
+        "choices": [
+            (each, each.key == chosen.key, bool(panel) and each.key == current.key)
+            for each in offered_platforms()
+        ],
+        "chosen": chosen,
+        "form": form,
+        "fixed": fixed,
+        "panel": panel,
+        "unread": list(unread_cautions(study)) if study.is_frozen else [],
+        "address": chosen.entry_address(study_address(study), panel.settings) if panel and set_up else "",
+        "ways": _ways_back(study, panel) if panel and set_up else [],
+    }  # fmt: skip
+    status = 422 if form.is_bound else 200
+    return page(
+        request, "admin/annotator/platform.html", context, study=study, tab="participants", status=status
+    )
+
+
+def _save(request: HttpRequest, study: Study, chosen: Platform, form: forms.Form) -> bool:
+    """Set the platform; false if it is refused, and then the form says why."""
+    settings = dict(form.cleaned_data)
+    returned = settings.pop("returned", Panel.Returned.KEEP)
+    try:
+        set_panel(study, chosen.key, settings, returned)
+    except PanelFixed as fixed:
+        form.add_error(None, str(fixed))
+    except PanelSettingsWrong as wrong:
+        for problem in wrong.problems:
+            form.add_error(None, problem)
+    else:
+        said = f"People come from: {chosen.label}."
+        log_act(study=study, by=request.user, message=said)
+        messages.success(request, said)
+        return True
+    return False
+
+
+def _ways_back(study: Study, panel: Panel) -> list[tuple[str, str, str]]:
+    """Outcome, code, and where its participants go; of a visit whose ids stand for themselves."""
+    platform = get_platform(panel.platform)
+    submit_to = split_origins(panel.settings.get("submit_origins", ""))
+    visit = Visit(platform.key, **SAMPLE, extra={"turkSubmitTo": submit_to[0]} if submit_to else {})
+    rows = []
+    for outcome, label in ParticipantOutcome.choices:
+        code = code_for(study, outcome)
+        leave = platform.leave(outcome, code, visit, panel.settings)
+        rows.append((label, code, leave.link or leave.post_to))
+    return rows

@@ -1,0 +1,35 @@
+"""One button for what a panel asks of a qualification: a second attempt."""
+
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+
+from annotator.panels.services.launch_advice import allow_retry, lacks_retry
+from evaluation.admin.pages import Act, OptionalReasonForm, act_page, workbench_url
+from evaluation.admin.rights import FORM, study_page
+from evaluation.models import Status, Study
+from evaluation.refusals import Refused
+
+
+@study_page("write", methods=FORM)
+def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
+    def do(data: dict[str, Any]) -> str:
+        if not lacks_retry(study):
+            raise Refused("There is no qualification that wants a second attempt.")
+        with transaction.atomic():
+            allow_retry(study, request.user)
+        return "The qualification can be tried twice."
+
+    text = "Who does not pass the first time may try once more, with all qualification items anew."
+    if study.status != Status.DRAFT:
+        text += " It is a new revision: it binds who enters from now on."
+    act = Act(
+        title="Allow two attempts at the qualification",
+        text=text,
+        button="Allow two attempts",
+        form=OptionalReasonForm,
+        do=do,
+        back=workbench_url(study),
+    )
+    return act_page(request, study, act, tab="workbench")

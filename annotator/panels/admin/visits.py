@@ -1,0 +1,44 @@
+"""One visit: the panel is asked about this submission alone, and both sides of it are compared anew."""
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from annotator.models import Panel
+from annotator.panels.admin.pages import caption, panel_url, record_target, refusing, remedy, visit_for
+from annotator.panels.platforms import get_platform
+from annotator.panels.services.readings import read_visit
+from evaluation.admin.pages import Act, OptionalReasonForm
+
+
+@remedy("visit", "Reconcile", "visit/<int:record>/", record_target)
+def reconcile_one(request: HttpRequest, panel: Panel, record: int) -> Act:
+    found = visit_for(panel, record)
+    there = found.case.record
+    assert there is not None
+
+    def do(data: dict[str, Any]) -> str:
+        refusing(lambda: read_visit(panel, there.external_id))
+        open_now = visit_for(panel, record).mismatches
+        said = "; ".join(each.kind.title for each in open_now) or "no mismatch"
+        return f"Reconciled {there.external_id}: {said}."
+
+    label = get_platform(panel.platform).label
+    return Act(
+        title="Reconcile one visit",
+        text=f"{label} is asked about this submission and its bonuses, and what they call for is done here: who "
+        "returned or timed out frees their place. Nothing is changed there.",
+        button="Reconcile",
+        form=OptionalReasonForm,
+        objects=[
+            caption(found.case),
+            *(f"{each.kind.title}: {each.sentence}" for each in found.mismatches),
+            *(
+                f"Known: {each.kind.title}. {each.known.note}"
+                for each in found.known
+                if each.known is not None
+            ),
+        ],
+        do=do,
+        back=panel_url(panel.study),
+    )

@@ -1,0 +1,173 @@
+"""Acts at the panel that cost somebody money: approvals, rejections, requests to return, bonuses.
+
+An act is a row before the panel hears of it; `panel_sending` sends it, and `settling` ends what is in doubt.
+"""
+
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
+from annotator.panels.money.rejections import rejection_problems
+from annotator.panels.prolific.client import CENT
+
+Kind, State = PanelAct.Kind, PanelAct.State
+# What must not be asked for a second time.
+STANDING = (State.INTENDED, State.SENDING, State.DONE, State.UNKNOWN)
+# Unless it is a rejection that the panel does not have any more: it was taken back there.
+TAKEN_BACK = Q(kind=Kind.REJECT, state=State.DONE) & ~Q(record__status=PanelStatus.REJECTED)
+# Still at it: nothing is owed yet.
+AT_WORK = (PanelStatus.RESERVED, PanelStatus.ACTIVE)
+MAX_PURPOSE = 120
+MAX_BONUS = Decimal("999999.99")
+
+
+class ActNotAllowed(Exception):
+    """Carries a sentence for everything that speaks against it; nothing was intended."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = list(problems)
+        super().__init__(" ".join(self.problems))
+
+
+# --- intending -------------------------------------------------------------------------------------------------------
+
+
+def intend_approvals(
+    panel: Panel, records: Iterable[PanelRecord], by: Any, *, despite_request: bool = False
+) -> list[PanelAct]:
+    """Approvals to be sent, one per record; what is approved or about to be is passed over.
+
+    `despite_request`: also of who was asked to return and has not decided; a request that is not sent yet never is
+    then. Raises ActNotAllowed if one of the records can't be approved; then none is.
+    """
+    with transaction.atomic():
+        locked = _lock(panel, records)
+        decided = _standing(locked, Kind.APPROVE, Kind.REJECT, Kind.REQUEST_RETURN)
+        problems, wanted = [], []
+        for record in locked:
+            kinds = decided.get(record.pk, set())
+            if Kind.APPROVE in kinds or record.status == PanelStatus.APPROVED:
+                continue
+            if Kind.REJECT in kinds:
+                problems.append(f"{record.external_id} is being rejected.")
+            elif record.status != PanelStatus.AWAITING_REVIEW:
+                problems.append(f"{record.external_id} is {PanelStatus(record.status).label}.")
+            elif not despite_request and (Kind.REQUEST_RETURN in kinds or record.return_asked_at):
+                problems.append(f"{record.external_id} was asked to return it and has not decided yet.")
+            wanted.append(PanelAct(panel=panel, record=record, kind=Kind.APPROVE, by=by))
+        if problems:
+            raise ActNotAllowed(["Only submissions that await review can be approved.", *problems])
+        _take_back_requests([act.record for act in wanted])
+        return PanelAct.objects.bulk_create(wanted)
+
+
+def _take_back_requests(records: Iterable[PanelRecord]) -> None:
+    """Cancel unsent requests to return of those who are decided about."""
+    unsent = PanelAct.objects.filter(record__in=list(records), kind=Kind.REQUEST_RETURN, state=State.INTENDED)
+    unsent.update(state=State.CANCELLED, note="It was decided before it was sent.", ended_at=timezone.now())
+
+
+def intend_rejection(record: PanelRecord, reason: str, category: str, by: Any) -> PanelAct:
+    """A rejection to be sent. Raises ActNotAllowed with every rule of the panel's that speaks against it."""
+    reason = " ".join(reason.split())
+    with transaction.atomic():
+        [locked] = _lock(record.panel, [record])
+        problems = rejection_problems(locked, reason, category)
+        if _standing([locked], Kind.APPROVE, Kind.REJECT):
+            problems.append("It is being decided about already.")
+        elif PanelAct.objects.filter(TAKEN_BACK, record=locked).exists():
+            problems.append("Its rejection was taken back at the panel; it is not rejected a second time.")
+        if problems:
+            raise ActNotAllowed(problems)
+        _take_back_requests([locked])
+        return PanelAct.objects.create(
+            panel=locked.panel, record=locked, kind=Kind.REJECT, reason=reason, category=category, by=by
+        )
+
+
+def intend_return_request(record: PanelRecord, reason: str, by: Any) -> PanelAct:
+    """A message to be sent that asks the participant to return the submission, once."""
+    reason = reason.strip()
+    with transaction.atomic():
+        [locked] = _lock(record.panel, [record])
+        problems = []
+        if not reason:
+            problems.append("The participant is told why; please say it.")
+        if locked.status not in (PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW):
+            problems.append(f"It is {PanelStatus(locked.status).label}; it can't be returned any more.")
+        if _standing([locked], Kind.APPROVE, Kind.REJECT, Kind.REQUEST_RETURN):
+            problems.append("It is being decided about already.")
+        if problems:
+            raise ActNotAllowed(problems)
+        return PanelAct.objects.create(
+            panel=locked.panel, record=locked, kind=Kind.REQUEST_RETURN, reason=reason, by=by
+        )
+
+
+def intend_bonuses(
+    panel: Panel, amounts: Mapping[PanelRecord, Decimal], purpose: str, by: Any
+) -> list[PanelAct]:
+    """Bonuses to be paid, in the study's currency; of one purpose there is one per record, ever.
+
+    Raises ActNotAllowed with everything that is wrong; then none is intended.
+    """
+    purpose = " ".join(purpose.split())
+    with transaction.atomic():
+        locked = _lock(panel, amounts)
+        problems = _purpose_problems(purpose)
+        given = PanelAct.objects.filter(
+            record__in=locked, kind=Kind.BONUS, purpose=purpose, state__in=STANDING
+        )
+        before = set(given.values_list("record", flat=True))
+        for record in locked:
+            problems += _bonus_problems(record, amounts[record])
+            if record.pk in before:
+                problems.append(f"{record.external_id} has a bonus for {purpose!r} already.")
+        if problems:
+            raise ActNotAllowed(problems)
+        return PanelAct.objects.bulk_create(
+            PanelAct(panel=panel, record=each, kind=Kind.BONUS, purpose=purpose, amount=amounts[each], by=by)
+            for each in locked
+        )
+
+
+def _purpose_problems(purpose: str) -> list[str]:
+    if not purpose:
+        return ["Please say what the bonus is for: nobody gets two for the same."]
+    if len(purpose) > MAX_PURPOSE:
+        return [f"What the bonus is for has {len(purpose)} characters; at most {MAX_PURPOSE} are kept."]
+    return []
+
+
+def _bonus_problems(record: PanelRecord, amount: Decimal) -> list[str]:
+    problems = []
+    if not amount.is_finite() or not 0 < amount <= MAX_BONUS or amount != amount.quantize(CENT):
+        problems.append(f"{record.external_id}: {amount} is no amount with at most two decimals above 0.")
+    if record.status in AT_WORK:
+        problems.append(f"{record.external_id} is {PanelStatus(record.status).label}.")
+    return problems
+
+
+def _lock(panel: Panel, records: Iterable[PanelRecord]) -> list[PanelRecord]:
+    """The rows, so that two who decide about the same submission take turns."""
+    wanted = {record.pk for record in records}
+    rows = PanelRecord.objects.filter(panel=panel, pk__in=wanted).select_related("panel__study", "submission")
+    locked = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    if len(locked) != len(wanted):
+        raise ActNotAllowed(["A submission of another study can't be decided about here."])
+    return locked
+
+
+def _standing(records: Iterable[PanelRecord], *kinds: str) -> dict[int, set[str]]:
+    """Record to the kinds of acts that stand about it."""
+    found: dict[int, set[str]] = {}
+    acts = PanelAct.objects.filter(record__in=list(records), kind__in=kinds, state__in=STANDING)
+    acts = acts.exclude(TAKEN_BACK)
+    for record, kind in acts.values_list("record", "kind"):
+        found.setdefault(record, set()).add(kind)
+    return found

@@ -1,0 +1,158 @@
+"""Bonuses as the panel shows them, held against those that were paid from here. No queries.
+
+Of a bonus whose outcome is unknown the panel's own list is the evidence: what it shows beyond everything else that is
+known there is either exactly the bonus, or nothing, or neither; only the first two say what happened. A person settles
+it in every case.
+"""
+
+import enum
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from annotator.models import PanelAct, PanelRecord
+from annotator.panels.prolific.client import SHOWS_WITHIN
+from annotator.panels.states import Kind, State
+
+ZERO = Decimal("0.00")
+# A submission as the panel has it, and all acts about it.
+SubmissionActs = tuple[PanelRecord | None, Sequence[PanelAct]]
+
+
+class Verdict(enum.Enum):
+    PAID = "paid"
+    UNPAID = "unpaid"
+    # Nobody has read the submission since the bonus was sent, or too soon after.
+    UNREAD = "unread"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of all bonuses that were sent in one call."""
+
+    verdict: Verdict
+    sentence: str
+    acts: tuple[PanelAct, ...] = ()
+
+
+def bonuses_of(acts: Iterable[PanelAct], *states: str) -> list[PanelAct]:
+    return [act for act in acts if act.kind == Kind.BONUS and act.state in states]
+
+
+def total(acts: Iterable[PanelAct]) -> Decimal:
+    return sum((act.amount for act in acts if act.amount is not None), ZERO)
+
+
+def unexplained(record: PanelRecord, acts: Iterable[PanelAct]) -> Decimal:
+    """The sum that the panel shows beyond the bonuses paid from here, or perhaps paid; 0 where it has not been read."""
+    if record.bonuses is None or record.bonuses_at is None:
+        return ZERO
+    ours = total(_sent_before(bonuses_of(acts, State.DONE, State.UNKNOWN), record.bonuses_at))
+    return max(ZERO, record.bonuses - ours)
+
+
+def _sent_before(acts: Iterable[PanelAct], at: datetime) -> list[PanelAct]:
+    return [act for act in acts if act.sent_at is not None and act.sent_at <= at]
+
+
+def is_early(record: PanelRecord, acts: Iterable[PanelAct]) -> bool:
+    """True where missing bonuses may only not show yet. An act is taken a while before the panel is asked to pay it,
+    and ends after that."""
+    asked = [act.ended_at or act.sent_at for act in acts]
+    return record.bonuses_at is None or any(
+        each is not None and each + SHOWS_WITHIN > record.bonuses_at for each in asked
+    )
+
+
+# --- bonuses in doubt -------------------------------------------------------------------------------------------------
+
+
+def evidence_by_act(visits: Iterable[SubmissionActs]) -> dict[int, Evidence]:
+    """The evidence on each bonus whose outcome is unknown, by the act's id; the bonuses of one call share theirs."""
+    by_batch: dict[str, list[tuple[SubmissionActs, PanelAct]]] = defaultdict(list)
+    for visit in visits:
+        for act in bonuses_of(visit[1], State.UNKNOWN):
+            by_batch[act.batch or f"#{act.pk}"].append((visit, act))
+    found = {}
+    for lines in by_batch.values():
+        evidence = _of_batch(lines)
+        found.update({act.pk: evidence for _, act in lines})
+    return found
+
+
+def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
+    acts = tuple(act for _, act in lines)
+    verdicts = [_verdict(*visit) for visit, _ in lines]
+    read = [record.bonuses_at for (record, _), _ in lines if record and record.bonuses_at]
+    when = f"on {min(read):%Y-%m-%d %H:%M} UTC" if read else ""
+    what, which = _listed(acts), "this submission" if len(acts) == 1 else "these submissions"
+    if Verdict.UNREAD in verdicts:
+        minutes = SHOWS_WITHIN.seconds // 60
+        said = f"Ask the panel again {minutes} minutes after it was sent, to see which bonuses it shows."
+        return Evidence(Verdict.UNREAD, said, acts)
+    if set(verdicts) == {Verdict.PAID}:
+        return Evidence(
+            Verdict.PAID,
+            f"Read {when}, the panel shows {what} on {which} that it had not shown before.",
+            acts,
+        )
+    if set(verdicts) == {Verdict.UNPAID}:
+        return Evidence(Verdict.UNPAID, f"Read {when}, the panel shows none of {what} on {which}.", acts)
+    paid = sum(each is Verdict.PAID for each in verdicts)
+    said = f"Read {when}, the panel shows {paid} of {what} on {which}: look at each there."
+    if any(act.others is None for act in acts):
+        said = (
+            f"Read {when}, the panel shows bonuses on {which}, and nobody had read what it showed before {what} was "
+            "sent: they may be somebody else's. Look at each there."
+        )
+    return Evidence(Verdict.UNCLEAR, said, acts)
+
+
+def _verdict(record: PanelRecord | None, acts: Sequence[PanelAct]) -> Verdict:
+    """Of all the submission's bonuses in doubt together."""
+    doubted = bonuses_of(acts, State.UNKNOWN)
+    if record is None or record.bonuses_at is None:
+        return Verdict.UNREAD
+    if record.bonuses is None:
+        return Verdict.UNCLEAR  # the panel was asked and has no such submission
+    if len(_sent_before(doubted, record.bonuses_at)) < len(doubted):
+        return Verdict.UNREAD
+    done = bonuses_of(acts, State.DONE)
+    others = min(doubted, key=lambda act: act.sent_at or record.status_at).others
+    extra = record.bonuses - total(_sent_before(done, record.bonuses_at)) - (others or ZERO)
+    if extra == total(doubted) and others is not None:
+        return Verdict.PAID  # else somebody may have paid as much there before
+    if extra != 0:
+        return Verdict.UNCLEAR
+    return Verdict.UNREAD if is_early(record, [*done, *doubted]) else Verdict.UNPAID
+
+
+def _listed(acts: Sequence[PanelAct]) -> str:
+    """ "2 bonuses of 0.75", or their sum where they are not all the same."""
+    amounts = {act.amount for act in acts}
+    if len(acts) == 1:
+        return f"a bonus of {acts[0].amount}"
+    if len(amounts) == 1:
+        return f"{len(acts):,} bonuses of {acts[0].amount}"
+    return f"{len(acts):,} bonuses of {total(acts)} in all"
+
+
+# --- bonuses that are settled -----------------------------------------------------------------------------------------
+
+
+def missing_there(record: PanelRecord, acts: Sequence[PanelAct]) -> Decimal:
+    """The sum by which the panel shows less than was paid from here; 0 while that may only not be shown yet."""
+    done = bonuses_of(acts, State.DONE)
+    if record.bonuses is None or bonuses_of(acts, State.UNKNOWN, State.SENDING) or is_early(record, done):
+        return ZERO
+    return max(ZERO, total(done) - record.bonuses)
+
+
+def paid_there_only(record: PanelRecord, acts: Sequence[PanelAct]) -> Decimal:
+    """The sum by which the panel shows more than was paid from here."""
+    if bonuses_of(acts, State.UNKNOWN, State.SENDING):
+        return ZERO
+    return unexplained(record, acts)

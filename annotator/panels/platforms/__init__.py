@@ -1,0 +1,79 @@
+"""The platforms that people come from, by key: what their addresses carry, and how a visit ends there.
+
+One more is a module here with a subclass of `Platform`, and its line in the registry.
+"""
+
+from collections.abc import Collection, Mapping
+
+from annotator.panels.platforms.base import Leave, Platform, Setting, Settings
+from annotator.panels.platforms.connect import Connect
+from annotator.panels.platforms.endings import LINK
+from annotator.panels.platforms.external_question import ExternalQuestion
+from annotator.panels.platforms.link import Link, Personal
+from annotator.panels.platforms.prolific import Prolific
+from annotator.panels.platforms.sona import Sona
+from evaluation.registry import Registry
+
+
+def _find_problems(platform: Platform) -> list[str]:
+    return [f"the outcome {each} in its endings" for each in LINK if each not in platform.endings]
+
+
+PLATFORMS: Registry[Platform] = Registry(
+    "platform",
+    {
+        "key": "its name in the database and in exports",
+        "label": "its name where a researcher chooses it",
+        "about": "the sentence beside it there",
+        "endings": "the words to participants at each outcome",
+        "read_visit": "the reading of who comes from an address",
+        "visit_params": "the parameters of a visit, which the entry form carries on",
+    },
+    check=_find_problems,
+    entries=(Link(), Prolific(), Connect(), Sona(), ExternalQuestion(), Personal()),
+)
+
+
+def get_platform(key: str) -> Platform:
+    return PLATFORMS[key]
+
+
+def offered_platforms() -> list[Platform]:
+    """Those that a study can be set to, in the order in which a researcher is offered them."""
+    return [each for each in PLATFORMS.values() if each.is_offered]
+
+
+def understood(params: Mapping[str, str]) -> Platform:
+    """The platform of these parameters, for a study that is set to none: Prolific, or just a link."""
+    return PLATFORMS["prolific" if params.get("PROLIFIC_PID", "").strip() else "link"]
+
+
+def unread_params(
+    params: Mapping[str, str], platform: Platform | None, settings: Settings
+) -> tuple[str, ...]:
+    """The parameters of a panel that an address has and a study which is set like this does not read, in their order;
+    none where it names no person. Without a platform set, all are: Prolific's are understood, but not as a panel's."""
+    read = platform.read_params(settings) if platform is not None else ()
+    for each in offered_platforms():
+        if each.params and params.get(each.params[0], "").strip() and each.params[0] not in read:
+            return tuple(name for name in each.params if params.get(name, "").strip())
+    return ()
+
+
+def sender_of(params: Collection[str]) -> Platform:
+    """The platform whose parameters these are (`unread_params`)."""
+    return next(each for each in offered_platforms() if each.params and each.params[0] in params)
+
+
+__all__ = [
+    "PLATFORMS",
+    "Leave",
+    "Platform",
+    "Setting",
+    "Settings",
+    "get_platform",
+    "offered_platforms",
+    "sender_of",
+    "understood",
+    "unread_params",
+]

@@ -1,0 +1,48 @@
+"""Corrections here, besides decisions at the panel: linking, excluding, acknowledging a mismatch."""
+
+from typing import Any
+
+from django.db import transaction
+
+from annotator.models import KnownMismatch, Panel, PanelRecord, Participant, Submission
+from annotator.services.slots.replacements import replace_excluded
+from evaluation.services import AlreadyExcluded, exclude
+
+
+class CorrectionRefused(Exception):
+    """Says in a sentence why not; nothing was changed."""
+
+
+def link(record: PanelRecord, submission: Submission) -> None:
+    """Links the panel's record to our visit. Raises CorrectionRefused where either is linked to another already."""
+    if submission.participant.study_id != record.panel.study_id:
+        raise CorrectionRefused("This visit is of another study.")
+    with transaction.atomic():
+        locked = PanelRecord.objects.select_for_update(no_key=True).get(pk=record.pk)
+        if locked.submission_id is not None:
+            raise CorrectionRefused(f"{locked.external_id} is linked to a visit already.")
+        if PanelRecord.objects.filter(submission=submission).exists():
+            raise CorrectionRefused("This visit is linked to another submission of the panel already.")
+        locked.submission = submission
+        locked.save(update_fields=["submission"])
+
+
+def exclude_participant(participant: Participant, *, reason: str, by: Any) -> int:
+    """Excludes all that the participant judged and opens places for it anew; returns how many."""
+    with transaction.atomic():
+        try:
+            exclude(study=participant.study, rater=participant.rater, reason=reason, by=by)
+        except AlreadyExcluded:
+            raise CorrectionRefused(f"{participant.rater} is excluded already.") from None
+        return replace_excluded(participant.study)
+
+
+def acknowledge(panel: Panel, key: str, *, note: str, by: Any) -> KnownMismatch:
+    """The mismatch is known and stays as it is, until its state changes. Doing it again keeps the first note."""
+    known, _ = KnownMismatch.objects.get_or_create(panel=panel, key=key, defaults={"note": note, "by": by})
+    return known
+
+
+def reopen(known: KnownMismatch) -> None:
+    """The mismatch is open again."""
+    known.delete()

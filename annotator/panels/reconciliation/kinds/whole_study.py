@@ -1,0 +1,63 @@
+"""Differences about the study as a whole: its places, its filters, and messages that could not be applied."""
+
+import hashlib
+from collections.abc import Iterator
+
+from annotator.panels.prolific import statuses
+from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, MismatchKind
+from annotator.panels.reconciliation.kinds.words import people, places
+
+
+class OtherFilters(MismatchKind):
+    """The study there asks of participants otherwise than was drafted from here."""
+
+    key = "filters"
+    title = "Whom the panel lets in"
+    remedies = ("filters", "sync", "acknowledge")
+    is_of_visits = False
+
+    def find(self, facts: Facts) -> Iterator[Mismatch]:
+        if not facts.filter_differences:
+            return
+        text = f"The study there was changed: {'; '.join(facts.filter_differences)}."
+        remedies = self.remedies if facts.panel.status == statuses.DRAFT else ("sync", "acknowledge")
+        digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+        yield self.mismatch(text, digest, remedies=remedies, subject="study")
+
+
+class OtherPlaces(MismatchKind):
+    key = "places"
+    title = "Places"
+    remedies = ("places", "pause", "acknowledge")
+    is_of_visits = False
+
+    def find(self, facts: Facts) -> Iterator[Mismatch]:
+        if facts.places is None:
+            return
+        needed, coming = facts.places
+        state, more = f"{needed}:{coming}", needed - coming
+        if more > 0:
+            text = (
+                f"The open judgments need {people(needed)} more, and the panel has room for {coming}. "
+                f"Add {places(more)} there."
+            )
+            remedies = ("places", "acknowledge")
+            yield self.mismatch(text, state, remedies=remedies, subject="study", more=more)
+        elif more < 0:
+            text = (
+                f"The panel still lets {people(coming)} in, and there is work for {needed}. The others would find the "
+                "study full. Pause it there when the last place here is taken."
+            )
+            yield self.mismatch(text, state, remedies=("pause", "acknowledge"), subject="study")
+
+
+class UnappliedEvent(MismatchKind):
+    key = "event"
+    title = "Messages of the panel that could not be applied"
+    remedies = ("sync", "acknowledge")
+    is_of_visits = False
+
+    def find(self, facts: Facts) -> Iterator[Mismatch]:
+        for event in facts.unapplied_events:
+            text = f"{event.kind} of {event.occurred_at:%Y-%m-%d %H:%M}: {event.problem}"
+            yield self.mismatch(text, subject=event.event_id)

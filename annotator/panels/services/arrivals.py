@@ -1,0 +1,107 @@
+"""Arrivals at a study's door by a platform's address, and the way back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.conf import settings as installation
+
+from annotator.models import Participant, PersonalLink
+from annotator.panels.platforms import Leave, Platform, Settings, get_platform, understood
+from annotator.panels.services.panel_settings import panel_of, settings_for
+from annotator.visit import Visit
+from evaluation.models import Study
+
+
+class LinkUnknown(Exception):
+    """There is no personal link of that key in the study."""
+
+
+class LinkRevoked(Exception):
+    """The personal link was revoked."""
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody at a study's door: who, from which platform, and how that is set."""
+
+    visit: Visit
+    platform: Platform
+    settings: Settings
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The visit as fields of the entry form."""
+        return self.platform.visit_params(self.visit, self.settings)
+
+    @property
+    def lacks_id(self) -> bool:
+        """They can't be taken in: nobody could tell who they are, nor get them back."""
+        return not (self.visit.is_known or self.visit.preview) and self.platform.needs_id(self.settings)
+
+
+def read_arrival(study: Study, params: Mapping[str, str]) -> Arrival:
+    """The arrival by an address with these parameters. Raises LinkUnknown or LinkRevoked."""
+    personal = get_platform("personal")
+    if key := personal.read_visit(params, {}).session_id:
+        return Arrival(_named(study, key), personal, {})
+    panel = panel_of(study)
+    platform = understood(params) if panel is None else get_platform(panel.platform)
+    settings = settings_for(study, platform.key)
+    return Arrival(platform.read_visit(params, settings), platform, settings)
+
+
+def _named(study: Study, key: str) -> Visit:
+    link = PersonalLink.objects.filter(study=study, key=key).first()
+    if link is None:
+        raise LinkUnknown(key)
+    if link.revoked_at is not None:
+        raise LinkRevoked(link.label)
+    return Visit("personal", link.label, session_id=link.key)
+
+
+def refuse_revoked_link(study: Study, visit: Visit) -> None:
+    """Hook: raises LinkRevoked where the link was revoked since its visitor came to the door."""
+    if visit.platform != "personal":
+        return
+    if PersonalLink.objects.filter(study=study, key=visit.session_id, revoked_at__isnull=False).exists():
+        raise LinkRevoked(visit.external_id)
+
+
+def leave_at_door(study: Study, arrival: Arrival, outcome: str) -> Leave:
+    """The way back for somebody who was not taken in."""
+    return arrival.platform.leave(outcome, code_for(study, outcome), arrival.visit, arrival.settings)
+
+
+def leave_of(participant: Participant) -> Leave:
+    """The way back for a participant whose way has ended, by the visit in which it did."""
+    study, ended = participant.study, participant.submissions.filter(outcome=participant.outcome)
+    latest = ended.order_by("-entered_at", "-pk").first()
+    visit = Visit(
+        participant.platform,
+        participant.external_id,
+        external_study_id=latest.external_study_id if latest else "",
+        session_id=latest.external_id if latest else "",
+        extra=latest.extra if latest else {},
+    )
+    platform = get_platform(participant.platform)
+    code = code_for(study, participant.outcome)
+    return platform.leave(participant.outcome, code, visit, settings_for(study, platform.key))
+
+
+def code_for(study: Study, outcome: str) -> str:
+    return str(study.completion_codes.get(outcome) or "")
+
+
+def frame_origins(study: Study) -> tuple[str, ...]:
+    """Sites that may show the study's pages in a frame: its platform's; for links, the installation's as well."""
+    panel = panel_of(study)
+    everybody = tuple(installation.ASSAY_FRAME_ANCESTORS)
+    if panel is None:
+        return everybody
+    own = get_platform(panel.platform).frame_ancestors(panel.settings)
+    return tuple(dict.fromkeys((*everybody, *own))) if panel.platform == "link" else own
+
+
+def study_address(study: Study) -> str:
+    """Where participants enter; the panel's placeholders are added by `Platform.entry_address`."""
+    return f"{installation.ASSAY_PUBLIC_URL}/s/{study.slug}/"

@@ -1,0 +1,103 @@
+"""The platform that a study's people come from, and how it is set."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+
+from annotator.models import Panel
+from annotator.panels.platforms import Settings, get_platform, offered_platforms
+from evaluation.models import Study
+
+MAX_SETTING = 1_000
+
+
+class PanelFixed(Exception):
+    """The study is drafted on its panel: what was agreed there does not change any more."""
+
+
+class PanelSettingsWrong(ValueError):
+    """Carries every sentence about the settings."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = problems
+        super().__init__(" ".join(problems))
+
+
+def panel_of(study: Study) -> Panel | None:
+    """The study's panel; asks nothing of the database where it was selected with the study."""
+    try:
+        panel: Panel = study.panel
+    except Panel.DoesNotExist:
+        return None
+    return panel
+
+
+def settings_for(study: Study, platform: str) -> Settings:
+    """The study's settings of this platform; of one that it is no longer set to, nothing."""
+    panel = panel_of(study)
+    return panel.settings if panel is not None and panel.platform == platform else {}
+
+
+def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned: str) -> Panel:
+    """Sets where the study recruits, as a whole. Raises PanelFixed, or PanelSettingsWrong with every problem."""
+    cleaned = _clean(platform, settings, returned)
+    with transaction.atomic():
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        panel = Panel.objects.filter(study=study).first() or Panel(study=study)
+        if panel.drafted_at is not None:
+            raise PanelFixed(f"{study} is drafted on its panel; where it recruits can't be changed any more.")
+        panel.platform, panel.settings, panel.returned = platform, cleaned, returned
+        panel.save()
+    study.panel = panel
+    return panel
+
+
+def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, str]:
+    platform = next((each for each in offered_platforms() if each.key == key), None)
+    if platform is None:
+        raise PanelSettingsWrong([f"There is no platform {key!r}."])
+    unknown = sorted(set(settings) - {each.name for each in platform.settings})
+    problems = [f"{platform.label} has no setting {name!r}." for name in unknown]
+    if returned not in Panel.Returned.values:
+        problems.append(f"What becomes of returned work can't be {returned!r}.")
+    cleaned = {}
+    for each in platform.settings:
+        value = str(settings.get(each.name) or "").strip() or each.default
+        if each.required and not value:
+            problems.append(f"{each.label}: this is needed.")
+        if len(value) > MAX_SETTING:
+            problems.append(f"{each.label}: at most {MAX_SETTING} characters.")
+        if value:
+            cleaned[each.name] = value
+    # What is missing is said once, not again as an address that is none.
+    problems = problems or platform.find_problems(cleaned)
+    if problems:
+        raise PanelSettingsWrong(problems)
+    return cleaned
+
+
+def why_codes_are_fixed(study: Study) -> str:
+    """A sentence once the study is drafted on its panel, which then knows the codes; before that nothing."""
+    panel = Panel.objects.filter(study=study, drafted_at__isnull=False).first()
+    if panel is None:
+        return ""
+    return (
+        f"The study is drafted on {get_platform(panel.platform).label}, which knows these codes: they stay."
+    )
+
+
+def unknown_reason(study: Study, other: Study) -> str:
+    """Hook: the reason for which people of the other study are unknown in this one; empty where they are known."""
+    there, here = panel_of(other), panel_of(study)
+    set_to = {panel.platform if panel is not None else "" for panel in (there, here)}
+    if "" in set_to and set_to <= {"", "prolific"}:
+        return "where no platform is set, only who comes with Prolific's ids is known"
+    for panel in (there, here):
+        platform = get_platform(panel.platform if panel is not None else "link")
+        if why := platform.why_strangers(panel.settings if panel is not None else {}):
+            return why
+    if len(set_to) == 1:
+        return ""
+    labels = [get_platform(panel.platform).label for panel in (there, here) if panel is not None]
+    return f"its people come from {labels[0]} and this study's from {labels[1]}, which each have ids of their own"

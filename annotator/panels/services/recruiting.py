@@ -1,0 +1,133 @@
+"""A study on Prolific: publishing, pausing, places, and reading back how it goes.
+
+What is asked of the panel is asked outside of transactions, and so that it may be done again after whatever went
+wrong: where a study was moved is looked up.
+"""
+
+from datetime import datetime
+
+from django.db.models import Q
+from django.utils import timezone
+
+from annotator.models import Panel
+from annotator.panels.prolific import statuses
+from annotator.panels.prolific.answers import PanelStudy
+from annotator.panels.prolific.errors import PanelError
+from annotator.panels.services.connection import open_client
+from annotator.panels.services.prolific_preflight import (
+    PLATFORM,
+    NotReady,
+    codes_of,
+)
+from annotator.panels.services.recruitment_filters import filters_there
+from annotator.panels.services.study_draft import CODE_TYPES, OTHER
+from evaluation.models import Status
+
+
+def publish(panel: Panel) -> Panel:
+    """Participants can take places from now on, and that costs money. Raises NotReady or PanelError."""
+    if panel.study.status != Status.LIVE:
+        raise NotReady([f"The study here is {panel.study.get_status_display()}: nobody would be taken in."])
+    return _move(panel, "PUBLISH", (statuses.DRAFT,), (statuses.ACTIVE, statuses.PUBLISHING))
+
+
+def pause(panel: Panel) -> Panel:
+    """Nobody new comes; who is at it goes on."""
+    return _move(panel, "PAUSE", (statuses.ACTIVE,), (statuses.PAUSED,))
+
+
+def start(panel: Panel) -> Panel:
+    """Goes on after a pause."""
+    if panel.study.status != Status.LIVE:
+        raise NotReady([f"The study here is {panel.study.get_status_display()}: nobody would be taken in."])
+    return _move(panel, "START", (statuses.PAUSED,), (statuses.ACTIVE,))
+
+
+def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, ...]) -> Panel:
+    """Moves the study there, unless it is there already; asks where it is when a move got no answer."""
+    study = drafted_id(panel)
+    asked = timezone.now()
+    with open_client() as client:
+        there = client.get_study(study)
+        if action != "PAUSE":
+            _check_codes(panel, there)
+        if there.status not in (*before, *after):
+            state = statuses.STUDY.get(there.status, there.status)
+            raise NotReady([f"The study is {state} on Prolific; it can't be asked to {action}."])
+        if there.status in before:
+            asked = timezone.now()
+            try:
+                there = client.transition_study(study, action)
+            except PanelError as error:
+                if not error.sent:
+                    raise
+                there = client.get_study(study)
+                if there.status not in after:
+                    raise
+    return _note_study(panel, there, asked)
+
+
+def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
+    """So many more participants than the `shown` ones, which is what whoever asks took there to be.
+
+    Whether there are more now than before: asking twice adds them once. Prolific never takes places away again. Raises
+    NotReady if it has another number than was shown; then that is noted, and none is added.
+    """
+    study = drafted_id(panel)
+    if more < 1:
+        raise NotReady([f"{more} places can't be added; Prolific only takes more of them."])
+    if shown is None:
+        raise NotReady(["How many places there are is not known here yet; ask the panel first."])
+    wanted = shown + more
+    with open_client() as client:
+        asked = timezone.now()
+        there = client.get_study(study)
+        _check_codes(panel, there)
+        as_shown = there.places == shown
+        if as_shown:
+            asked = timezone.now()
+            # A total and not an increment, so that a second attempt adds nothing either.
+            there = client.update_study(study, {"total_available_places": wanted})
+    _note_study(panel, there, asked)
+    if not as_shown and there.places != wanted:
+        raise NotReady(
+            [
+                f"Prolific has {there.places} places, and not the {shown} that it was known to have. None was added: "
+                "look again first."
+            ]
+        )
+    return as_shown
+
+
+def sync_study(panel: Panel) -> Panel:
+    """Reads the study's state and places back."""
+    asked = timezone.now()
+    with open_client() as client:
+        there = client.get_study(drafted_id(panel))
+    return _note_study(panel, there, asked)
+
+
+def drafted_id(panel: Panel) -> str:
+    """The panel's id of the study. Raises NotReady."""
+    if panel.platform != PLATFORM or not panel.external_id:
+        raise NotReady(["The study is not drafted on Prolific yet."])
+    return panel.external_id
+
+
+def _check_codes(panel: Panel, there: PanelStudy) -> None:
+    """Whoever edits the draft there could send participants away with codes that mean something else here."""
+    codes = codes_of(panel.study).items()
+    ours = {code: CODE_TYPES.get(outcome, OTHER)[0] for outcome, code in codes}
+    if dict(there.codes) != ours:
+        raise NotReady(
+            ["The completion codes on Prolific are not the study's own; set them right there first."]
+        )
+
+
+def _note_study(panel: Panel, there: PanelStudy, asked: datetime) -> Panel:
+    """Store the panel's answer, unless a webhook told something newer meanwhile; places and time in any case."""
+    Panel.objects.filter(pk=panel.pk).update(places=there.places, there=filters_there(there), synced_at=asked)
+    older = Q(status_at=None) | Q(status_at__lte=asked)
+    Panel.objects.filter(older, pk=panel.pk).update(status=there.status, status_at=asked)
+    panel.refresh_from_db()
+    return panel

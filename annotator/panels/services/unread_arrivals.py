@@ -1,0 +1,71 @@
+"""Panels that send people to a study which is not set to them: noted as they come, and said to the researchers."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from django.db.models import F, Max, Sum
+from django.utils import timezone
+
+from annotator.models import UnreadArrivals
+from annotator.panels.platforms import get_platform, sender_of, unread_params
+from annotator.panels.services.panel_settings import panel_of
+from evaluation.hooks import Advice
+from evaluation.models import Study
+
+UNDERSTOOD = (
+    "They are known by their ids and sent back with the study's codes, but nobody is kept out without an id, and what "
+    "becomes of their submissions there is not followed."
+)
+NOT_READ = "Their ids are not read: each is somebody new at every visit, and is not sent back there."
+
+
+def note_unread(study: Study, params: Mapping[str, str]) -> None:
+    """Counts an arrival whose address has a panel's parameters that the study does not read; of any other, nothing."""
+    panel = panel_of(study)
+    platform = get_platform(panel.platform) if panel is not None else None
+    names = unread_params(params, platform, panel.settings if panel is not None else {})
+    if not names:
+        return
+    row, _ = UnreadArrivals.objects.get_or_create(
+        study=study, day=timezone.localdate(), names=" ".join(names)
+    )
+    UnreadArrivals.objects.filter(pk=row.pk).update(n=F("n") + 1)
+
+
+def unread_cautions(study: Study) -> Iterator[Advice]:
+    """Hook: what came and is still not read, how often and when last, and what to do about it."""
+    found = UnreadArrivals.objects.filter(study=study).order_by().values("names")
+    for row in found.annotate(total=Sum("n"), last=Max("day")).order_by("names"):
+        names = row["names"].split()
+        if _is_read(study, names):
+            continue
+        sender, panel = sender_of(names), panel_of(study)
+        came = "1 visit" if row["total"] == 1 else f"{row['total']:,} visits"
+        where = (
+            "no panel is set"
+            if panel is None
+            else f"the study is set to {get_platform(panel.platform).label}"
+        )
+        understood = panel is None and sender.key == "prolific"
+        said = (
+            f"{came} came with {sender.label}'s parameters ({', '.join(names)}), the last on "
+            f"{row['last']:%Y-%m-%d}, but {where}. {UNDERSTOOD if understood else NOT_READ}"
+        )
+        if panel is not None and panel.drafted_at is not None:
+            # Where it recruits can't be changed any more (`set_panel`).
+            yield Advice(
+                f"{said} The study is drafted there and stays so: take its address off {sender.label}, and recruit "
+                "there with a study of its own."
+            )
+            continue
+        yield Advice(
+            f"{said} If you recruit on {sender.label}, set that before more come.",
+            f"Set {sender.label}",
+            "admin:evaluation_study_platform",
+        )
+
+
+def _is_read(study: Study, names: Collection[str]) -> bool:
+    """True if the study is set to read them by now."""
+    panel = panel_of(study)
+    platform = get_platform(panel.platform) if panel is not None else None
+    return not unread_params(dict.fromkeys(names, "x"), platform, panel.settings if panel is not None else {})

@@ -1,0 +1,119 @@
+"""Background work of the recruiters. The names of the tasks stand in queues and schedules, so they stay."""
+
+import logging
+from typing import Any
+
+from celery import shared_task, signals
+from django.conf import settings
+from django.db import transaction
+
+from annotator.models import Panel
+from annotator.panels.money.sending import open_acts, send
+from annotator.panels.prolific.errors import PanelError
+from annotator.panels.selectors import panels_to_sync
+from annotator.panels.services.connection import NotSetUp
+from annotator.panels.services.events import apply_events
+from annotator.panels.services.reading_jobs import give_up_reading, work_on_reading
+from annotator.panels.services.readings import sync
+from evaluation import logcontext
+from evaluation.queueing import send_message
+
+logger = logging.getLogger(__name__)
+
+
+# What is stored and was not sent is taken up by beat (`sync_panels`) or the next worker.
+def queue_events() -> None:
+    """Has stored events applied, on commit."""
+    transaction.on_commit(lambda: send_message(apply_panel_events), robust=True)
+
+
+def queue_acts(panel_id: int) -> None:
+    """Has what is intended sent to the panel, on commit."""
+    transaction.on_commit(lambda: send_message(send_panel_acts, panel_id), robust=True)
+
+
+def queue_reading(reading_id: int) -> None:
+    """Has a panel read back, on commit; where no broker takes the message the reading ends and says so."""
+
+    def queue() -> None:
+        if not send_message(read_panel, reading_id):
+            give_up_reading(reading_id)
+
+    transaction.on_commit(queue, robust=True)
+
+
+@shared_task(name="annotator.tasks.apply_panel_events")
+def apply_panel_events() -> None:
+    """Applies the webhooks' events that wait; a second message finds none."""
+    apply_events()
+
+
+# Should its process be killed, the message goes to another one: what it finds being sent it leaves alone for a while.
+@shared_task(name="annotator.tasks.send_panel_acts", acks_late=True, reject_on_worker_lost=True)
+def send_panel_acts(panel_id: int, comes_back: bool = True) -> None:
+    """Sends what is intended for a panel, and comes back for what could not be, or may be in the hands of one lost."""
+    with logcontext.bind(panel=panel_id):
+        try:
+            sent = send(Panel.objects.get(pk=panel_id))
+        except NotSetUp as why:
+            logger.warning("Acts of panel %s wait: %s", panel_id, why)
+            return
+        logger.info("Panel %s: %s", panel_id, sent)
+        if comes_back and open_acts().filter(panel=panel_id).exists():
+            send_message(send_panel_acts, panel_id, countdown=settings.ASSAY_PANEL_SENDING_SECONDS + 1)
+
+
+@shared_task(name="annotator.tasks.sync_panel")
+def sync_panel(panel_id: int) -> None:
+    """Reads a study and its submissions back, applies events that could not be, and sends what waits."""
+    panel = Panel.objects.get(pk=panel_id)
+    try:
+        sync(panel)
+    except (NotSetUp, PanelError) as why:
+        logger.warning("Panel %s was not synced: %s", panel_id, why)
+    _apply_and_send(panel)
+
+
+@shared_task(name="annotator.tasks.read_panel")
+def read_panel(reading_id: int) -> None:
+    """Reads all of a study back because somebody asked for it; a second message about it changes nothing."""
+    panel = work_on_reading(reading_id)
+    if panel is not None:
+        _apply_and_send(panel)
+
+
+def _apply_and_send(panel: Panel) -> None:
+    """Events that could not be applied before may be known by now; what waits is sent."""
+    apply_events(panel)
+    if open_acts().filter(panel=panel).exists():
+        send_message(send_panel_acts, panel.pk, comes_back=False)  # the next sync does
+
+
+@shared_task(name="annotator.tasks.sync_panels")
+def sync_panels() -> None:
+    """One message per study that is open on its panel, so that one that fails keeps no other waiting; of the others
+    what was left in the middle."""
+    open_panels = set(panels_to_sync().values_list("pk", flat=True))
+    for panel_id in open_panels:
+        send_message(sync_panel, panel_id)
+    apply_events()
+    for panel_id in _panels_with_acts() - open_panels:
+        send_message(send_panel_acts, panel_id, comes_back=False)
+
+
+@shared_task(name="annotator.tasks.take_up_panels")
+def take_up_panels() -> None:
+    """Take up what was left in the middle: events that were not applied, acts that were not sent."""
+    apply_events()
+    for panel_id in _panels_with_acts():
+        send_message(send_panel_acts, panel_id)
+
+
+def _panels_with_acts() -> set[int]:
+    return set(open_acts().order_by().values_list("panel", flat=True))
+
+
+@signals.worker_ready.connect
+def look_for_panels(**kwargs: Any) -> None:
+    """A new worker takes up what there is, so that nothing is left lying even where there is no beat."""
+    send_message(take_up_panels)

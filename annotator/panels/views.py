@@ -1,0 +1,36 @@
+"""Where panels tell what happened there. Whoever knows the secret is the panel: no session, no cookie."""
+
+import logging
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from annotator.panels.services.events import NoSecret, NotAnEvent, NotSigned, receive
+from annotator.panels.tasks import queue_events
+
+logger = logging.getLogger(__name__)
+
+
+@csrf_exempt
+@require_POST
+def prolific_hook(request: HttpRequest) -> HttpResponse:
+    """Stores a delivery and answers at once; the worker does what it calls for. What is not 2xx is delivered again."""
+    try:
+        event = receive(request.body, request.headers)
+    except NoSecret as why:
+        logger.error("A webhook was refused: %s", why)
+        return _plain(f"Not set up: {why}", 503)
+    except NotSigned as why:
+        logger.warning("A webhook was refused: %s", why)
+        return _plain(str(why), 401)
+    except NotAnEvent as why:
+        logger.warning("A webhook was refused: %s", why)
+        return _plain(str(why), 400)
+    if event is not None:
+        queue_events()
+    return HttpResponse(status=204)
+
+
+def _plain(said: str, status: int) -> HttpResponse:
+    return HttpResponse(f"{said}\n", status=status, content_type="text/plain; charset=utf-8")

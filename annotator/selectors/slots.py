@@ -1,0 +1,84 @@
+"""Places to be had, by one participant or by the next."""
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.utils import timezone
+
+from annotator.models import ArmFront, Assignment, Participant, Slot, SlotState
+from evaluation.compiled_queries import CompiledSelect, field_of
+from evaluation.models import Study
+
+# Of slots. A partial index is used where its condition is seen to hold, so each state is asked for by itself.
+OPEN = Q(state=SlotState.OPEN)
+
+
+def available(study: Study | int, now: datetime) -> QuerySet[Slot]:
+    """Places that can be claimed: open, or reserved with a lease that ran out."""
+    return Slot.objects.filter(OPEN | lapsed(now), study=study)
+
+
+def lapsed(now: datetime) -> Q:
+    return Q(state=SlotState.RESERVED, leased_until__lt=now)
+
+
+def has_places(study: Study) -> bool:
+    """True if anything is available; looks where claiming looks."""
+    now = timezone.now()
+    return FRONT.first(study=study.pk, now=now) is not None or available(study, now).exists()
+
+
+def arms_with_places(study: Study, now: datetime) -> list[int]:
+    """The arms that have anything available."""
+    found = _looked_up(study.pk, now).order_by("arm").values_list("arm", flat=True)
+    return list(found) or list(available(study, now).order_by("arm").values_list("arm", flat=True).distinct())
+
+
+def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:
+    """Fronts of the arms in which claiming finds something where it looks first.
+
+    One row of each is asked for, in the order of its index: whether any exists, PostgreSQL may find out by reading all.
+    """
+    slots = Slot.objects.filter(study=study, arm=OuterRef("arm"))
+    is_open = slots.filter(OPEN, rank__gte=OuterRef("first_open")).order_by("rank")
+    has_lapsed = slots.filter(lapsed(now), leased_until__gte=OuterRef("leases_from")).order_by("leased_until")
+    found = Q(first__isnull=False) | Q(first_lapsed__isnull=False)
+    fronts = ArmFront.objects.filter(arm__study=study)
+    return fronts.alias(
+        first=Subquery(is_open.values("rank")[:1]),
+        first_lapsed=Subquery(has_lapsed.values("leased_until")[:1]),
+    ).filter(found)
+
+
+FRONT = CompiledSelect(
+    _looked_up,
+    study=field_of(Study, "id"),
+    now=field_of(Slot, "leased_until"),
+)
+
+
+def next_release(participant: Participant, now: datetime) -> datetime | None:
+    """When the first place that others hold, and this participant could take, becomes free; None if there is none."""
+    seen = seen_keys(participant)
+    held = Slot.objects.filter(study=participant.study_id).exclude(
+        **{f"{once_field(participant.revision.spec)}__in": seen}
+    )
+    if participant.arm_id is not None:
+        held = held.filter(arm=participant.arm_id)
+    if held.filter(OPEN).exists():
+        return now
+    leases = held.filter(state=SlotState.RESERVED).order_by("leased_until")
+    first = leases.values_list("leased_until", flat=True).first()
+    return None if first is None else max(first, now)
+
+
+def once_field(spec: dict[str, Any]) -> str:
+    """The slot's column that the study's once-per rule counts."""
+    return "query_id" if spec["once_per"] == "query" else "item_id"
+
+
+def seen_keys(participant: Participant | int) -> QuerySet[Assignment, int | None]:
+    """The queries (or items) that the participant has met, as a subquery."""
+    met = Assignment.objects.filter(participant=participant, once__isnull=False, slot__isnull=False)
+    return met.values_list("once", flat=True)

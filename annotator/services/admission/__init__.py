@@ -1,0 +1,1 @@
+"""Coming into a study: its entry rules, consent, the arm, and coming back."""

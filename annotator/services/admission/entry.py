@@ -1,0 +1,147 @@
+"""Taking a participant in: consent, arm, first visit, and coming back."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotator import hooks
+from annotator.models import EntryRule, Participant, Submission
+from annotator.selectors import (
+    find_participant,
+    gets_same_code,
+    has_places,
+    items_to_do,
+    latest_revision,
+    may_resume,
+)
+from annotator.services.admission.arm_draw import draw_arm
+from annotator.services.admission.entry_rules import is_admitted
+from annotator.services.admission.resumption import pick_up, reopen
+from annotator.services.work.progress import advance, first_step
+from annotator.visit import Visit
+from evaluation.canonical import canonical_hash
+from evaluation.compiled_queries import CompiledInsert, CompiledSelect, field_of
+from evaluation.models import ArmPer, Rater, Status, Study
+
+
+class StudyNotOpen(Exception):
+    """The study takes nobody in now."""
+
+
+class StudyFull(Exception):
+    """There is no place left."""
+
+
+class NotAdmitted(Exception):
+    """The study's lists do not let this person in."""
+
+
+class ConsentChanged(Exception):
+    """The study was revised: its text is not the one that was agreed to."""
+
+
+def _locked(study: int) -> Any:
+    lists = EntryRule.objects.filter(study=OuterRef("pk"))
+    found = Study.objects.annotate(has_lists=Exists(lists)).filter(pk=study)
+    return found.select_for_update(no_key=True, of=("self",))
+
+
+LOCKED: CompiledSelect[Any] = CompiledSelect(_locked, study=field_of(Study, "id"))
+NEW_RATER, NEW_PARTICIPANT, NEW_SUBMISSION = (
+    CompiledInsert(Rater, with_keys=True),
+    CompiledInsert(Participant, with_keys=True),
+    CompiledInsert(Submission, with_keys=True),
+)
+
+
+def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Participant:
+    """Take in whoever comes: the participant they were, with a new submission, or a new one who consents now.
+
+    Who had returned the study or run out of time at the panel, and takes it again there, goes on where they stopped.
+    A visit that begins after work was handed in is kept without an outcome: the work belongs to an earlier one.
+    `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, NotAdmitted,
+    StudyFull, ConsentChanged or what a hook raises; then nothing is stored.
+    """
+    with transaction.atomic():
+        # One at a time per study: two who consent at once must not be promised the same places.
+        locked = LOCKED.first(study=study.pk)
+        if locked is None:
+            raise Study.DoesNotExist
+        for admit in hooks.arrival:
+            admit(locked, visit)
+        participant = find_participant(locked, visit)
+        is_new = participant is None
+        resumes = participant is not None and may_resume(participant, visit)
+        if participant is None:
+            participant = _take_in(locked, visit, agreed_to)
+        elif resumes:
+            participant = reopen(participant)
+        if is_new or visit.session_id or not participant.submissions.exists():
+            _add_submission(participant, visit, is_new=is_new)
+        if resumes:
+            # A personal link is one visit, however often it was given back.
+            participant.submissions.filter(external_id=visit.session_id).update(outcome="", ended_at=None)
+            pick_up(participant)
+        return participant
+
+
+def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
+    if study.status != Status.LIVE:
+        raise StudyNotOpen(f"{study.title} is {study.status}")
+    if study.has_lists and not is_admitted(study, visit):
+        raise NotAdmitted(study.title)
+    now = timezone.now()
+    if not has_places(study):
+        raise StudyFull(study.title)
+    revision = latest_revision(study)
+    if agreed_to not in (None, consent_version(revision.spec)):
+        raise ConsentChanged(study.title)
+    arm = draw_arm(study, now)
+    if arm is None and study.arm_per == ArmPer.PARTICIPANT:  # those at work took the last ones just now
+        raise StudyFull(study.title)
+    rater = Rater(study=study, kind=Rater.Kind.PERSON)
+    NEW_RATER.run(rater)
+    participant = Participant(
+        study=study,
+        platform=visit.platform,
+        external_id=visit.external_id,
+        rater=rater,
+        revision=revision,
+        arm_id=arm,
+        step=first_step(revision.spec),
+        quota=items_to_do(study, arm),
+        consented_at=now,
+        consent_version=consent_version(revision.spec),
+    )
+    NEW_PARTICIPANT.run(participant)
+    # A study without instructions and training starts with the first item.
+    advance(participant, now, judged=0, checked=0)
+    return participant
+
+
+def _add_submission(participant: Participant, visit: Visit, *, is_new: bool) -> None:
+    """The visit, unless it is known; the study's lock keeps another request from adding it meanwhile."""
+    known = None if is_new else participant.submissions.filter(external_id=visit.session_id).first()
+    submission = known or Submission(
+        participant=participant,
+        external_id=visit.session_id,
+        external_study_id=visit.external_study_id,
+        extra=dict(visit.extra),
+        ended_at=timezone.now() if participant.outcome else None,
+    )
+    if known is None:
+        NEW_SUBMISSION.run(submission)
+    # Somebody's way can end as they come, where nothing is left for them.
+    if submission.is_late and (is_new or gets_same_code(participant)):
+        submission.outcome = participant.outcome
+        submission.save(update_fields=["outcome"])
+
+
+def consent_version(spec: dict[str, object]) -> str:
+    """Names the very text that was agreed to; empty where the study asks for no consent."""
+    steps, texts = spec["steps"], spec["texts"]
+    assert isinstance(steps, dict)
+    assert isinstance(texts, dict)
+    return canonical_hash(texts.get("consent", "")) if steps.get("consent") else ""

@@ -1,0 +1,122 @@
+"""Entry rules: who is let in, by the studies that they took part in and how they fared there."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db import transaction
+
+from annotator import hooks
+from annotator.models import EntryRule, Participant, ParticipantOutcome
+from annotator.selectors import has_qualified, steps_in_force
+from annotator.visit import Visit
+from evaluation.hooks import Advice
+from evaluation.models import Exclusion, Study
+from evaluation.permissions import studies_for
+
+Took = EntryRule.Took
+# What a list does with who is not known, by its kind.
+STRANGERS = {
+    EntryRule.Kind.NOT: "Whoever is not known is let in all the same.",
+    EntryRule.Kind.ONLY: "Whoever is not known is not let in.",
+}
+# How each way of having taken part is told of somebody who did.
+HOW: dict[str, Callable[[Participant], bool]] = {
+    Took.ANY: lambda person: True,
+    Took.PASSED: has_qualified,
+    Took.FAILED: lambda person: (
+        person.outcome in (ParticipantOutcome.FAILED_QUALIFICATION, ParticipantOutcome.FAILED_ATTENTION)
+    ),
+    Took.COMPLETED: lambda person: person.outcome == ParticipantOutcome.COMPLETED,
+    Took.EXCLUDED: lambda person: Exclusion.objects.filter(rater=person.rater_id, undone_at=None).exists(),
+}
+
+
+def is_admitted(study: Study, visit: Visit) -> bool:
+    """True where the study's lists let this person in.
+
+    Somebody is known across studies by the panel and their id on it. Who comes without an id is known nowhere: no list
+    keeps them out, and none names them.
+    """
+    rules = list(EntryRule.objects.filter(study=study))
+    if not rules:
+        return True
+    known = Participant.objects.filter(
+        study__in=[rule.other_id for rule in rules], platform=visit.platform, external_id=visit.external_id
+    ).exclude(external_id="")
+    been = {person.study_id: person for person in known.select_related("revision")}
+    met = {rule.pk for rule in rules if rule.other_id in been and HOW[rule.took](been[rule.other_id])}
+    barred = {rule.pk for rule in rules if rule.kind == EntryRule.Kind.NOT}
+    invited = {rule.pk for rule in rules if rule.kind == EntryRule.Kind.ONLY}
+    return not met & barred and (not invited or bool(met & invited))
+
+
+def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mapping[Study, str]) -> None:
+    """Replaces the study's lists, each of studies with how people took part in them (`EntryRule.Took`).
+
+    It binds who comes from now on; who is in stays in.
+    """
+    if contradictions := [other for other in barred if contradicts(barred[other], invited.get(other, ""))]:
+        raise ValueError(f"{contradictions[0]} can't both be kept out and be the only one let in.")
+    if study in barred or study in invited:
+        raise ValueError("A study's own participants come back by their link; it can't be on its own list.")
+    lists = ((EntryRule.Kind.NOT, barred), (EntryRule.Kind.ONLY, invited))
+    with transaction.atomic():
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        EntryRule.objects.filter(study=study).delete()
+        EntryRule.objects.bulk_create(
+            EntryRule(study=study, other=other, kind=kind, took=took)
+            for kind, studies in lists
+            for other, took in studies.items()
+        )
+
+
+def contradicts(barred: str, invited: str) -> bool:
+    """True of two rules that together let nobody in."""
+    return bool(barred and invited) and barred in (Took.ANY, invited)
+
+
+def unknown_reason(study: Study, other: Study) -> str:
+    """The reason for which people of the other study are unknown in this one, whatever a list says; empty where they
+    are known."""
+    return next((why for reason in hooks.unknown_people if (why := reason(study, other))), "")
+
+
+def rule_warnings(study: Study, may_name: Iterable[int] | None = None) -> list[str]:
+    """A sentence for each list that does not do what it says, or more than it seems to, with the studies concerned.
+
+    `may_name`: the studies whose names the reader may learn; None for all.
+    """
+    found: dict[tuple[str, str, str], list[str]] = {}
+    known = None if may_name is None else set(may_name)
+    rules = EntryRule.objects.filter(study=study).select_related("other__panel").order_by("other__title")
+    for rule in rules:
+        name = str(rule.other) if known is None or rule.other_id in known else "another study"
+        for why in _reasons(study, rule):
+            found.setdefault((rule.kind, rule.took, why), []).append(name)
+    return [f"{in_words(kind, took, names)}: {why}" for (kind, took, why), names in found.items()]
+
+
+def _reasons(study: Study, rule: EntryRule) -> Iterator[str]:
+    if why := unknown_reason(study, rule.other):
+        yield f"{why}. {STRANGERS[EntryRule.Kind(rule.kind)]}"
+    qualifies = bool(steps_in_force(rule.other).get("qualification"))
+    if rule.took == Took.PASSED and not qualifies:
+        yield "it has no qualification, so nobody has passed it."
+    if rule.kind == EntryRule.Kind.ONLY and rule.took == Took.ANY and qualifies:
+        yield "that lets in who failed its qualification, too. “Passed the qualification” does not."
+
+
+def in_words(kind: str, took: str, names: Iterable[str]) -> str:
+    """A rule as a phrase, beginning with a capital."""
+    return f"{kind.capitalize()} who {Took(took).label} {', '.join(names)}"
+
+
+def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
+    """Hook: the lists that do not do what they say. `by` is who reads it, None whoever runs the server."""
+    if not EntryRule.objects.filter(study=study).exists():
+        return
+    mine = None
+    if by is not None and not by.is_superuser:
+        mine = studies_for(by).values_list("pk", flat=True)
+    for sentence in rule_warnings(study, mine):
+        yield Advice(sentence, "Who may take part", "admin:evaluation_study_entry_rules")

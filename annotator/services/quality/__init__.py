@@ -1,0 +1,1 @@
+"""The care that participants take, and advice on attention checks."""

@@ -1,0 +1,358 @@
+"""Signs of careless work, per participant. They are for a researcher to read: nothing excludes by itself."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
+
+from analytics.statistics.raters import quality
+from annotator.models import Assignment, AssignmentState, Participant
+from evaluation.columns import Coded, Columns, Type, read_columns
+from evaluation.models import Answer, Item, Judgment, Outcome, Role, Study
+from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.moves import pasted_in
+from evaluation.selectors import standing_exclusions
+
+# Each of these is a sign only with so many judgments behind it.
+ENOUGH = 3
+FAST_SHARE = 0.4
+LINES_SHARE = 0.8
+SIDE_P = 0.01
+SHORT_SHARE = 0.5
+FAR_FROM_OTHERS = -3.5
+# Of people whose agreement is known, before one of them can be far from the others.
+ENOUGH_PEOPLE = 5
+ITEMS_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many of so many."""
+
+    k: int = 0
+    n: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.k:,} of {self.n:,}" if self.n else ""
+
+
+@dataclass
+class ParticipantQuality:
+    """One participant's care as it shows in their work, and the signs that a researcher should look at."""
+
+    participant: Participant
+    excluded: str
+    judged: int = 0
+    seconds: float | None = None
+    relative_time: float | None = None
+    lines: Share = field(default_factory=Share)
+    first: Share = field(default_factory=Share)
+    texts: quality.Texts = field(default_factory=quality.Texts)
+    attention: Share = field(default_factory=Share)
+    skipped_checks: int = 0
+    gold: Share = field(default_factory=Share)
+    agreement: float | None = None
+    signs: list[str] = field(default_factory=list)
+
+    @property
+    def time_in_percent(self) -> str:
+        return "" if self.relative_time is None else f"{self.relative_time:.0%}"
+
+    @property
+    def agreement_in_percent(self) -> str:
+        return "" if self.agreement is None else f"{self.agreement:.0%}"
+
+
+def quality_of(study: Study) -> list[ParticipantQuality]:
+    """One per participant, those with most signs first."""
+    excluded = dict(standing_exclusions(study).filter(rater__isnull=False).values_list("rater_id", "reason"))
+    participants = Participant.objects.filter(study=study).select_related("rater").order_by("pk")
+    reports = [ParticipantQuality(each, excluded.get(each.rater_id, "")) for each in participants]
+    if not reports:
+        return []
+    work = _Work(study, [each.participant.rater_id for each in reports])
+    _add_times(reports, work)
+    _add_answers(reports, work)
+    _add_texts(reports, work)
+    _add_gold(reports, study)
+    for report in reports:
+        report.signs += _signs(report)
+    _add_far_from_others(reports)
+    return sorted(reports, key=lambda report: -len(report.signs))
+
+
+class _Work:
+    """The participants' work on main items, as columns; raters by their place among the participants."""
+
+    def __init__(self, study: Study, raters: Sequence[int]) -> None:
+        self.study = study
+        self.n = len(raters)
+        self._raters = np.array(sorted(raters))
+        self._places = np.argsort(np.argsort(np.array(raters)))
+        self._back = np.argsort(np.array(raters))
+        self.judgments = read_columns(
+            self._main(Judgment.objects.all()).order_by("pk"),
+            {"pk": Type.WHOLE, "rater_id": Type.WHOLE, "item_id": Type.WHOLE, "duration_ms": Type.NUMBER},
+        )
+
+    def _main(self, rows: QuerySet[Any], path: str = "") -> QuerySet[Any]:
+        return rows.filter(
+            **{
+                f"{path}study": self.study,
+                f"{path}outcome": Outcome.OK,
+                f"{path}item__role": Role.MAIN,
+                f"{path}rater__participant__isnull": False,
+            }
+        )
+
+    def place(self, rater: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Each rater's place among the reports."""
+        return np.asarray(self._back[np.searchsorted(self._raters, rater)])
+
+    def answers(self) -> QuerySet[Answer]:
+        return self._main(Answer.objects.all(), "judgment__").order_by("judgment_id", "pk")
+
+
+def _add_times(reports: list[ParticipantQuality], work: _Work) -> None:
+    columns = work.judgments
+    rater = work.place(columns.array("rater_id"))
+    item = np.unique(columns.array("item_id"), return_inverse=True)[1]
+    seconds = columns.array("duration_ms") / 1000
+    own, relative = quality.relative_times(rater, item, seconds, work.n)
+    for report, judged, each, share in zip(
+        reports, np.bincount(rater, minlength=work.n), own, relative, strict=True
+    ):
+        report.judged, report.seconds, report.relative_time = int(judged), _known(each), _known(share)
+
+
+def _add_answers(reports: list[ParticipantQuality], work: _Work) -> None:
+    """Straight lines, sides and agreement, from every answer that is no text and no entry."""
+    coded = ("question", "part", "label", "kind", "judgment__shown")
+    whole = ("judgment_id", "judgment__rater_id", "judgment__item_id")
+    columns = read_columns(
+        work.answers().exclude(kind__in=[Kind.TEXT, Kind.ENTRIES]),
+        dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(coded, Type.CODED) | {"number": Type.NUMBER},
+    )
+    rater = work.place(columns.array("judgment__rater_id"))
+    questions = _questions(work.study)
+    _add_lines(reports, work, columns, rater, questions)
+    _add_sides(reports, work, columns, rater)
+    _add_agreement(reports, work, columns, rater, questions)
+
+
+def _questions(study: Study) -> dict[str, Question]:
+    """By key, as the first revision asks them; kinds and scales are the same in all."""
+    revision = study.revisions.first()
+    asked = revision.spec["questions"] if revision else []
+    return {data["key"]: Question.from_json(data) for data in asked}
+
+
+def _is(columns: Columns, name: str, wanted: Any) -> npt.NDArray[np.bool_]:
+    """Which rows have one of these texts in that column."""
+    coded = columns.coded(name)
+    return np.isin(coded.codes, [at for at, value in enumerate(coded.values) if value in wanted])
+
+
+def _add_lines(
+    reports: list[ParticipantQuality],
+    work: _Work,
+    columns: Columns,
+    rater: npt.NDArray[np.int64],
+    questions: dict[str, Question],
+) -> None:
+    """Of questions that are asked of several parts; tags that are all left empty are no straight line."""
+    gridded = {
+        key
+        for key, question in questions.items()
+        if question.kind in (Kind.SCALE, Kind.CHECKLIST) and question.over not in (Over.ITEM, Over.CHOICE)
+    }
+    rows = _is(columns, "question", gridded)
+    judgment = np.unique(columns.array("judgment_id")[rows], return_inverse=True)[1]
+    flat, long = quality.straight_lines(judgment, rater[rows], columns.array("number")[rows], work.n)
+    for report, k, n in zip(reports, flat, long, strict=True):
+        report.lines = Share(int(k), int(n))
+
+
+def _add_sides(
+    reports: list[ParticipantQuality], work: _Work, columns: Columns, rater: npt.NDArray[np.int64]
+) -> None:
+    """Of preferences between two, whose order is known."""
+    label, shown = columns.coded("label"), columns.coded("judgment__shown")
+    pairs = _is(columns, "judgment__shown", {"r1,r2", "r2,r1"})
+    rows = pairs & _is(columns, "kind", {str(Kind.PREFERENCE)}) & _is(columns, "label", {"r1", "r2"})
+    firsts = np.array([value.partition(",")[0] for value in shown.values] or [""])
+    labels = np.array(label.values or [""])
+    first = firsts[shown.codes[rows]] == labels[label.codes[rows]]
+    for report, side in zip(reports, quality.sides(rater[rows], first, work.n), strict=True):
+        report.first = Share(side.first, side.n)
+        if side.p is not None and side.p < SIDE_P:
+            where = "first" if side.first * 2 > side.n else "second"
+            report.signs.append(
+                f"prefers what is shown {where} ({max(side.first, side.n - side.first)} of {side.n})"
+            )
+
+
+def _add_agreement(
+    reports: list[ParticipantQuality],
+    work: _Work,
+    columns: Columns,
+    rater: npt.NDArray[np.int64],
+    questions: dict[str, Question],
+) -> None:
+    """The mean over questions of the agreement with the others who judged the same."""
+    found = []
+    part = columns.coded("part").codes.astype(np.int64)
+    item = columns.array("judgment__item_id")
+    for key, question in questions.items():
+        rows = _is(columns, "question", {key})
+        if question.kind == Kind.TEXT or not rows.any():
+            continue
+        unit = np.unique(np.stack([item[rows], part[rows]]), axis=1, return_inverse=True)[1].ravel()
+        labelled = question.kind in (Kind.PREFERENCE, Kind.CHOICE)
+        value = (
+            columns.coded("label").codes[rows].astype(np.float64)
+            if labelled
+            else columns.array("number")[rows]
+        )
+        span = _span(question, value)
+        found.append(quality.agreement_with_others(unit, rater[rows], value, span, work.n))
+    if not found:
+        return
+    table = np.stack(found)
+    known = ~np.isnan(table)
+    n = known.sum(axis=0)
+    means = np.where(n > 0, np.where(known, table, 0).sum(axis=0) / np.maximum(n, 1), np.nan)
+    for report, each in zip(reports, means, strict=True):
+        report.agreement = _known(each)
+
+
+def _span(question: Question, value: npt.NDArray[Any]) -> float | None:
+    """The width of a scale, or of the ranks that were given; None where values are labels."""
+    if question.kind == Kind.SCALE:
+        return float(question.points[-1] - question.points[0])
+    if question.kind == Kind.RANKING:
+        return max(1.0, float(value.max() - value.min()))
+    return None
+
+
+def _add_texts(reports: list[ParticipantQuality], work: _Work) -> None:
+    written = work.answers().filter(kind=Kind.TEXT).order_by("judgment__item_id", "pk")
+    columns = read_columns(
+        # As text: most traces are alike, and read once.
+        written.annotate(trace=Cast("judgment__trace", TextField())),
+        {"judgment__rater_id": Type.WHOLE, "judgment__item_id": Type.WHOLE, "text": Type.TEXT}
+        | dict.fromkeys(("question", "trace"), Type.CODED),
+    )
+    found = quality.odd_texts(
+        work.place(columns.array("judgment__rater_id")).tolist(),
+        columns.array("text").tolist(),
+        _pasted(columns.coded("question"), columns.coded("trace")),
+        _sources(columns.array("judgment__item_id").tolist()),
+        work.n,
+    )
+    for report, texts in zip(reports, found, strict=True):
+        report.texts = texts
+
+
+def _pasted(question: Coded, trace: Coded) -> list[int | None]:
+    """The number of pasted characters of each text, from what its judgment's trace says of its question."""
+    traces = [json.loads(text or "{}") for text in trace.values]
+    return [
+        pasted_in(traces[of].get(question.values[asked]))
+        for asked, of in zip(question.codes.tolist(), trace.codes.tolist(), strict=True)
+    ]
+
+
+def _sources(items: Sequence[int]) -> Iterator[str]:
+    """The text on the screen for each of these items, which are in order: a few stimuli are open at a time."""
+    distinct = list(dict.fromkeys(items))
+    texts: dict[int, str] = {}
+    at = 0
+    for item in items:
+        if item not in texts:
+            batch = distinct[at : at + ITEMS_AT_ONCE]
+            at += ITEMS_AT_ONCE
+            rows = Item.objects.filter(pk__in=batch).values_list("pk", "stimulus")
+            texts = {pk: _texts_of(stimulus or {}) for pk, stimulus in rows}
+        yield texts.get(item, "")
+
+
+def _texts_of(stimulus: dict[str, Any]) -> str:
+    texts = [stimulus.get("query", {}).get("text", "")]
+    texts += [response["text"] for response in stimulus.get("responses", [])]
+    return "\n".join(texts)
+
+
+def _add_gold(reports: list[ParticipantQuality], study: Study) -> None:
+    """Attention checks, and every other item with gold but training, where mistakes are what it is for."""
+    skipped = Q(state=AssignmentState.SKIPPED, item__role=Role.ATTENTION)
+    rows = (
+        Assignment.objects.filter(skipped | Q(passed__isnull=False), participant__study=study)
+        .exclude(item__role=Role.TRAINING)
+        .values_list("participant_id", "item__role", "passed")
+    )
+    counts: dict[tuple[int, bool], Counter[bool | None]] = defaultdict(Counter)
+    for participant, role, passed in rows.iterator():
+        counts[(participant, role == Role.ATTENTION)][passed] += 1
+    for report in reports:
+        checks, gold = counts[(report.participant.pk, True)], counts[(report.participant.pk, False)]
+        # What was skipped was neither passed nor failed.
+        report.skipped_checks = checks.pop(None, 0)
+        report.attention = Share(checks[True], checks.total())
+        report.gold = Share(gold[True], gold.total())
+
+
+def _signs(report: ParticipantQuality) -> list[str]:
+    """Signs that a researcher should look at, each with the figures that say so."""
+    signs = []
+    if report.attention.k < report.attention.n:
+        signs.append(f"passed {report.attention} attention checks")
+    if report.skipped_checks:
+        signs.append(f"skipped {_counted(report.skipped_checks)}")
+    if report.gold.n >= ENOUGH and report.gold.k * 2 < report.gold.n:
+        signs.append(f"has {report.gold} items with gold right")
+    if report.judged >= ENOUGH and (report.relative_time or 1.0) < FAST_SHARE:
+        signs.append(f"takes {report.relative_time:.0%} of the time that others take for the same items")
+    if report.lines.n >= ENOUGH and report.lines.k >= LINES_SHARE * report.lines.n:
+        signs.append(f"gives one value throughout in {report.lines} judgments")
+    return signs + _text_signs(report.texts)
+
+
+def _counted(checks: int) -> str:
+    return f"{checks} attention check{'' if checks == 1 else 's'}"
+
+
+def _text_signs(texts: quality.Texts) -> list[str]:
+    signs = []
+    if texts.n >= ENOUGH and texts.short >= SHORT_SHARE * texts.n:
+        signs.append(f"{texts.short} of {texts.n} texts are very short")
+    for n, what in (
+        (texts.repeated, "repeat an earlier one"),
+        (texts.like_others, "are word for word another participant's"),
+        (texts.copied, "are copied from the screen"),
+    ):
+        if n:
+            signs.append(f"{n} of {texts.n} texts {what}")
+    if texts.pasted:
+        signs.append(f"{texts.pasted} of {texts.watched} texts are pasted for the most part")
+    return signs
+
+
+def _add_far_from_others(reports: list[ParticipantQuality]) -> None:
+    known = np.array([np.nan if each.agreement is None else each.agreement for each in reports])
+    if np.count_nonzero(~np.isnan(known)) < ENOUGH_PEOPLE:
+        return
+    for report, z in zip(reports, quality.modified_z(known), strict=True):
+        if z < FAR_FROM_OTHERS and report.judged >= ENOUGH:
+            signs = f"agrees with others far less than they do among themselves ({report.agreement:.0%})"
+            report.signs.append(signs)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,1 @@
+"""Slots: dealt at launch, claimed, counted, replaced, and given back."""

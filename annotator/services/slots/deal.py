@@ -1,0 +1,131 @@
+"""Places for counting judgments: dealing them at launch, adding and retiring them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Count, Exists, Max, OuterRef, QuerySet
+from django.utils import timezone
+
+from annotator.models import ArmFront, Slot, SlotState
+from annotator.services.slots import fronts, in_play
+from annotator.services.slots.claim import expire
+from evaluation import design
+from evaluation.models import Arm, Item, OncePer, Role, Study
+from evaluation.models.item import count_responses
+from evaluation.services.launch import sign_of_life
+
+BATCH = 2_000
+# Takes arms to how many places came to each.
+Tally = Callable[[Mapping[int, int]], None]
+# An item about to get places: its id, its query's id, its start order, the number of its responses, the size of its
+# stratum, and the key that a participant meets once.
+Member = tuple[int, int, int, int, int, str]
+
+
+def deal_slots(study: Study) -> None:
+    """Launch hook: gives every main item that has none its places. A launch that was cut short starts anew."""
+    if study.launching_since is not None:
+        take_back_slots(study)
+    deal_missing_slots(study)
+
+
+def take_back_slots(study: Study) -> None:
+    """Unlaunch hook: a refused launch leaves no places behind."""
+    Slot.objects.filter(study=study).delete()
+    ArmFront.objects.filter(arm__study=study).delete()
+
+
+def deal_missing_slots(study: Study) -> None:
+    """Places for the frozen main items that have none yet, ranked behind those that exist."""
+    items = (
+        Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
+        .exclude(start_order=None)
+        .exclude(Exists(Slot.objects.filter(item=OuterRef("pk"))))
+    )
+    append(study, items, range(study.redundancy), in_play.count)
+
+
+def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally) -> None:
+    """Adds places k for each item, rank by rank within its arm; tells `tally` after every batch, in its transaction."""
+    by_arm: dict[int, list[Member]] = defaultdict(list)
+    strata = _strata(study)
+    rows = items.order_by().values_list(
+        "key", "query__key", "pk", "query_id", "start_order", "arm_id", "systems_key", "lengths"
+    )
+    # Sorted here and not by the database, whose collation would decide who gets which rank.
+    for key, query_key, pk, query, start, arm, systems, lengths in sorted(rows.iterator()):
+        assert start is not None, "orders are assigned before slots are dealt"
+        group = query_key if study.once_per == OncePer.QUERY else key
+        by_arm[arm].append((pk, query, start, count_responses(lengths), strata[(arm, systems)], group))
+    places = list(ks)
+    fronts.begin(by_arm)
+    for dealt in study.arms.filter(pk__in=by_arm):
+        _append_in_arm(study, dealt, by_arm[dealt.pk], places, tally)
+
+
+def _strata(study: Study) -> Counter[tuple[int, str]]:
+    """The number of main items that share an arm and a set of systems: the balance of their orders depends on it."""
+    frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(start_order=None)
+    counted = frozen.order_by().values_list("arm_id", "systems_key").annotate(n=Count("pk"))
+    return Counter({(arm, systems): n for arm, systems, n in counted})
+
+
+def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int], tally: Tally) -> None:
+    *numbers, groups = zip(*members, strict=True)
+    columns = [np.array(column, dtype=np.int64) for column in numbers]
+    columns.append(np.unique(np.array(groups), return_inverse=True)[1])
+    item, query, start, responses, stratum, group = (np.repeat(column, len(ks)) for column in columns)
+    k = np.tile(np.array(ks, dtype=np.int64), len(members))
+    first = (Slot.objects.filter(study=study, arm=arm).aggregate(top=Max("rank"))["top"] or 0) + 1
+    ranks = design.slot_ranks(group, item, k, study.seed, arm.key, first) + first
+    for at in range(0, len(item), BATCH):
+        part = slice(at, at + BATCH)
+        with transaction.atomic():
+            Slot.objects.bulk_create(
+                Slot(
+                    study=study,
+                    arm=arm,
+                    item_id=int(item_id),
+                    query_id=int(query_id),
+                    k=int(each_k),
+                    order=design.slot_order(int(n), int(each_start), int(each_k), int(among)),
+                    rank=int(rank),
+                )
+                for item_id, query_id, n, each_start, each_k, among, rank in zip(
+                    item[part],
+                    query[part],
+                    responses[part],
+                    start[part],
+                    k[part],
+                    stratum[part],
+                    ranks[part],
+                    strict=True,
+                )
+            )
+            tally({arm.pk: len(item[part])})
+        sign_of_life(study)
+
+
+def retire_item(item: Item) -> None:
+    """Withdrawal hook: its places that nobody is at are closed; a running judgment may finish."""
+    in_play.count({item.arm_id: -retire(Slot.objects.filter(item=item))})
+
+
+def retire(slots: QuerySet[Slot]) -> int:
+    """Closes those of the places that are open, or held by somebody whose lease ran out; how many, for the caller to
+    count when no more of them are to be locked.
+
+    One that is submitted or taken over at this moment is being judged, and not waited for: whoever does that may be
+    about to wait for the study. Taking over looks whether the place is wanted still.
+    """
+    now, closed = timezone.now(), 0
+    lapsed = slots.filter(state=SlotState.RESERVED, leased_until__lt=now)
+    for slot in lapsed.select_for_update(skip_locked=True, no_key=True):
+        assert slot.holder_id is not None
+        expire(slot.holder_id, now)
+        slot.state, slot.holder, slot.leased_until = SlotState.RETIRED, None, None
+        slot.save(update_fields=["state", "holder", "leased_until"])
+        closed += 1
+    return closed + slots.filter(state=SlotState.OPEN).update(state=SlotState.RETIRED)

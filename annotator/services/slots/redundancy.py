@@ -1,0 +1,110 @@
+"""Redundancy, the number of people who judge each item: raising and lowering it while a study is under way."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from annotator.models import Slot, SlotState
+from annotator.services.slots import fronts, in_play
+from annotator.services.slots.deal import BATCH, append, retire
+from annotator.services.slots.item_slots import ItemSlot, slots_by_item
+from evaluation import design
+from evaluation.models import Item, Study
+
+
+def change_redundancy(study: Study, redundancy: int) -> None:
+    """Raises (retired places come back, then new ones are added) or lowers (open places are retired)."""
+    if redundancy < 1:
+        raise ValueError("Every item needs at least one judgment.")
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        before, locked.redundancy = locked.redundancy, redundancy
+        locked.save(update_fields=["redundancy"])
+        study.redundancy = redundancy
+        if not locked.is_frozen:
+            return
+        if redundancy > before:
+            _raise(study)
+        elif redundancy < before:
+            _lower(study)
+
+
+def _raise(study: Study) -> None:
+    reopen: dict[int, list[int]] = defaultdict(list)
+    missing: dict[int, list[int]] = defaultdict(list)
+    for item, slots in slots_by_item(study).items():
+        again, new = _lacking(slots, study.redundancy)
+        reopen[slots[0].arm] += again
+        for k in new:
+            missing[k].append(item)
+    # The arms' rows are left for the end: who gives a place back waits for them.
+    came: Counter[int] = Counter()
+    for arm, chosen in _in_batches(reopen):
+        came[arm] += chosen.filter(state=SlotState.RETIRED).update(state=SlotState.OPEN)
+    for k, items in sorted(missing.items()):
+        for at in range(0, len(items), BATCH):
+            added = Item.objects.filter(pk__in=items[at : at + BATCH], withdrawn_at=None)
+            append(study, added, [k], came.update)
+    in_play.count(came)
+    for _, chosen in _in_batches(reopen):
+        fronts.move_back(chosen)
+
+
+def _in_batches(by_arm: Mapping[int, list[int]]) -> Iterator[tuple[int, QuerySet[Slot]]]:
+    """Arms with their slots, so many at a time as the database takes in one statement."""
+    for arm, chosen in sorted(by_arm.items()):
+        for at in range(0, len(chosen), settings.ASSAY_BATCH_SIZE):
+            yield arm, Slot.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE])
+
+
+def _lacking(slots: list[ItemSlot], redundancy: int) -> tuple[list[int], list[int]]:
+    """Which of an item's retired places come back, and the k of each new one; always the order there is less of.
+
+    The k of a pair tells its order, so one may be left out; of more responses the orders go round.
+    """
+    orders = [slot.order for slot in slots if slot.state != SlotState.RETIRED]
+    retired = {slot.pk: slot.order for slot in slots if slot.state == SlotState.RETIRED}
+    start, top = slots[0].start, slots[-1].k
+    again, new = [], []
+    while len(orders) < redundancy:
+        wanted = _wanted_order(slots[0].n_responses, start, orders, list(retired.values()))
+        orders.append(wanted)
+        fitting = next((pk for pk, order in retired.items() if order == wanted), None)
+        if fitting is not None:
+            del retired[fitting]
+            again.append(fitting)
+        else:
+            skips = slots[0].n_responses == 2 and design.presented_order(2, start + top + 1) != wanted
+            top += 2 if skips else 1
+            new.append(top)
+    return again, new
+
+
+def _wanted_order(n: int, start: int, orders: list[str], retired: list[str]) -> str:
+    """Which order one more place should have; of more than two responses, the rarest of those that come back."""
+    if n == 2:
+        return design.next_order(start, orders)
+    return min(retired, key=orders.count) if retired else ""
+
+
+def _lower(study: Study) -> None:
+    closed: dict[int, list[int]] = defaultdict(list)
+    for slots in slots_by_item(study).values():
+        standing = [slot for slot in slots if slot.state != SlotState.RETIRED]
+        while len(standing) > study.redundancy:
+            orders = [slot.order for slot in standing]
+            free = [slot for slot in standing if slot.is_free]
+            if not free:
+                break
+            # The order of which there are more goes first, then the item's second: what stays is balanced.
+            gone = max(free, key=lambda slot: (orders.count(slot.order), slot.is_second, slot.k))
+            standing.remove(gone)
+            closed[gone.arm].append(gone.pk)
+    # Only where still free: a place that was reserved meanwhile is being judged.
+    gone_by_arm: Counter[int] = Counter()
+    for arm, chosen in _in_batches(closed):
+        gone_by_arm[arm] -= retire(chosen)
+    in_play.count(gone_by_arm)

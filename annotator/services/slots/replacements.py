@@ -1,0 +1,91 @@
+"""Places for judgments that are excluded and shall be made anew, and what becomes of them when that is undone."""
+
+from collections import Counter
+
+from django.db import transaction
+from django.db.models import Max, Q
+
+from annotator.models import Slot, SlotState
+from annotator.services.slots import in_play
+from annotator.services.slots.deal import retire
+from annotator.services.slots.item_slots import ItemSlot, slots_of
+from evaluation.models import Exclusion, Study
+from evaluation.selectors import excluded
+
+# From a place to the judgment that fills it.
+JUDGMENT = "holder__judgment__"
+
+
+def replace_excluded(study: Study) -> int:
+    """Adds a place with the same order for every filled one whose judgment is excluded; returns how many are open.
+
+    Where enough others judge the item, because its redundancy was lowered, the new place is closed from the start.
+    """
+    with transaction.atomic():
+        study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        filled = Slot.objects.filter(study=study, state=SlotState.FILLED, item__withdrawn_at=None)
+        lost = list(filled.filter(excluded(study, JUDGMENT), replaced_by=None))
+        opened = Counter(slot.arm_id for slot in lost if _replace(slot, study.redundancy))
+        in_play.count(opened)
+        return opened.total()
+
+
+def _replace(slot: Slot, redundancy: int) -> bool:
+    """True if the new place is open."""
+    others = Slot.objects.filter(item=slot.item_id, replaced_by=None).exclude(pk=slot.pk)
+    wanted = others.exclude(state=SlotState.RETIRED).count() < redundancy
+    tops = Slot.objects.filter(item=slot.item_id).aggregate(k=Max("k"))
+    rank = Slot.objects.filter(study=slot.study_id, arm=slot.arm_id).aggregate(top=Max("rank"))["top"]
+    Slot.objects.create(
+        study_id=slot.study_id,
+        arm_id=slot.arm_id,
+        item_id=slot.item_id,
+        query_id=slot.query_id,
+        k=tops["k"] + 1,
+        order=slot.order,
+        rank=rank + 1,
+        state=SlotState.OPEN if wanted else SlotState.RETIRED,
+        replaces=slot,
+    )
+    return wanted
+
+
+def take_back_replacements(exclusion: Exclusion) -> None:
+    """Undoing hook: what counts again needs nobody to judge it anew, unless somebody is at it or has done so."""
+    undone = (
+        Q(holder__judgment__rater=exclusion.rater_id)
+        if exclusion.judgment_id is None
+        else Q(holder__judgment=exclusion.judgment_id)
+    )
+    replaced = Slot.objects.filter(undone, study=exclusion.study_id, state=SlotState.FILLED)
+    # Both a judgment and its rater may have been excluded; then one undoing is not enough.
+    again = replaced.exclude(excluded(exclusion.study, JUDGMENT)).exclude(replaced_by=None)
+    moved: Counter[int] = Counter()
+    for slot in list(again.select_related("replaced_by")):
+        _take_back(slot, slot.replaced_by, exclusion.study, moved)
+    in_play.count(moved)
+
+
+def _take_back(slot: Slot, replacement: Slot, study: Study, moved: Counter[int]) -> None:
+    """Closes a place of the item that is not wanted now that this one counts: its replacement, or one like it.
+
+    Where somebody is at the replacement already, it can do for another place that nobody is at.
+    """
+    standing = [each for each in slots_of(slot.item_id) if each.state != SlotState.RETIRED]
+    free = [each for each in standing if each.is_free] if len(standing) >= study.redundancy else []
+    free.sort(key=lambda each: (each.pk != replacement.pk, each.order != slot.order, -each.k))
+    # Somebody may take one of them at this moment.
+    closed = next((each.pk for each in free if _closes(each, moved)), None)
+    if closed is None and replacement.state != SlotState.RETIRED:
+        return  # a surplus
+    instead = Slot.objects.values_list("replaces", flat=True).get(pk=closed) if closed else None
+    Slot.objects.filter(pk__in=[replacement.pk, closed]).update(replaces=None)
+    if closed not in (None, replacement.pk):
+        Slot.objects.filter(pk=replacement.pk).update(replaces=instead)
+
+
+def _closes(place: ItemSlot, moved: Counter[int]) -> bool:
+    """Closes the place unless somebody is at it, and says whether it is closed."""
+    chosen = Slot.objects.filter(pk=place.pk)
+    moved[place.arm] -= retire(chosen)
+    return chosen.filter(state=SlotState.RETIRED).exists()

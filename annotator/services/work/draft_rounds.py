@@ -1,0 +1,213 @@
+"""Rounds with a model: a participant asks for a revised draft of the entries before them, and every one is kept.
+
+Asking stores a waiting round; a worker asks the model and ends it. A round whose worker was lost ends by itself after
+a while, so that the participant can ask again.
+"""
+
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext_noop
+
+from annotator.models import Assignment, AssignmentState, DraftRound, Participant
+from annotator.services.work.submit import get_assignment, lock_participant
+from evaluation import hooks
+from evaluation.models import Item, Study
+from evaluation.protocols import Kind
+from evaluation.protocols.base import Data
+from evaluation.protocols.entries import (
+    Entry,
+    clean_entry,
+    fragments_of,
+    is_blank,
+    known_origins,
+    revised_origins,
+    traced_back,
+)
+from evaluation.protocols.entry_form import read_form
+from evaluation.refusals import Refused
+
+logger = logging.getLogger(__name__)
+
+# Of an item; those that failed are not counted.
+MAX_ROUNDS = 8
+MAX_INSTRUCTION = 2_000
+# A reviser gives up long before; so who has not answered by then never will.
+LOST_SECONDS = 300
+LOST = gettext_noop("The model did not answer in time. You can ask again.")
+UNREACHED = gettext_noop(
+    "The model can't be asked at the moment. Your work is kept; you can ask again later."
+)
+BROKE = gettext_noop("Something went wrong while the model was asked. You can ask again.")
+
+
+# Why a model is not asked now, by what the participant's notice ends in.
+REFUSALS = {
+    "no_model": "There is no model to ask about this item.",
+    "lost": "The item is no longer before the participant.",
+    "no_instruction": "There is no instruction.",
+    "too_long": f"The instruction is longer than {MAX_INSTRUCTION} characters.",
+    "waiting": "The model has not answered the last time yet.",
+    "enough": "The model was asked as often as it can be for this item.",
+    "spent": "The participant has asked as often as they can in this study.",
+    "study_spent": "All together have asked as often as they can in this study.",
+    "day_spent": "All together have asked as often as they can today.",
+}
+
+
+def _refused(code: str) -> Refused:
+    return Refused(REFUSALS[code], notice=f"round-{code}")
+
+
+def find_reviser(item: Item) -> tuple[hooks.Reviser, str] | None:
+    """The reviser that can be asked about this item, and its name; None where there is none, and so no button."""
+    for reviser in hooks.revisers:
+        if name := reviser.name(item):
+            return reviser, name
+    return None
+
+
+def ask(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> DraftRound:
+    """A waiting round for the entries as a form's data has them now; Refused or NotYours otherwise.
+
+    Whoever calls queues it.
+    """
+    with transaction.atomic():
+        # Whoever asks at the same moment in this study waits, or two would pass its limits at once.
+        Study.objects.select_for_update(no_key=True, of=("self",)).filter(participants__token=token).first()
+        lock_participant(token)
+        assignment = get_assignment(token, assignment_id)
+        question = _asked_for_entries(assignment)
+        found = find_reviser(assignment.item)
+        if question is None or found is None:
+            raise _refused("no_model")
+        if assignment.state != AssignmentState.RESERVED:
+            raise _refused("lost")
+        if not instruction.strip():
+            raise _refused("no_instruction")
+        if len(instruction) > MAX_INSTRUCTION:
+            raise _refused("too_long")
+        rounds = DraftRound.objects.filter(assignment=assignment)
+        give_up(rounds)
+        asked = list(rounds)
+        if any(each.state == DraftRound.State.WAITING for each in asked):
+            raise _refused("waiting")
+        if not rounds_left(asked):
+            raise _refused("enough")
+        if code := limit_reached(assignment.participant):
+            raise _refused(code)
+        return DraftRound.objects.create(
+            assignment=assignment,
+            number=max((each.number for each in asked), default=0) + 1,
+            instruction=instruction.strip(),
+            before=_entries(question, assignment, data, origins_of(asked)),
+            model=found[1][:200],
+        )
+
+
+def limit_reached(participant: Participant) -> str:
+    """Which limit keeps this participant from asking again: spent, study_spent, day_spent, or ''.
+
+    Rounds that failed are counted: they may have been paid for. Those that no worker was told of are not. Withdrawing
+    and coming back changes nothing of what the study has spent, and who came without an id may be anybody again.
+    """
+    study = participant.study
+    own = settings.ASSAY_ROUNDS_PER_PARTICIPANT
+    if not participant.external_id:
+        own = min(own, study.revisions_anonymous)
+    sent = DraftRound.objects.exclude(problem=UNREACHED)
+    if sent.filter(assignment__participant=participant).count() >= own:
+        return "spent"
+    asked = sent.filter(assignment__participant__study=study)
+    if asked.count() >= study.revisions_in_all:
+        return "study_spent"
+    lately = asked.filter(asked_at__gte=timezone.now() - timedelta(days=1))
+    return "day_spent" if lately.count() >= study.revisions_per_day else ""
+
+
+def rounds_left(asked: Sequence[DraftRound]) -> int:
+    """The number of times that the model can still be asked for an item that has these rounds."""
+    now = timezone.now()
+    failed = sum(each.state == DraftRound.State.FAILED or is_lost(each, now) for each in asked)
+    return max(0, MAX_ROUNDS - len(asked) + failed)
+
+
+def rounds_of(assignment: Assignment) -> list[DraftRound]:
+    """The rounds about the item, the first one first."""
+    return list(DraftRound.objects.filter(assignment=assignment).order_by("number"))
+
+
+def origins_of(asked: Sequence[DraftRound]) -> dict[str, list[str]]:
+    """The origins of the entries in an item's revisions, by their names."""
+    return known_origins({each.number: each.after for each in asked})
+
+
+def _asked_for_entries(assignment: Assignment) -> str | None:
+    """The key of the question whose answer is a set of entries; None where there is none."""
+    participant = assignment.participant
+    questions = participant.study.protocol_object.questions(
+        participant.revision.spec, assignment.item.stimulus or {}
+    )
+    return next((question.key for question in questions if question.kind == Kind.ENTRIES), None)
+
+
+def _entries(
+    question: str, assignment: Assignment, data: Data, known: Mapping[str, Sequence[str]]
+) -> list[Entry]:
+    """The entries in the form; what could not be handed in as it stands is not shown to the model."""
+    rows = data.get(question)
+    kept, _ = read_form(question, rows if isinstance(rows, dict) else {})
+    fragments = fragments_of(assignment.item.stimulus or {})
+    read = [clean_entry(row, fragments, name) for name, row in kept.items()]
+    return [traced_back(entry, known) for entry, problems in read if not problems and not is_blank(entry)]
+
+
+def is_lost(each: DraftRound, now: datetime) -> bool:
+    """True if a round still waits though whoever was to ask the model must be gone."""
+    return each.state == DraftRound.State.WAITING and each.asked_at < now - timedelta(seconds=LOST_SECONDS)
+
+
+def give_up(rounds: QuerySet[DraftRound]) -> None:
+    """Ends those of the rounds whose worker was lost."""
+    now = timezone.now()
+    lost = Q(state=DraftRound.State.WAITING, asked_at__lt=now - timedelta(seconds=LOST_SECONDS))
+    rounds.filter(lost).update(state=DraftRound.State.FAILED, problem=LOST, answered_at=now)
+
+
+def give_up_round(round_id: int) -> None:
+    """Ends a round that no worker could be told of."""
+    waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
+    _end(waiting, state=DraftRound.State.FAILED, problem=UNREACHED)
+
+
+def work_on_round(round_id: int) -> None:
+    """Asks the model and ends the round. One that ended meanwhile (lost, handed in) stays as it is."""
+    waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
+    each = waiting.select_related("assignment__item__study").first()
+    if each is None:
+        return
+    item = each.assignment.item
+    found = find_reviser(item)
+    try:
+        if found is None:
+            raise hooks.RevisionFailed(gettext_noop("No model can be asked in this study any more."))
+        after = found[0].revise(item, each.before, each.instruction)
+    except hooks.RevisionFailed as failed:
+        _end(waiting, state=DraftRound.State.FAILED, problem=str(failed)[:300])
+    except Exception:
+        logger.exception("Round %s of assignment %s broke off", each.number, each.assignment_id)
+        _end(waiting, state=DraftRound.State.FAILED, problem=BROKE)
+    else:
+        known = revised_origins(each.number, each.before, after)
+        _end(waiting, state=DraftRound.State.DONE, after=known, model=found[1][:200])
+
+
+def _end(waiting: QuerySet[DraftRound], **fields: Any) -> None:
+    waiting.update(answered_at=timezone.now(), **fields)

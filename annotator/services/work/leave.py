@@ -1,0 +1,61 @@
+"""The end of a participant's way: comments, and withdrawing."""
+
+from contextlib import suppress
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotator.models import Assignment, Participant, ParticipantOutcome, Step
+from annotator.services.slots.replacements import replace_excluded
+from annotator.services.slots.returns import set_aside
+from annotator.services.work.progress import finish
+from annotator.services.work.submit import UNFINISHED, lock_participant
+from evaluation.services import AlreadyExcluded, exclude
+
+MAX_COMMENTS = 5_000
+
+
+def leave_comments(token: str, comments: str) -> None:
+    """Comments end the way; a second time changes nothing."""
+    with transaction.atomic():
+        participant = lock_participant(token)
+        if participant.step != Step.COMMENTS:
+            return
+        participant.comments, participant.unsent_comments = comments.strip()[:MAX_COMMENTS], ""
+        participant.save(update_fields=["comments", "unsent_comments"])
+        finish(participant, ParticipantOutcome.COMPLETED)
+
+
+def keep_unsent_comments(token: str, comments: str) -> None:
+    """Keeps comments that were refused, to be shown and shortened, where this is the time for comments."""
+    with transaction.atomic():
+        participant = lock_participant(token)
+        if participant.step != Step.COMMENTS:
+            return
+        participant.unsent_comments = comments
+        participant.save(update_fields=["unsent_comments"])
+
+
+def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
+    """Ends the participation and frees the place; on wish, what was judged is left out and judged anew by others."""
+    with transaction.atomic():
+        participant = lock_participant(token)
+        if not participant.outcome:
+            give_back(participant)
+            if participant.unsent_comments:
+                participant.unsent_comments = ""
+                participant.save(update_fields=["unsent_comments"])
+            finish(participant, ParticipantOutcome.WITHDRAWN)
+    # Not in the same transaction, which would hold the study while it waits; asking again completes it.
+    if leave_out_judgments and participant.outcome == ParticipantOutcome.WITHDRAWN:
+        with transaction.atomic():
+            with suppress(AlreadyExcluded):
+                exclude(study=participant.study, rater=participant.rater, reason="The participant withdrew.")
+            replace_excluded(participant.study)
+
+
+def give_back(participant: Participant) -> None:
+    """Frees the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
+    unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
+    for assignment in unfinished.select_related("slot", "participant__study"):
+        set_aside(assignment, timezone.now())

@@ -1,0 +1,331 @@
+"""Submitting the item before a participant, and going on.
+
+A submit and the claim that follows it are one transaction of at most eight statements, however large the study.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, cast
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from annotator.models import (
+    Assignment,
+    AssignmentState,
+    Participant,
+    ParticipantOutcome,
+    Slot,
+    SlotState,
+    Step,
+)
+from annotator.selectors import PERSON, columns_of, rounds_as_trace, submitted
+from annotator.services.slots.in_play import note_filled
+from annotator.services.slots.returns import put_back
+from annotator.services.work.progress import (
+    advance,
+    counts,
+    enter_step,
+    failed_checks,
+    finish,
+    following,
+)
+from evaluation.compiled_queries import CompiledSelect, CompiledUpdate, field_of
+from evaluation.models import Role
+from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.entries import answers_traced_back, known_origins
+from evaluation.protocols.moves import Trace, known_moves
+from evaluation.services import JudgmentInput, record_judgments
+
+# What can still be submitted.
+UNFINISHED = (AssignmentState.RESERVED, AssignmentState.EXPIRED)
+
+
+class NotYours(Exception):
+    """There is no such assignment for this participant."""
+
+
+class AlreadyDone(Exception):
+    """The assignment was submitted or skipped before; nothing may change."""
+
+
+def get_assignment(token: str, assignment_id: uuid.UUID) -> Assignment:
+    """The participant's assignment with everything that submitting reads, in one query; NotYours otherwise."""
+    try:
+        found: Assignment = _with_everything().get(pk=assignment_id, participant__token=token)
+    except Assignment.DoesNotExist:
+        raise NotYours from None
+    return found
+
+
+def _with_everything() -> Any:
+    return Assignment.objects.select_related("item", "slot", "participant__study", "participant__revision")
+
+
+def submit(
+    token: str,
+    assignment_id: uuid.UUID,
+    data: Mapping[str, Any],
+    *,
+    visible_ms: int | None = None,
+    trace: Trace | None = None,
+) -> Assignment:
+    """Records the judgment, fills the place and gives the participant what comes next.
+
+    A second submit changes nothing. A late one is taken if the place is still free, and otherwise kept as surplus.
+    `trace` is how the answers came about, as the browser says; what can't have been is left out.
+    Raises AnswersInvalid (nothing changed) or NotYours.
+    """
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            assignment = lock_assignment(token, assignment_id)
+            if assignment.state not in UNFINISHED:
+                raise AlreadyDone
+            spec = assignment.participant.revision.spec
+            protocol = assignment.participant.study.protocol_object
+            answers = protocol.clean(spec, assignment.item.stimulus, data, source="form")
+            was_late = assignment.state == AssignmentState.EXPIRED
+            questions = protocol.questions(spec, assignment.item.stimulus) if trace else []
+            moves = known_moves(questions, assignment.item.stimulus, trace or {})
+            rounds = _rounds(assignment, answers)
+            known = known_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
+            answers = answers_traced_back(answers, known) if known else answers
+            was_skipped = assignment.judgment_id is not None
+            _record(assignment, answers, now, visible_ms, moves | rounds)
+            _go_on(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
+            return cast(Assignment, assignment)
+    except AlreadyDone:
+        finished = get_assignment(token, assignment_id)
+        finished.was_done = True
+        return finished
+    except IntegrityError:
+        meanwhile = finished_meanwhile(token, assignment_id)
+        if meanwhile is None:
+            raise
+        return meanwhile
+
+
+def _rounds(assignment: Assignment, answers: list[AnswerValue]) -> Trace:
+    """The rounds with a model, as part of the trace; looked for only where there are entries to revise."""
+    if all(answer.kind != Kind.ENTRIES for answer in answers):
+        return {}
+    rounds = rounds_as_trace(assignment)
+    return {"rounds": rounds} if rounds else {}
+
+
+def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
+    """The assignment, if another request finished it while this one waited for the participant's lock.
+
+    Waiting refreshes the locked row alone, so the second of two at once still reads the assignment as unfinished,
+    and the judgment's uniqueness stops it.
+    """
+    assignment = get_assignment(token, assignment_id)
+    assignment.was_done = True
+    return None if assignment.state in UNFINISHED else assignment
+
+
+# The columns that submitting, skipping and keeping a draft read.
+SUBMIT_COLUMNS = (
+    *("participant", "item", "slot", "attempt", "order", "state", "reserved_at"),
+    *("surplus", "judgment", "passed"),
+    *(*PERSON, "participant__revision__spec"),
+    *columns_of("participant__study", "protocol", "status", "redundancy", "lease_minutes"),
+    *columns_of("item", "role", "gold", "stimulus"),
+)
+
+
+def _locked(token: str, assignment: uuid.UUID) -> Any:
+    return (
+        Assignment.objects.select_related("item", "participant__study", "participant__revision")
+        .only(*SUBMIT_COLUMNS)
+        .annotate(
+            judged=submitted("participant", Role.MAIN), checked=submitted("participant", Role.ATTENTION)
+        )
+        .select_for_update(of=("participant",), no_key=True)
+        .filter(pk=assignment, participant__token=token)
+    )
+
+
+LOCKED = CompiledSelect(
+    _locked,
+    token=field_of(Participant, "token"),
+    assignment=field_of(Assignment, "id"),
+)
+
+
+def lock_assignment(token: str, assignment_id: uuid.UUID) -> Any:
+    """Locks the participant, so that nothing else of theirs happens meanwhile, and reads all that is needed."""
+    assignment = LOCKED.first(token=token, assignment=assignment_id)
+    if assignment is None:
+        raise NotYours
+    return assignment
+
+
+def _record(
+    assignment: Assignment, answers: list[AnswerValue], now: datetime, visible_ms: int | None, trace: Trace
+) -> None:
+    surplus = not _fill_slot(assignment)
+    # An item that was skipped and taken back has a judgment already, which says so and is replaced.
+    is_new = assignment.judgment_id is None
+    gold = assignment.item.gold
+    study = assignment.participant.study
+    if gold is not None:
+        assignment.passed = study.protocol_object.compare_gold(
+            assignment.item.stimulus or {}, gold, answers
+        ).passed
+    duration = duration_ms(assignment, now)
+    [judgment] = record_judgments(
+        study=study,
+        batch=[
+            JudgmentInput(
+                rater_id=assignment.participant.rater_id,
+                item_id=assignment.item_id,
+                revision_id=assignment.participant.revision_id,
+                replicate=assignment.attempt,
+                answers=answers,
+                shown=assignment.order,
+                surplus=surplus,
+                duration_ms=duration,
+                # The browser's clock is not ours: time in view can't be longer than time at all.
+                visible_ms=None if visible_ms is None else min(visible_ms, duration),
+                judged_at=now,
+                trace=trace,
+            )
+        ],
+        known_new=is_new,
+    )
+    assignment.judgment, assignment.surplus = judgment, surplus
+    _end(assignment, AssignmentState.SUBMITTED, now)
+
+
+def duration_ms(assignment: Assignment, now: datetime) -> int:
+    return max(0, int((now - assignment.reserved_at).total_seconds() * 1000))
+
+
+def _fill_slot(assignment: Assignment) -> bool:
+    """Fills the place. True if the judgment counts: the place was this assignment's, or free, as the update shows.
+
+    The place is locked before the assignment, as claiming does it, so the two can't wait for each other.
+    """
+    if assignment.slot_id is None:
+        return True
+    fill = FILL_LATE if assignment.state == AssignmentState.EXPIRED else FILL
+    filled = fill.run(slot=assignment.slot_id, assignment=assignment.pk) == 1
+    if filled:
+        note_filled(assignment.participant, assignment.slot_id)
+    return filled
+
+
+def _filling(*, late: bool) -> Callable[..., tuple[QuerySet[Slot], dict[str, Any]]]:
+    def build(slot: int, assignment: uuid.UUID) -> tuple[QuerySet[Slot], dict[str, Any]]:
+        mine = Q(state=SlotState.RESERVED, holder=assignment)
+        if late:
+            mine |= Q(state=SlotState.OPEN)
+        filled = {"state": SlotState.FILLED, "holder": assignment, "leased_until": None}
+        return Slot.objects.filter(mine, pk=slot), filled
+
+    return build
+
+
+FILL, FILL_LATE = (
+    CompiledUpdate(
+        _filling(late=late),
+        slot=field_of(Slot, "id"),
+        assignment=field_of(Assignment, "id"),
+    )
+    for late in (False, True)
+)
+
+
+def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
+    """Ends an encounter once. What was read may be old, so the update itself must find it unfinished."""
+    ended = END.run(
+        assignment=assignment.pk,
+        state=state,
+        ended_at=max(now, assignment.reserved_at),  # servers' clocks differ
+        judgment=assignment.judgment_id,
+        surplus=assignment.surplus,
+        passed=assignment.passed,
+    )
+    if not ended:
+        raise AlreadyDone
+    assignment.state = state
+
+
+def _ending(assignment: uuid.UUID, **changes: Any) -> tuple[QuerySet[Assignment], dict[str, Any]]:
+    return Assignment.objects.filter(pk=assignment, state__in=UNFINISHED), {**changes, "draft": {}}
+
+
+END = CompiledUpdate(
+    _ending,
+    assignment=field_of(Assignment, "id"),
+    state=field_of(Assignment, "state"),
+    ended_at=field_of(Assignment, "ended_at"),
+    judgment=field_of(Assignment, "judgment"),
+    surplus=field_of(Assignment, "surplus"),
+    passed=field_of(Assignment, "passed"),
+)
+
+
+def _go_on(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
+    """Gives the participant the next thing after a submit; not in training, where they read the feedback first."""
+    participant, role = assignment.participant, assignment.item.role
+    if role == Role.TRAINING or participant.step == Step.DONE:
+        return
+    if role == Role.ATTENTION and not assignment.passed and _fails(participant):
+        finish(participant, ParticipantOutcome.FAILED_ATTENTION)
+        return
+    if was_late and has_assignment(participant):
+        return
+    judged = assignment.judged + (role == Role.MAIN)
+    if was_skipped and put_back(participant, now, judged=judged):
+        return
+    advance(participant, now, judged=judged, checked=assignment.checked + (role == Role.ATTENTION))
+
+
+def has_assignment(participant: Participant) -> bool:
+    """True if the participant already has an item before them."""
+    return Assignment.objects.filter(participant=participant, state=AssignmentState.RESERVED).exists()
+
+
+def notice_after_submit(assignment: Assignment) -> str:
+    """The notice that a submit calls for beside what comes next: a failed check, where the study warns, or a further
+    attempt at qualifying. Asks nothing after a main item."""
+    role, participant = assignment.item.role, assignment.participant
+    if role == Role.ATTENTION and assignment.passed is False and participant.outcome == "":
+        rule = participant.revision.spec["steps"].get("attention") or {}
+        return "check-failed" if rule.get("warn") else ""
+    if role == Role.QUALIFICATION:
+        again = Assignment.objects.filter(participant=participant, attempt__gt=assignment.attempt)
+        return "try-again" if again.exists() else ""
+    return ""
+
+
+def _fails(participant: Participant) -> bool:
+    allowed = participant.revision.spec["steps"]["attention"].get("allowed_failures")
+    return allowed is not None and failed_checks(participant) > allowed
+
+
+def go_on(token: str) -> None:
+    """From the instructions or a training's feedback to what follows, or another look for a free place."""
+    now = timezone.now()
+    with transaction.atomic():
+        participant = lock_participant(token)
+        if has_assignment(participant):
+            return
+        if participant.step == Step.INSTRUCTIONS:
+            enter_step(participant, following(participant.revision.spec, participant.step))
+        judged, checked = counts(participant)
+        advance(participant, now, judged=judged, checked=checked)
+
+
+def lock_participant(token: str) -> Participant:
+    """Participant.DoesNotExist for a stranger's token."""
+    return (
+        Participant.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("study", "revision")
+        .get(token=token)
+    )

@@ -1,0 +1,21 @@
+"""One row per answer, as a spreadsheet reads it."""
+
+from typing import BinaryIO
+
+from evaluation.dumps.export_format import ExportFormat, Watch, watched_rows
+from evaluation.dumps.stored import StoredStudy
+from evaluation.dumps.tidy import write_csv
+
+
+def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
+    write_csv(out, watched_rows(stored, watch))
+
+
+FORMAT = ExportFormat(
+    key="csv",
+    label="CSV",
+    about="One row per answer, for spreadsheets and R.",
+    content_type="text/csv; charset=utf-8",
+    write=write,
+    place=20,
+)

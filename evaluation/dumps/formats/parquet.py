@@ -1,0 +1,22 @@
+"""One row per answer, with types."""
+
+from typing import BinaryIO
+
+from evaluation.dumps.export_format import ExportFormat, Watch, watched_rows
+from evaluation.dumps.stored import StoredStudy
+from evaluation.dumps.tidy import write_parquet
+
+
+def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
+    write_parquet(out, watched_rows(stored, watch))
+
+
+FORMAT = ExportFormat(
+    key="parquet",
+    label="Parquet",
+    about="One row per answer with types, for pandas, polars and DuckDB.",
+    content_type="application/vnd.apache.parquet",
+    write=write,
+    place=30,
+    streams=False,
+)

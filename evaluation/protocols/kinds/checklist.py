@@ -1,0 +1,38 @@
+"""Checklist: yes or no for each of its parts."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus
+from evaluation.protocols.kinds.base import BadValue, QuestionKind, values_by_part
+from evaluation.protocols.kinds.choice import find_choice_problems
+
+# A checklist's cell as forms, JSON and JSON written by others spell it.
+CHECKS = {"on": 1.0, "0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "False": 0.0, "True": 1.0}
+
+
+class Checklist(QuestionKind):
+    key = "checklist"
+    storage = "number"
+    form = "checklist"
+    default_over = Over.FOLLOW_UP_RESPONSE
+    overs = frozenset(set(Over))
+    rule = "majority"
+
+    def offers(self, question: Question) -> tuple[Any, ...]:
+        return (0, 1)
+
+    def find_problems(self, question: Question) -> Iterator[Problem]:
+        if question.over == Over.CHOICE:
+            yield from find_choice_problems(question)
+
+    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+        """0 or 1 per part; from a form every part must be answered. A box that is not ticked is a no."""
+        boxes = question.is_flag or question.over == Over.CHOICE
+
+        def clean_check(where: str, each: Any) -> float:
+            if str(each) not in CHECKS:
+                raise BadValue(Problem("not_a_choice", where, {"value": each, "choices": "0, 1"}))
+            return CHECKS[str(each)]
+
+        return values_by_part(self, question, stimulus, value, source, clean_check, 0.0 if boxes else None)

@@ -1,0 +1,47 @@
+"""Choice: one of the question's own choices."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
+from evaluation.protocols.kinds.base import BadValue, QuestionKind
+
+# A value is a part of an answer's key, a field's name and a word in a judge's reply.
+VALUE = re.compile(r"[A-Za-z0-9_-]{1,32}")
+MAX_CHOICES = 60
+
+
+class Choice(QuestionKind):
+    key = "choice"
+    storage = "label"
+    form = "choice"
+    rule = "majority"
+
+    def offers(self, question: Question) -> tuple[Any, ...]:
+        return question.choices
+
+    def find_problems(self, question: Question) -> Iterator[Problem]:
+        return find_choice_problems(question)
+
+    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+        """One of the question's choices."""
+        if value not in question.choices:
+            choices = ", ".join(question.choices)
+            raise BadValue(Problem("not_a_choice", question.key, {"value": value, "choices": choices}))
+        return [AnswerValue(question.key, question.kind, label=value)]
+
+
+def find_choice_problems(question: Question) -> Iterator[Problem]:
+    """The problems of a question's list of choices."""
+    choices = question.form.get("choices")
+    if not isinstance(choices, list) or not all(isinstance(each, str) for each in choices):
+        yield Problem("choices_missing", "")
+        return
+    if not 2 <= len(choices) <= MAX_CHOICES:
+        yield Problem("choices_number", "", {"limit": MAX_CHOICES, "found": len(choices)})
+    if len(set(choices)) != len(choices):
+        yield Problem("choices_twice", "")
+    for value in choices:
+        if not VALUE.fullmatch(value):
+            yield Problem("choice_value", "", {"value": value[:40]})

@@ -1,0 +1,77 @@
+"""Preference: which response is better, or by how much."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
+from evaluation.protocols.kinds.base import BadValue, QuestionKind, number_between
+from evaluation.protocols.parts import response_parts
+
+GRADED = (5, 7)
+
+
+class Preference(QuestionKind):
+    key = "preference"
+    storage = "label"
+    form = "preference"
+    rule = "majority"
+
+    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+        """A label r1, r2, ... or tie, where ties are allowed; from imports and judges also {"label", "number"} with
+        P(r2 is better), or with the grade where the preference is graded."""
+        if question.grades:
+            return [_graded(question, value, source)]
+        number = None
+        if isinstance(value, Mapping) and source != "form":
+            number, value = value.get("number"), value.get("label")
+            if number is not None:
+                number = number_between(question.key, number, 0.0, 1.0)
+        choices = [*response_parts(stimulus), *(["tie"] if question.ties else [])]
+        if value not in choices:
+            raise BadValue(
+                Problem("not_a_choice", question.key, {"value": value, "choices": ", ".join(choices)})
+            )
+        return [AnswerValue(question.key, question.kind, label=value, number=number)]
+
+
+def _graded(question: Question, value: Any, source: Source) -> AnswerValue:
+    """A grade with the label that its sign says. The points bind forms only; imports and judges may give fractions
+    between them, a label beside the grade, or a label alone, which has no grade."""
+    labels = ["r1", "r2", *(["tie"] if question.ties else [])]
+    label = None
+    if isinstance(value, Mapping) and source != "form":
+        label, value = value.get("label"), value.get("number")
+        if value is None:
+            label, value = None, label
+    if source != "form" and value in labels:
+        return AnswerValue(question.key, question.kind, label=value)
+    number = _grade(question, value, source)
+    own = sign_label(number)
+    if own not in labels:
+        raise BadValue(_no_grade(question, value))
+    if label not in (None, own):
+        raise BadValue(Problem("grade_label", question.key, {"label": label, "number": value}))
+    return AnswerValue(question.key, question.kind, label=own, number=number)
+
+
+def _grade(question: Question, value: Any, source: Source) -> float:
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            raise BadValue(_no_grade(question, value)) from None
+    grades = question.grades
+    number = number_between(question.key, value, grades[0], grades[-1])
+    if source == "form" and number not in grades:
+        raise BadValue(_no_grade(question, value))
+    return number
+
+
+def _no_grade(question: Question, value: Any) -> Problem:
+    choices = ", ".join(map(str, question.grades))
+    return Problem("not_a_choice", question.key, {"value": value, "choices": choices})
+
+
+def sign_label(grade: float) -> str:
+    """The label that a grade stands for."""
+    return "tie" if grade == 0 else "r1" if grade < 0 else "r2"

@@ -1,0 +1,50 @@
+"""The parts of a stimulus that a question can be asked about, as answers name them."""
+
+from evaluation.protocols.base import Over, Question, Stimulus
+
+
+def response_parts(stimulus: Stimulus) -> list[str]:
+    return [response["part"] for response in stimulus["responses"]]
+
+
+def follow_up_parts(stimulus: Stimulus) -> list[str]:
+    context = stimulus["context"]
+    return [follow_up["part"] for follow_up in context["follow_ups"]] if context else []
+
+
+def checklist_parts(stimulus: Stimulus) -> list[str]:
+    """One cell per follow-up question and response, in the order of the page."""
+    return [
+        f"{follow_up}.{part}" for follow_up in follow_up_parts(stimulus) for part in response_parts(stimulus)
+    ]
+
+
+def value_parts(stimulus: Stimulus) -> list[str]:
+    """The values of every follow-up question's answer set; where one is chosen, that one alone."""
+    context = stimulus["context"]
+    parts = []
+    for follow_up in context["follow_ups"] if context else []:
+        chosen = follow_up["answer"]
+        parts += [
+            f"{follow_up['part']}.v{number}"
+            for number, answer in enumerate(follow_up["answers"], 1)
+            if not chosen or answer == chosen
+        ]
+    return parts
+
+
+def parts_of(question: Question, stimulus: Stimulus) -> list[str]:
+    """The keys of what the question is asked about, in the order of the stimulus; [''] for the whole item."""
+    match question.over:
+        case Over.RESPONSE:
+            return response_parts(stimulus)
+        case Over.FOLLOW_UP:
+            return follow_up_parts(stimulus)
+        case Over.FOLLOW_UP_RESPONSE:
+            return checklist_parts(stimulus)
+        case Over.VALUE:
+            return value_parts(stimulus)
+        case Over.CHOICE:
+            return list(question.choices)
+        case Over.ITEM:
+            return [""]

@@ -1,0 +1,115 @@
+"""Every number of the reports of many studies, as it was before the figures moved into `analytics`."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+from django.contrib.auth import get_user_model
+from django.core.management import call_command
+
+from analytics.reports.build import build_report
+from analytics.reports.markdown import report_markdown
+from evaluation import hooks
+from evaluation.demo.simulation import simulate
+from evaluation.demo.studies import STUDIES
+from evaluation.models import Study
+from evaluation.services import launch_study
+from tests.analytics.reports.judging import judge, judged_study
+from tests.analytics.reports.test_alpaca_eval import annotations, published
+from tests.analytics.reports.test_answers_lfqa import lfqa_study
+from tests.analytics.reports.test_one_interval import irregular
+from tests.analytics.reports.test_one_interval_answers import ANSWERS, drawn
+from tests.published import published_data
+
+PATH = Path(__file__).parent / "baseline.json.gz"
+TWO_ARMS = ({"key": "without", "label": "Without context"}, {"key": "with", "label": "With context"})
+
+
+def demo_study(slug):
+    (demo,) = (each for each in STUDIES if each.slug == slug)
+    get_user_model().objects.get_or_create(username="demo", defaults={"is_staff": True})
+    call_command("import_study", str(demo.items), slug=slug, owner="demo", verbosity=0)
+    study = Study.objects.get(slug=slug)
+    launch_study(study)
+    simulate(study, demo.simulation)
+    for hook in hooks.demo:
+        hook(study)
+    return study
+
+
+def pandalm_study():
+    path = published_data("pandalm/testset-v1.json")
+    call_command("import_published", "pandalm", str(path), slug="pandalm", verbosity=0)
+    return Study.objects.get(slug="pandalm")
+
+
+def alpaca_study(tmp_path, row):
+    path = tmp_path / "annotations.json"
+    wins, losses, draws = (int(row[name]) for name in ("n_wins", "n_wins_base", "n_draws"))
+    path.write_text(json.dumps(annotations(row["name"], [2] * wins + [1] * losses + [1.5] * draws)))
+    call_command("import_published", "alpaca_eval", str(path), slug="alpaca", verbosity=0)
+    return Study.objects.get(slug="alpaca")
+
+
+def continuous_study(tmp_path):
+    rng = np.random.default_rng(5)
+    preferences = [1.0, 2.0, 1.5, *(1 + rng.beta(0.4, 0.6, 400)).tolist()]
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps(annotations("aspen", [*preferences, None, None])))
+    call_command("import_published", "alpaca_eval", str(path), slug="alpaca", verbosity=0)
+    return Study.objects.get(slug="alpaca")
+
+
+def paired_study():
+    """People and two judges, two arms, two pairs' worth of systems, more queries than can be counted out."""
+    study = judged_study(queries=40, arms=TWO_ARMS, baseline="birch")
+    judge(study, raters=3, choose=irregular)
+    judge(study, raters=2, kind="judge", choose=lambda rater, at: irregular(5 + rater, at))
+    return study
+
+
+MAKERS = {
+    **{f"demo {demo.slug}": lambda tmp_path, slug=demo.slug: demo_study(slug) for demo in STUDIES},
+    "pandalm": lambda tmp_path: pandalm_study(),
+    "lfqa": lambda tmp_path: lfqa_study(),
+    **{f"alpaca {row['name']}": lambda tmp_path, row=row: alpaca_study(tmp_path, row) for row in published()},
+    "alpaca continuous": continuous_study,
+    "paired": lambda tmp_path: paired_study(),
+    **{f"drawn {protocol}": lambda tmp_path, protocol=protocol: drawn(protocol) for protocol in ANSWERS},
+}
+
+
+def figures(name, tmp_path):
+    """The report of the study of that name, and its Markdown, with raters numbered in place of their pseudonyms."""
+    return reports_of(MAKERS[name](tmp_path))
+
+
+def reports_of(study):
+    for number, rater in enumerate(study.raters.order_by("pk"), 1):
+        study.raters.filter(pk=rater.pk).update(pseudonym=f"the {rater.kind} {number}")
+    report = build_report(study)
+    found = {"report": report, "markdown": report_markdown(report)}
+    if study.protocol_object.compares_pairs:
+        found["ties are wins"] = build_report(study, ties="win")
+    return found
+
+
+def flat(found, path=""):
+    """(path, scalar) of everything below."""
+    if isinstance(found, dict):
+        for key, each in found.items():
+            yield from flat(each, f"{path}.{key}" if path else key)
+    elif isinstance(found, list):
+        for at, each in enumerate(found):
+            yield from flat(each, f"{path}[{at}]")
+    else:
+        yield path, found
+
+
+def read():
+    return json.loads(gzip.decompress(PATH.read_bytes()))
+
+
+def write(found):
+    PATH.write_bytes(gzip.compress(json.dumps(found, separators=(",", ":")).encode(), 9, mtime=0))

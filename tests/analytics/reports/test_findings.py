@@ -1,0 +1,288 @@
+"""What reports claim in words: certain differences are said, chance is not, and heuristics are no evidence."""
+
+import numpy as np
+import pytest
+
+from analytics.figures.families import LEAST_QUERIES, correct
+from analytics.reports.markdown import report_markdown
+from analytics.reports.page import report_page
+from tests.analytics.reports.answering import answered_study, give, new_rater
+from tests.analytics.reports.judging import answer, judge, judged_study, main_items, new_judge
+from tests.analytics.reports.reading import build_report
+
+pytestmark = pytest.mark.django_db
+FEW = LEAST_QUERIES - 1
+
+
+def report_of(study, **options):
+    return build_report(study, replicates=100, **options)
+
+
+def arms_of(study):
+    return {arm.pk: at for at, arm in enumerate(study.arms.order_by("pk"))}
+
+
+def judged_by_arm(labels, *, queries=10, **options):
+    """A study whose three raters give all items of an arm the same label."""
+    study = judged_study(queries=queries, **options)
+    arm_at = arms_of(study)
+    of_item = [labels[arm_at[item.arm_id]] for item in main_items(study)]
+    judge(study, choose=lambda rater, position: of_item[position])
+    return study
+
+
+def of_kind(report, kind):
+    return [finding for finding in report["findings"] if finding["kind"] == kind]
+
+
+def heading_and_text(finding):
+    return f"{finding['heading']}. {finding['text']}"
+
+
+def test_a_certain_flip_is_said():
+    report = report_of(judged_by_arm(("r2", "r1", "r1")))
+    (finding,) = of_kind(report, "pair_flip")
+    assert finding["heading"] == "The preferred system changes"
+    assert finding["supported"]
+    # 2 / 2 ** 10 by either of two flips, times the three pairs of arms that could have flipped.
+    assert "0.006 after correction for 3 tests" in finding["text"]
+    text = report_markdown(report)
+    assert "aspen vs birch: The preferred system changes" in text
+    assert "0.002 | 0.006" in text
+    assert "beyond chance" not in text
+    (shown,) = [each for each in report_page(report).findings if each["kind"] == "pair_flip"]
+    assert shown["anchor"] == "pair-1"
+
+
+def test_a_larger_margin_is_no_changed_preference():
+    """System 1 is preferred in every arm, in the first by seven queries of twelve only."""
+    study = judged_study(queries=12)
+    arm_at, seen = arms_of(study), {}
+    label = []
+    for item in main_items(study):
+        at = arm_at[item.arm_id]
+        number = seen[at] = seen.get(at, -1) + 1
+        label.append("r2" if at == 0 and number >= 3 and number < 10 - 2 else "r1")
+    judge(study, choose=lambda rater, position: label[position])
+    report = report_of(study)
+    assert of_kind(report, "pair_flip") == []
+    assert "preferred system" not in " ".join(map(heading_and_text, report["findings"]))
+    flips = report["groups"][0]["flips"]["pairs"]
+    assert all(flip["flip_test"]["p_value"] == 1 for flip in flips)
+
+
+def test_a_changed_margin_is_said_with_its_size():
+    study = judged_study(queries=16)
+    arm_at, seen, label = arms_of(study), {}, []
+    for item in main_items(study):
+        at = arm_at[item.arm_id]
+        number = seen[at] = seen.get(at, -1) + 1
+        # In the first arm ten queries of sixteen are ties.
+        label.append("tie" if at == 0 and number < 10 else "r1")
+    judge(study, choose=lambda rater, position: label[position])
+    report = report_of(study)
+    (finding,) = of_kind(report, "margin_change")
+    assert finding["heading"] == "The margin changes by 62.5 points"
+    assert "towards aspen" in finding["text"]
+    assert "after correction for 3 tests" in finding["text"]
+    assert not of_kind(report, "pair_flip")
+    # Who wins is another kind of finding.
+    assert len(of_kind(report, "winner")) == 3
+
+
+def test_ratings_that_are_always_the_same_name_the_best_system():
+    study = answered_study("aspects", queries=12)
+    for name in ("ann", "ben"):
+        given = {"acceptability": {"r1": 3, "r2": 2, "r3": 1}}
+        give(study, new_rater(study, name), [given] * 12)
+    report = report_of(study)
+    (finding,) = of_kind(report, "rated")
+    assert (finding["system"], finding["question"], finding["supported"]) == ("aspen", "acceptability", True)
+    # Of 12 queries at the top of a scale from 0 to 3, Wilson's lower limit; in the middle nothing tells how sure it is.
+    assert finding["text"].startswith("Its mean is 3.00 (2.27 to 3.00); the next, birch, has 2.00. Over 12")
+    text = report_markdown(report)
+    assert "rated above every other" in text
+    asked = next(each for each in report["questions"] if each["key"] == "acceptability")
+    assert asked["groups"][0]["best_system"]["tests"] == 3
+
+
+def test_no_sentence_below_the_least_number_of_queries():
+    study = judged_by_arm(("r2", "r1", "r1"), queries=FEW)
+    report = report_of(study)
+    (finding,) = report["findings"]
+    assert (finding["kind"], finding["heading"]) == ("too_few", "Too few queries to say")
+    assert not finding["supported"]
+    assert f"At most {FEW} queries were judged by people" in finding["text"]
+    text = report_markdown(report)
+    assert "too few to say" in text
+    assert text.count("Too few queries to say") == 1
+    ranked = answered_study("ranking", slug="few", queries=FEW)
+    give(ranked, new_rater(ranked, "ann"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}] * FEW)
+    (finding,) = report_of(ranked)["findings"]
+    assert finding["kind"] == "too_few"
+    assert report_page(report_of(ranked)).findings[0]["anchor"] == "methods"
+
+
+def test_a_family_is_corrected_together_and_leaves_out_what_has_too_few_queries():
+    tests = [{"p_value": p, "n": n} for p, n in ((0.01, 30), (0.04, 30), (0.001, 3), (0.02, 30))]
+    correct(tests)
+    assert [test["p_corrected"] for test in tests] == [0.03, 0.04, None, 0.04]
+    assert {test["tests"] for test in tests} == {3}
+    assert [bool(test["undefined"]) for test in tests] == [False, False, True, False]
+
+
+def test_two_systems_have_one_test_between_them():
+    study = judged_study(queries=12)
+    judge(study)
+    rates = report_of(study)["groups"][0]["win_rates"]["overall"]
+    assert len(rates) == 6
+    assert {rate["test"]["tests"] for rate in rates} == {3}
+    several = judged_study("several", queries=12, systems=("aspen", "birch", "cedar"), items_per_query=3)
+    judge(several)
+    rates = report_of(several)["groups"][0]["win_rates"]["overall"]
+    assert {rate["test"]["tests"] for rate in rates} == {9}
+    assert all(
+        rate["test"] is None for rate in report_of(study, ties="win")["groups"][0]["win_rates"]["overall"]
+    )
+
+
+def test_the_sentence_goes_by_the_corrected_p():
+    """Eight queries of nine for one system in one arm only: 0.039 by itself, and 0.117 of three arms."""
+    study = judged_study(queries=12)
+    arm_at, seen, label = arms_of(study), {}, []
+    for item in main_items(study):
+        at = arm_at[item.arm_id]
+        number = seen[at] = seen.get(at, -1) + 1
+        label.append(("r1" if number < 8 else "r2") if at == 0 and number < 9 else "tie")
+    judge(study, choose=lambda rater, position: label[position])
+    report = report_of(study)
+    test = report["groups"][0]["win_rates"]["overall"][0]["test"]
+    assert test["p_value"] == pytest.approx(20 / 2**9)
+    assert test["p_corrected"] == pytest.approx(3 * 20 / 2**9)
+    assert of_kind(report, "winner") == []
+
+
+def everybody_but_heuristics(report):
+    return [group["label"] for group in report["groups"] if not group["heuristic"]]
+
+
+def test_heuristics_are_no_evidence():
+    study = judged_study(queries=12)
+    longer = new_judge(study, "by-length", heuristic=True)
+    for name in ("cedar", "elm"):
+        rater = new_judge(study, name)
+        for position, item in enumerate(main_items(study)):
+            answer(study, rater, item, ("r1", "r2")[position % 2], shown="r1,r2")
+    for item in main_items(study):
+        answer(study, longer, item, "r1", shown="r1,r2")
+    report = report_of(study)
+    together = next(group for group in report["groups"] if group["kind"] == "judges")
+    assert together["raters"] == 2
+    assert everybody_but_heuristics(report) == ["Judges together", "cedar", "elm"]
+    assert not [each for each in report["findings"] if each["supported"]]
+    page = report_page(report)
+    named = {
+        section.key
+        for section in page.sections
+        if "by-length" in str([(block.tables, block.plot) for block in section.blocks])
+    }
+    # Who judged how much is a list of everyone, and no figure.
+    assert named == {"judges", "raters"}
+    assert any("A heuristic reads no response" in sentence for sentence in report["methods"])
+
+
+def test_a_study_that_only_heuristics_judged_has_figures_and_no_finding():
+    study = judged_study(queries=12)
+    longer = new_judge(study, "longer", heuristic=True)
+    for item in main_items(study):
+        answer(study, longer, item, "r1", shown="r1,r2")
+    report = report_of(study)
+    assert report["findings"] == []
+    assert report_page(report).sections
+    answers = answered_study("aspects", slug="aspects", queries=12)
+    given = {"acceptability": {"r1": 3, "r2": 2, "r3": 1}}
+    give(answers, new_rater(answers, "random", "judge", heuristic=True), [given] * 12)
+    report = report_of(answers)
+    assert report["findings"] == []
+    assert report_page(report).sections
+
+
+def test_a_heuristic_stands_beside_judges_only():
+    study = answered_study("aspects", queries=12)
+    given = {"acceptability": {"r1": 3, "r2": 2, "r3": 1}}
+    for name, kind, about in (
+        ("ann", "person", {}),
+        ("ben", "person", {}),
+        ("elm", "judge", {}),
+        ("random", "judge", {"heuristic": True, "judge": "random"}),
+    ):
+        give(study, new_rater(study, name, kind, **about), [given] * 12)
+    report = report_of(study)
+    assert "judges" not in {group["kind"] for group in report["groups"]}
+    page = report_page(report)
+    named = {section.key for section in page.sections if "'random'" in str(section.blocks)}
+    assert named == {"judges", "raters"}
+
+
+def test_findings_do_not_depend_on_the_order_of_the_judgments():
+    labels = np.random.default_rng(0).choice(["r1", "r2", "tie"], 72)
+    reports = []
+    for slug, order in (("one", 1), ("two", -1)):
+        study = judged_study(slug, queries=24)
+        rater = new_judge(study, "elm")
+        for item, label in list(zip(main_items(study), labels, strict=True))[::order]:
+            answer(study, rater, item, str(label), shown="r1,r2")
+        (group,) = report_of(study)["groups"]
+        reports.append((group["flips"]["pairs"], [rate["test"] for rate in group["win_rates"]["overall"]]))
+    assert [[flip["flip_test"], flip["margin_test"]] for flip in reports[0][0]] == [
+        [flip["flip_test"], flip["margin_test"]] for flip in reports[1][0]
+    ]
+    assert reports[0][1] == reports[1][1]
+
+
+def fact_of(report, name):
+    return next(fact for fact in report_page(report).facts if fact.name == name)
+
+
+def rated_by_two(*ratings, slug="rated", queries=12):
+    """Everybody gives every item the same ratings of the three systems, or the next of several sets."""
+    study = answered_study("aspects", slug=slug, queries=queries)
+    given = [
+        {"acceptability": {f"r{at}": value for at, value in enumerate(ratings[number % len(ratings)], 1)}}
+        for number in range(queries)
+    ]
+    for name in ("ann", "ben"):
+        give(study, new_rater(study, name), given)
+    return report_of(study)
+
+
+def test_equal_means_are_said_to_be_alike():
+    report = rated_by_two((1, 1, 1))
+    fact = fact_of(report, "Highest mean")
+    assert (fact.value, fact.detail.split(":")[0]) == ("1.00", "all 3 alike")
+    assert "aspen" not in fact.detail
+    assert report["findings"] == []
+    two = fact_of(rated_by_two((2, 2, 1), slug="two"), "Highest mean")
+    assert two.detail.startswith("aspen and birch alike: ")
+
+
+def test_a_leader_that_others_may_equal_is_no_lone_leader():
+    fact = fact_of(rated_by_two((2, 1, 0), (1, 3, 0), (3, 1, 1)), "Highest mean")
+    assert fact.detail.startswith("aspen: ")
+    assert fact.detail.endswith("others may be as good")
+    assert "others" not in fact_of(rated_by_two((3, 2, 1), slug="clear"), "Highest mean").detail
+
+
+def test_ranks_and_picks_say_ties_and_overlaps():
+    study = answered_study("ranking", queries=12)
+    orders = [{"r1": 1, "r2": 2, "r3": 3}, {"r1": 3, "r2": 2, "r3": 1}]
+    give(study, new_rater(study, "ann"), [{"ranking": orders[at % 2]} for at in range(12)])
+    assert fact_of(report_of(study), "Best mean rank").detail == "all 3 alike"
+    picked = answered_study("aspects", slug="picked", queries=12)
+    best = ["r1", "r2", "r1", "r3"] * 3
+    give(picked, new_rater(picked, "ann"), [{"best": each} for each in best])
+    question = next(each for each in report_of(picked)["questions"] if each["form"] == "picks")
+    assert question["groups"]
+    fact = fact_of(report_of(picked), "Most often picked")
+    assert fact.detail.startswith("aspen; ")
+    assert fact.detail.endswith("others may be as good")

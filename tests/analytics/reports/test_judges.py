@@ -1,0 +1,370 @@
+"""Judges in a report: beside people, by themselves, asked in several ways, and those of which nothing came."""
+
+import json
+
+import pytest
+
+from analytics.reports.build import fingerprint, fingerprints
+from analytics.reports.cache import compute_report, kept_report
+from analytics.reports.common import NothingToReport
+from analytics.reports.markdown import report_markdown
+from analytics.reports.page import report_page
+from evaluation import hooks
+from evaluation.models import Outcome, Rater
+from evaluation.services import exclude
+from tests import factories
+from tests.analytics.reports.judging import answer, fail, judge, judged_study, main_items, new_judge
+from tests.analytics.reports.reading import build_report
+
+pytestmark = pytest.mark.django_db
+ONE_ARM = factories.PAPER_ARMS[:1]
+
+
+def report_of(study, **options):
+    return build_report(study, replicates=200, **options)
+
+
+def plain_study(queries=4, **options):
+    """One arm without context, so that there is one item per query."""
+    return judged_study(queries=queries, arms=ONE_ARM, **options)
+
+
+def group_of(report, key):
+    (group,) = [group for group in report["groups"] if group["key"] == key]
+    return group
+
+
+def judge_of(report, label="cedar"):
+    (found,) = [each for each in report["judges"] if each["label"] == label]
+    return found
+
+
+def outcome_of(judge, outcome):
+    (found,) = [each for each in judge["outcomes"] if each["outcome"] == outcome]
+    return found["n"], found["share"]
+
+
+def section_of(report, key="judges"):
+    return next((section for section in report_page(report).sections if section.key == key), None)
+
+
+def tables_of(section):
+    return [table for block in section.blocks for table in block.tables]
+
+
+def text_of(section):
+    return " ".join(
+        cell.text for table in tables_of(section) for row in table.rows for cell in row
+    ) + " ".join(sentence for block in section.blocks for sentence in block.text)
+
+
+@pytest.mark.parametrize(("ties", "rate"), [("half", 0.65), ("win", 0.8)])
+def test_five_wins_three_ties_two_losses_and_one_unparsed(ties, rate):
+    study = plain_study(queries=11)
+    cedar = new_judge(study)
+    labels = ["r1"] * 5 + ["tie"] * 3 + ["r2"] * 2
+    for item, label in zip(main_items(study), labels, strict=False):
+        answer(study, cedar, item, label)
+    answer(study, cedar, main_items(study)[-1], outcome=Outcome.UNPARSED)
+    report = report_of(study, ties=ties)
+    found = group_of(report, "judge-cedar")["win_rates"]["expected"][0]
+    assert (found["system"], found["ties"]) == ("aspen", ties)
+    assert found["rate"]["value"] == pytest.approx(rate)
+    assert found["rate"]["n"] == 10
+    assert found["rate"]["left_out"] == [{"reason": "items without a usable judgment", "n": 1}]
+    assert outcome_of(judge_of(report), "unparsed") == (1, pytest.approx(1 / 11))
+    assert report["parameters"]["ties"] == ties
+    assert any(("half a win" if ties == "half" else "as a win") in sentence for sentence in report["methods"])
+
+
+def test_labels_one_one_two_nought():
+    study = plain_study(queries=1)
+    (item,) = main_items(study)
+    for number, label in enumerate(("r2", "r2", "tie", "r1")):
+        person = Rater.objects.create(study=study, kind="person", pseudonym=f"person-{number}")
+        answer(study, person, item, label)
+    answer(study, new_judge(study), item, "r2")
+    report = report_of(study)
+    assert group_of(report, "person")["leave_one_out"]["inner"]["value"] == pytest.approx(1 / 6)
+    beside = group_of(report, "judge-cedar")["against_people"]
+    assert beside["outer"]["value"] == pytest.approx(2 / 3)
+    assert beside["inner"]["value"] == pytest.approx(1 / 6)
+    # Two of four are no majority.
+    assert beside["confusion"]["counts"] == [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
+    assert beside["kappa"]["value"] is None
+
+
+def test_a_judge_beside_people():
+    study = plain_study(queries=12)
+    judge(study, raters=3)
+    cedar = new_judge(study)
+    for item in main_items(study)[:10]:
+        answer(study, cedar, item, "r1")
+    report = report_of(study)
+    beside = group_of(report, "judge-cedar")["against_people"]
+    assert beside["outer"]["n"] == beside["inner"]["n"] == 10
+    assert beside["outer"]["low"] < beside["outer"]["value"] < beside["outer"]["high"]
+    assert beside["expected"] is None
+    assert sum(map(sum, beside["confusion"]["counts"])) == beside["confusion"]["n"] == 10
+    assert beside["confusion"]["left_out"] == [{"reason": "items without a label from the judge", "n": 2}]
+    section = section_of(report)
+    assert section.title == "Judges beside people"
+    plots = [block.plot for block in section.blocks if block.plot]
+    # How far it is from people's own agreement, and the win rates of both in one figure.
+    less, rates = [plot.label for plot in plots]
+    assert "less that of people with each other" in less
+    assert "cedar" in less
+    assert "People" in rates
+    assert "cedar" in rates
+
+
+def test_a_run_that_is_not_in_figures_changes_none_and_is_counted():
+    study = plain_study(queries=6)
+    judge(study, raters=2)
+    before = report_of(study)
+    trial = new_judge(study, "trial", in_figures=False, purpose="trial")
+    for item in main_items(study):
+        answer(study, trial, item, "r2")
+    fail(study, trial)
+    after = report_of(study)
+    assert after["groups"] == before["groups"]
+    assert after["raters"] == before["raters"]
+    assert after["judges"] == []
+    assert after["counts"]["left_out"] == [{"reason": "run not in figures", "n": 7}]
+    left_out = next(fact for fact in report_page(after).facts if fact.name == "Left out")
+    assert left_out.detail == "7 of runs not in figures"
+    Rater.objects.filter(pk=trial.pk).update(in_figures=True)
+    assert judge_of(report_of(study), "trial")["judgments"] == 7
+
+
+def test_only_a_trial_has_judged():
+    study = plain_study()
+    answer(study, new_judge(study, in_figures=False), main_items(study)[0], "r1")
+    with pytest.raises(NothingToReport, match=r"No judgment counts yet \(1 run not in figures\)"):
+        report_of(study)
+
+
+def test_a_judge_asked_both_ways():
+    study = plain_study(queries=4)
+    judge(study, raters=2)
+    cedar = new_judge(study, orders="both", reduction="both_ways")
+    # Steady, flipped (it takes what is shown first), steady, and one order that could not be read.
+    readings = [("r1", "r1"), ("r1", "r2"), ("r2", "r2"), ("r1", None)]
+    for item, labels in zip(main_items(study), readings, strict=True):
+        for replicate, (label, shown) in enumerate(zip(labels, ("r1,r2", "r2,r1"), strict=True)):
+            outcome = Outcome.OK if label else Outcome.TRUNCATED
+            answer(study, cedar, item, label or "", outcome=outcome, replicate=replicate, shown=shown)
+    report = report_of(study)
+    found = judge_of(report)
+    assert found["inconsistent"]["value"] == pytest.approx(1 / 3)
+    assert found["inconsistent"]["n"] == 3
+    assert found["inconsistent"]["left_out"] == [
+        {"reason": "samples of which one order only was read", "n": 1}
+    ]
+    assert outcome_of(found, "truncated") == (1, 0.125)
+    assert outcome_of(found, "ok") == (7, 0.875)
+    group = group_of(report, "judge-cedar")
+    # A win, a tie and a loss; the item with one order has no label.
+    assert group["win_rates"]["expected"][0]["rate"]["value"] == pytest.approx(0.5)
+    assert group["win_rates"]["expected"][0]["rate"]["n"] == 3
+    # Of the seven readings those shown first are four: two of the steady ones, both of the flip, the last.
+    assert (group["bias"]["position"]["n_first"], group["bias"]["position"]["n_second"]) == (5, 2)
+    assert "a tie where the two orders of a sample differ" in " ".join(report["methods"])
+
+
+def test_probabilities_beside_labels():
+    study = plain_study(queries=5)
+    judge(study, raters=3, choose=lambda rater, position: "r1" if position < 3 else "r2")
+    cedar = new_judge(study, reduction="mean")
+    for item, number in zip(main_items(study), (0.1, 0.2, 0.6, 0.7, 0.9), strict=True):
+        answer(study, cedar, item, "r1" if number < 0.5 else "r2", number=number)
+    beside = group_of(report_of(study), "judge-cedar")["against_people"]
+    assert beside["outer"]["value"] == pytest.approx(0.8)
+    assert beside["expected"]["value"] == pytest.approx((0.9 + 0.8 + 0.4 + 0.7 + 0.9) / 5)
+    section = section_of(report_of(study))
+    assert "Expected" in [column.label for column in tables_of(section)[0].columns]
+
+
+def test_a_judge_that_saw_the_reference_saw_more_than_people():
+    study = plain_study()
+    answer(study, new_judge(study, reference=True), main_items(study)[0], "r1")
+    sentence = "cedar saw the human-written reference, which no person is shown."
+    assert judge_of(report_of(study))["caveats"] == [sentence]
+    judge(study, raters=2)
+    sentence = "cedar saw the human-written reference, which people did not: it saw more than people did."
+    report = report_of(study)
+    assert judge_of(report)["caveats"] == [sentence]
+    assert sentence in report["methods"]
+    (notice,) = [block for block in section_of(report).blocks if block.notice]
+    assert notice.text == (sentence,)
+    study.show_references = True
+    study.save()
+    assert judge_of(report_of(study))["caveats"] == []
+
+
+def test_a_judge_of_which_nothing_could_be_read():
+    study = plain_study()
+    cedar = new_judge(study)
+    for item in main_items(study):
+        answer(study, cedar, item, outcome=Outcome.REFUSED)
+    with pytest.raises(NothingToReport, match=r"No judgment counts yet \(4 refused\)"):
+        report_of(study)
+    judge(study, raters=2)
+    report = report_of(study)
+    assert [group["key"] for group in report["groups"]] == ["person"]
+    found = judge_of(report)
+    assert outcome_of(found, "refused") == (4, 1.0)
+    assert found["caveats"] == ["cedar is in no figure: nothing could be read of its 4 judgments."]
+    assert found["inconsistent"]["value"] is None
+    section = section_of(report)
+    assert section.title == "Judges"
+    assert section.intro == "No judge results to compare with people yet."
+    assert "cedar is in no figure" in text_of(section)
+    assert "100.0" in text_of(section)
+
+
+def test_one_of_two_judges_failed_so_the_other_is_not_together_with_it():
+    study = plain_study()
+    judge(study, raters=2)
+    answer(study, new_judge(study, "cedar"), main_items(study)[0], "r1")
+    answer(study, new_judge(study, "elm"), main_items(study)[0], outcome=Outcome.FAILED)
+    report = report_of(study)
+    assert [group["key"] for group in report["groups"]] == ["person", "judge-cedar"]
+    assert [each["label"] for each in report["judges"]] == ["cedar", "elm"]
+
+
+def test_several_judges_and_no_people():
+    study = judged_study(queries=6)
+    for name in ("cedar", "elm"):
+        for position, item in enumerate(main_items(study)):
+            answer(study, new_judge_once(study, name), item, ("r1", "r2", "tie")[position % 3])
+    report = report_of(study)
+    section = section_of(report)
+    assert section.title == "Judges"
+    assert section.intro.startswith("No person has judged these items")
+    assert "Win rates of judges: aspen vs birch" in [block.heading for block in section.blocks]
+    assert any(
+        "cedar" in block.plot.label and "elm" in block.plot.label for block in section.blocks if block.plot
+    )
+    assert "Judges: cedar and elm." in report["methods"]
+    assert "## Judges" in report_markdown(report)
+
+
+def new_judge_once(study, name):
+    return Rater.objects.filter(study=study, label=name).first() or new_judge(study, name)
+
+
+def test_judges_that_answer_one_of_two_questions():
+    """In a study with context: one says which is better, one checks what was taken into account."""
+    study = judged_study(queries=5)
+    judge(study, raters=2)
+    cedar, elm = new_judge(study, "cedar"), new_judge(study, "elm", questions=["satisfied"])
+    for item in main_items(study):
+        answer(study, cedar, item, "r1")
+        if item.arm.context_at_judging:
+            answer(study, elm, item, checks={"f1.r1": 1, "f1.r2": 0, "f2.r1": 1, "f2.r2": 1})
+    report = report_of(study)
+    assert group_of(report, "judge-cedar")["follow_ups"] is None
+    checked = group_of(report, "judge-elm")
+    assert checked["items"] == 0
+    shares = {each["system"]: each["share"]["value"] for each in checked["follow_ups"]["by_system"]}
+    assert shares == {"aspen": 1.0, "birch": 0.5}
+    assert checked["win_rates"]["overall"][0]["rate"]["value"] is None
+    assert judge_of(report, "elm")["caveats"] == [
+        "elm was not asked which response is better; what it checked is under the follow-ups."
+    ]
+    section = section_of(report)
+    preferences = [table for table in tables_of(section) if "win rate" in table.caption.lower()]
+    assert preferences
+    assert all("elm" not in [cell.text for row in table.rows for cell in row] for table in preferences)
+    assert "elm: satisfied follow-ups" in " ".join(
+        block.heading for block in section_of(report, "follow-ups").blocks
+    )
+
+
+def test_only_a_checklist_has_been_answered():
+    study = judged_study(queries=3)
+    elm = new_judge(study, "elm", questions=["satisfied"])
+    for item in main_items(study):
+        if item.arm.context_at_judging:
+            answer(study, elm, item, checks={"f1.r1": 1, "f1.r2": 0, "f2.r1": 1, "f2.r2": 1})
+    report = report_of(study)
+    assert group_of(report, "judge-elm")["follow_ups"] is not None
+    assert section_of(report, "follow-ups") is not None
+    assert json.loads(json.dumps(report)) == report
+
+
+def test_an_excluded_judge_is_no_judge_of_the_report():
+    study = plain_study()
+    judge(study, raters=2)
+    cedar = new_judge(study)
+    answer(study, cedar, main_items(study)[0], "r1")
+    exclude(study=study, rater=cedar, reason="The wrong model.")
+    report = report_of(study)
+    assert (report["judges"], section_of(report)) == ([], None)
+
+
+def test_what_others_say_of_judges_stands_in_the_methods(monkeypatch):
+    study = plain_study()
+    answer(study, new_judge(study), main_items(study)[0], "r1")
+    monkeypatch.setitem(hooks.methods_facts._entries, "test", lambda study: ["Cedar ran at temperature 0."])
+    methods = report_of(study)["methods"]
+    assert methods.index("Judge: cedar.") < methods.index("Cedar ran at temperature 0.")
+
+
+def test_the_fingerprint_knows_of_judges_and_of_ties():
+    study = plain_study()
+    cedar = new_judge(study)
+    answer(study, cedar, main_items(study)[0], "r1")
+    seen = {fingerprint(study), fingerprint(study, ties="win")}
+    cedar.in_figures = False
+    cedar.save()
+    seen.add(fingerprint(study))
+    cedar.about = cedar.about | {"reduction": "mean"}
+    cedar.save()
+    seen.add(fingerprint(study))
+    assert len(seen) == 4
+
+
+def test_reports_with_either_count_of_ties_are_kept_side_by_side():
+    study = plain_study()
+    (rater, _) = judge(study, raters=2)
+    half, win = compute_report(study), compute_report(study, ties="win")
+    assert half != win
+    assert kept_report(study).report == json.loads(json.dumps(half))
+    assert kept_report(study, ties="win").report == json.loads(json.dumps(win))
+    assert {row.fingerprint for row in study.cached_reports.all()} == set(fingerprints(study).values())
+    fail(study, rater)
+    # The one from before stays until its own successor is there.
+    compute_report(study)
+    assert not kept_report(study).stale
+    assert kept_report(study, ties="win").stale
+    compute_report(study, ties="win")
+    assert study.cached_reports.count() == 2
+
+
+def test_ties_as_wins_are_said_wherever_rates_are():
+    study = judged_study(queries=8)
+    judge(study, raters=2)
+    report = report_of(study, ties="win")
+    section = section_of(report, "win-rates")
+    assert "a tie counting as a win for either" in section.intro
+    plot = next(block.plot for block in section.blocks if block.plot)
+    assert "ties are wins" in plot.caption
+    assert all(drawing.reference == "" for drawing in plot.drawings)
+    assert not [finding for finding in report["findings"] if finding["kind"] == "winner"]
+
+
+def test_a_judge_with_a_checklist_alone_is_not_held_against_preferences():
+    study = judged_study(queries=3)
+    judge(study, raters=2)
+    elm = new_judge(study, "elm", questions=["satisfied"])
+    for item in main_items(study):
+        if item.arm.context_at_judging:
+            answer(study, elm, item, checks={"f1.r1": 1, "f1.r2": 0, "f2.r1": 1, "f2.r2": 1})
+    section = section_of(report_of(study))
+    assert section.intro == "No judge results to compare with people yet."
+    assert [block.heading for block in section.blocks if not block.notice] == [
+        "Judge response status",
+        "How they were asked",
+    ]

@@ -1,0 +1,107 @@
+"""Geometry of dot plots: values map to coordinates, and nothing leaves the plot."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.display.plots import Mark, Row, Scale, dot_plot, nice_scale
+
+SHARES = st.floats(0, 1)
+
+
+def percent(value):
+    return f"{value * 100:.0f} %"
+
+
+def plot(*rows, **options):
+    return dot_plot(rows, what="Win rate", caption="A caption.", form=percent, **options)
+
+
+def test_values_map_linearly_and_beyond_the_scale_to_its_ends():
+    scale = Scale(0.2, 0.8, (0.2, 0.5, 0.8))
+    assert scale.position(0.2, 100, 400) == 100
+    assert scale.position(0.5, 100, 400) == pytest.approx(250)
+    assert scale.position(0.95, 100, 400) == 400
+    assert scale.position(-1, 100, 400) == 100
+
+
+@given(st.lists(SHARES, min_size=1, max_size=20))
+def test_a_scale_covers_its_values_with_few_round_ticks(values):
+    scale = nice_scale(values, within=(0, 1))
+    assert scale.low <= min(values) + 1e-9
+    assert max(values) <= scale.high + 1e-9
+    assert 0 <= scale.low < scale.high <= 1 or len(set(values)) == 1
+    assert 2 <= len(scale.ticks) <= 7
+
+
+def test_ticks_are_round():
+    assert nice_scale([0.31, 0.69], within=(0, 1)).ticks == (0.3, 0.4, 0.5, 0.6, 0.7)
+    assert nice_scale([-1.7, 2.2]).ticks == (-2, -1, 0, 1, 2, 3)
+
+
+def test_dots_and_intervals_stand_where_their_values_are():
+    row = Row("No context", (Mark("person", "People", 0.5, 0.3, 0.7),))
+    wide, narrow = plot(row, within=(0.0, 1.0)).drawings
+    ticks = {tick.text: float(tick.x) for tick in wide.ticks}
+    (dot,) = wide.lines[0].dots
+    assert float(dot.x1) == ticks["30 %"]
+    assert float(dot.x2) == ticks["70 %"]
+    assert float(dot.x) == ticks["50 %"]
+    assert (wide.form, narrow.form) == ("wide", "narrow")
+
+
+@given(st.lists(st.tuples(SHARES, SHARES, SHARES), min_size=1, max_size=8))
+def test_nothing_leaves_the_drawing(triples):
+    rows = [
+        Row(f"Row {at}", (Mark("person", "People", sorted(each)[1], min(each), max(each)),))
+        for at, each in enumerate(triples)
+    ]
+    for drawing in plot(*rows, within=(0.0, 1.0), reference=0.5).drawings:
+        for line in drawing.lines:
+            for dot in line.dots:
+                assert 0 <= float(dot.x1) <= float(dot.x) <= float(dot.x2) <= drawing.width
+                assert 0 <= float(dot.y) <= float(drawing.bottom) <= drawing.height
+
+
+def test_an_undefined_figure_has_no_dot_and_says_so():
+    drawn = plot(Row("Here", (Mark("person", "People", None), Mark("judge", "Cedar", 0.4))))
+    undefined, defined = drawn.drawings[0].lines[0].dots
+    assert (undefined.x, undefined.title) == ("", "People undefined")
+    assert (defined.x1, defined.x2) == ("", "")
+    assert drawn.label == "Win rate. Here: People undefined, Cedar 40 %."
+
+
+def test_each_kind_has_its_form():
+    kinds = ("person", "judge", "simulated")
+    row = Row("Here", tuple(Mark(kind, kind, 0.4, 0.3, 0.5) for kind in kinds))
+    dots = plot(row).drawings[0].lines[0].dots
+    assert [bool(dot.diamond) for dot in dots] == [False, False, True]
+    assert len({dot.y for dot in dots}) == 3
+
+
+def test_long_labels_stand_above_their_line():
+    label = "Claude-3.5-Sonnet vs Llama-3.1-405B"
+    wide = plot(Row(label, (Mark("person", "People", 0.4),))).drawings[0]
+    assert float(wide.lines[0].label_y) < float(wide.lines[0].dots[0].y)
+
+
+def test_hints_name_the_two_directions_and_are_cut_where_too_long():
+    row = Row("Here", (Mark("person", "People", 0.4),))
+    left, right = plot(row, reference=0.5, hints=("Birch", "A" * 60)).drawings[0].hints
+    assert left.text == "← Birch"
+    assert right.text == "A" * 21 + "… →"
+
+
+def test_named_marks_have_their_name_beside_them_in_both_layouts():
+    names = ("People", "A judge with a very long name indeed")
+    row = Row("No context", tuple(Mark("judge", name, 0.4, 0.3, 0.5) for name in names))
+    for drawing in plot(row, row, named=True, within=(0.0, 1.0)).drawings:
+        lines = drawing.lines
+        assert lines[0].dots[0].name == "People"
+        assert lines[0].dots[1].name.endswith("…")
+        # The row's own label is above its names, and each name is on the height of its mark.
+        assert float(lines[0].label_y) < float(lines[0].dots[0].name_y) - 10
+        assert all(abs(float(dot.name_y) - float(dot.y)) < 6 for line in lines for dot in line.dots)
+        assert float(lines[0].dots[1].name_y) < float(lines[1].label_y)
+        assert all(float(dot.x1) > 100 for dot in lines[0].dots)
+    assert all(dot.name == "" for dot in plot(row).drawings[0].lines[0].dots)

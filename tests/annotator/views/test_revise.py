@@ -1,0 +1,161 @@
+"""Asking a model for a revised draft, and hearing what became of it: by script and by plain form."""
+
+import json
+
+import pytest
+
+from annotator.models import Assignment, DraftRound
+from annotator.services.admission.entry import enter
+from annotator.services.work.drafts import MAX_DRAFT
+from annotator.visit import Visit
+from evaluation import hooks
+from tests.annotator.conftest import home, text
+from tests.calibrating import FERRY, NEW, OLD, calibration_draft, calibration_study, form, kept
+from tests.factories import launch
+
+ASKING = {
+    **form(kept(OLD, "r1.e1"), kept(NEW, "r1.e2")),
+    "round.instruction": "Add the ferry.",
+    "visible_ms": "9",
+}
+
+
+@pytest.fixture
+def model(monkeypatch):
+    monkeypatch.setattr(hooks, "revisers", hooks.Registry())
+
+    def revise(item, entries, instruction):
+        if "swear" in instruction:
+            raise hooks.RevisionFailed("The model refused.")
+        return [*entries, FERRY]
+
+    hooks.revisers.register("test", hooks.Reviser(lambda item: "a-model", revise))
+
+
+@pytest.fixture(autouse=True)
+def at_once(settings):
+    settings.CELERY_TASK_ALWAYS_EAGER = True
+
+
+@pytest.fixture
+def participant(db):
+    return enter(calibration_study({"q1": [[OLD, NEW]]}), Visit("link"))
+
+
+def target(participant, action="revise"):
+    return f"{home(participant)}a/{Assignment.objects.get(participant=participant).pk}/{action}/"
+
+
+def send(client, participant, **fields):
+    body = json.dumps(ASKING | fields)
+    return client.post(target(participant), body, content_type="application/json")
+
+
+def rounds(client, participant):
+    return client.get(target(participant, "rounds")).json()
+
+
+def test_a_script_asks_and_hears_of_it(client, model, participant, django_capture_on_commit_callbacks):
+    assert rounds(client, participant) == []
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = send(client, participant)
+    assert (answer.status_code, answer.json()) == (202, {"number": 1, "state": "waiting"})
+    entries = [kept(OLD, "r1.e1"), kept(NEW, "r1.e2")]
+    assert rounds(client, participant) == [
+        {
+            "number": 1,
+            "state": "done",
+            "instruction": "Add the ferry.",
+            "after": [*entries, kept(FERRY, "m1.e3")],
+            "problem": "",
+        }
+    ]
+
+
+def test_a_form_goes_back_to_its_page_with_what_was_filled_in(
+    client, model, participant, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(target(participant), ASKING | {"comments": "Not done yet."})
+    assert answer.status_code == 303
+    page = client.get(answer["Location"])
+    assert "The model is at it" in text(page)
+    assert "Not done yet." in page.content.decode()
+    assert "round.instruction" not in Assignment.objects.get().draft
+    assert DraftRound.objects.get().state == "done"
+
+
+def test_a_failure_is_told_and_it_can_be_asked_again(
+    client, model, participant, django_capture_on_commit_callbacks
+):
+    with django_capture_on_commit_callbacks(execute=True):
+        send(client, participant, **{"round.instruction": "Now swear."})
+    [told] = rounds(client, participant)
+    assert (told["state"], told["problem"]) == ("failed", "The model refused.")
+    assert send(client, participant).json()["number"] == 2
+
+
+def test_what_is_refused_says_why_and_keeps_what_was_filled_in(client, model, participant):
+    assert send(client, participant).status_code == 202
+    answer = send(client, participant, comments="Meanwhile")
+    assert answer.status_code == 409
+    assert "has not answered the last time yet" in answer.json()["error"]
+    draft = Assignment.objects.get().draft
+    assert (draft["comments"], draft["round.instruction"]) == ("Meanwhile", "Add the ferry.")
+    page = client.post(target(participant), ASKING)
+    assert "has not answered the last time yet" in text(client.get(page["Location"]))
+
+
+def test_without_a_model(client, participant):
+    answer = send(client, participant)
+    assert answer.status_code == 409
+    assert "no model to ask" in answer.json()["error"]
+    assert not DraftRound.objects.exists()
+
+
+@pytest.mark.parametrize("body", ["{", "[]", b"\xff"])
+def test_bad_json(client, model, participant, body):
+    answer = client.post(target(participant), body, content_type="application/json")
+    assert answer.status_code == 400
+    assert not DraftRound.objects.exists()
+
+
+def test_too_large(client, model, participant):
+    answer = send(client, participant, comments="x" * MAX_DRAFT)
+    assert answer.status_code == 413
+    assert "was too long" in answer.json()["error"]
+    answer = client.post(target(participant), ASKING | {"comments": "x" * MAX_DRAFT})
+    assert "was too long" in text(client.get(answer["Location"]))
+    assert not DraftRound.objects.exists()
+
+
+@pytest.mark.parametrize("action", ["revise", "rounds"])
+def test_strangers_and_wrong_methods(client, model, participant, action):
+    method, wrong = (client.post, client.get) if action == "revise" else (client.get, client.post)
+    assert wrong(target(participant, action)).status_code == 405
+    stranger = target(participant, action).replace(participant.token, "x" * 32)
+    assert method(stranger).status_code == 404
+    other = enter(participant.study, Visit("link"))
+    mine = Assignment.objects.get(participant=participant).pk
+    assert method(f"{home(other)}a/{mine}/{action}/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("limits", "statuses"),
+    [
+        ({"revisions_anonymous": 0}, [409, 409, 409, 409]),
+        ({"revisions_anonymous": 1, "revisions_in_all": 3}, [202, 202, 202, 409]),
+        ({"revisions_anonymous": 1, "revisions_per_day": 2}, [202, 202, 409, 409]),
+    ],
+    ids=["as it is without a word", "in all", "a day"],
+)
+def test_coming_back_again_and_again_buys_no_more(client, model, db, limits, statuses):
+    """Each time by the open link, asking once and withdrawing: every revision is at the researchers' cost."""
+    draft = calibration_draft({"q1": [[OLD, NEW]]}, redundancy=4)
+    study = launch(draft, **limits)
+    found = []
+    for _ in statuses:
+        somebody = enter(study, Visit("link"))
+        found.append(send(client, somebody).status_code)
+        client.post(f"{home(somebody)}withdraw/", {"leave_out": "1"})
+    assert found == statuses

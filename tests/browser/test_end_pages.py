@@ -1,0 +1,247 @@
+"""Every page on which a participant's way can end, on a phone: what becomes of the pay, and what to do now.
+
+In a study that recruits on Prolific, in one that is a plain link, and in one on Prolific that has no codes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from annotator.models import EntryRule, ParticipantOutcome, Slot
+from annotator.panels.services.panel_settings import set_panel
+from annotator.panels.services.personal_links import make_links, revoke_link
+from annotator.services.admission.entry import enter
+from annotator.services.work.leave import withdraw
+from annotator.services.work.progress import finish
+from annotator.visit import Visit
+from evaluation.models import Study
+from evaluation.services import close_study, pause_study
+from tests.browser import material
+from tests.browser.conftest import PHONE, Visitor
+from tests.browser.test_screens import ITEMS_ONLY, PANEL, shoot
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+RETURN = "Please return your submission on Prolific"
+CLOSE = "You can close this page."
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a study recruits: its panel, its codes, and what a visit adds to its address."""
+
+    platform: str
+    has_codes: bool
+    query: str
+
+    def make(self, slug: str = "ends") -> Study:
+        codes = {} if self.has_codes else {"completion_codes": {}}
+        study = material.make_study(slug, steps=ITEMS_ONLY, **codes)
+        set_panel(study, self.platform, {}, "keep")
+        return Study.objects.get(pk=study.pk)
+
+    @property
+    def visit(self) -> Visit:
+        return PANEL if self.platform == "prolific" else Visit("link")
+
+
+IDS = "?PROLIFIC_PID=5f0c&STUDY_ID=study&SESSION_ID=visit"
+KINDS = {
+    "prolific": Kind("prolific", has_codes=True, query=IDS),
+    "link": Kind("link", has_codes=True, query=""),
+    "no_codes": Kind("prolific", has_codes=False, query=IDS),
+}
+
+
+def ended(outcome: str) -> Callable[[Kind, Page, str], str]:
+    def go(kind: Kind, page: Page, base: str) -> str:
+        participant = enter(kind.make(), kind.visit)
+        if outcome == ParticipantOutcome.WITHDRAWN:
+            withdraw(participant.token)
+        else:
+            finish(participant, outcome)
+        return f"/p/{participant.token}/"
+
+    return go
+
+
+def declined(kind: Kind, page: Page, base: str) -> str:
+    study = kind.make()
+    page.goto(f"{base}/s/{study.slug}/{kind.query}")
+    page.get_by_role("button", name="I do not agree").click()
+    return ""
+
+
+def full(kind: Kind, page: Page, base: str) -> str:
+    study = kind.make()
+    Slot.objects.filter(study=study).update(state="retired")
+    return f"/s/{study.slug}/{kind.query}"
+
+
+def paused(kind: Kind, page: Page, base: str) -> str:
+    study = kind.make()
+    pause_study(study)
+    return f"/s/{study.slug}/{kind.query}"
+
+
+def closed(kind: Kind, page: Page, base: str) -> str:
+    study = kind.make()
+    close_study(study)
+    return f"/s/{study.slug}/{kind.query}"
+
+
+def not_admitted(kind: Kind, page: Page, base: str) -> str:
+    study, other = kind.make(), kind.make("before")
+    EntryRule.objects.create(study=study, other=other, kind=EntryRule.Kind.ONLY)
+    return f"/s/{study.slug}/{kind.query}"
+
+
+def another_visit(outcome: str) -> Callable[[Kind, Page, str], str]:
+    def go(kind: Kind, page: Page, base: str) -> str:
+        study = kind.make()
+        finish(enter(study, kind.visit), outcome)
+        page.goto(f"{base}/s/{study.slug}/{kind.query.replace('=visit', '=another')}")
+        page.get_by_role("button", name="Continue").click()
+        return ""
+
+    return go
+
+
+def revoked(kind: Kind, page: Page, base: str) -> str:
+    study = kind.make()
+    [link] = make_links(study, ["Ann"])
+    revoke_link(link, reason="A mistake.")
+    return f"/s/{study.slug}/?personal={link.key}"
+
+
+def revoked_at_work(kind: Kind, page: Page, base: str) -> str:
+    study = kind.make()
+    [link] = make_links(study, ["Ann"])
+    participant = enter(study, Visit("personal", "Ann", session_id=link.key))
+    revoke_link(link, reason="A mistake.")
+    return f"/p/{participant.token}/"
+
+
+# Per end: how to get there, and what each kind of study says there, of the pay and what to do.
+ENDS: dict[str, tuple[Callable[[Kind, Page, str], str], dict[str, tuple[str, str]]]] = {
+    "completed": (
+        ended("completed"),
+        {
+            "prolific": ("You are paid on Prolific once", "with the code below to hand in your submission"),
+            "link": ("If pay was offered", "Hand your work in there, as shown below."),
+            "no_codes": ("You are paid on Prolific once", "Do not return your submission"),
+        },
+    ),
+    "no_consent": (
+        declined,
+        {
+            "prolific": (
+                "There is no pay, since you did not take part.",
+                "asks you to return your submission",
+            ),
+            "link": ("There is no pay, since you did not take part.", "as shown below"),
+            "no_codes": ("There is no pay, since you did not take part.", RETURN),
+        },
+    ),
+    "failed_qualification": (
+        ended("failed_qualification"),
+        {
+            "prolific": ("This submission is not paid.", "asks you to return your submission"),
+            "link": ("whether this visit is paid", "Go back there, as shown below."),
+            "no_codes": ("This submission is not paid.", RETURN),
+        },
+    ),
+    "failed_attention": (
+        ended("failed_attention"),
+        {
+            "prolific": ("The researchers decide about your pay", "can review your submission"),
+            "link": ("The researchers decide about the pay", "as shown below"),
+            "no_codes": ("The researchers decide about your pay", "please return your submission there"),
+        },
+    ),
+    "full": (
+        full,
+        {
+            "prolific": ("There is no pay for this submission", "asks you to return your submission"),
+            "link": ("There is no pay for this visit", "as shown below"),
+            "no_codes": ("There is no pay for this submission", RETURN),
+        },
+    ),
+    "withdrawn": (
+        ended("withdrawn"),
+        {
+            "prolific": ("You are not paid automatically", "can review your submission"),
+            "link": ("is not paid automatically", "as shown below"),
+            "no_codes": ("You are not paid automatically", RETURN),
+        },
+    ),
+    "returned": (
+        ended("returned"),
+        {
+            "prolific": ("A submission that was returned is not paid.", "nothing left to do on Prolific"),
+            "link": ("A visit that was returned is not paid.", CLOSE),
+            "no_codes": ("A submission that was returned is not paid.", "nothing left to do on Prolific"),
+        },
+    ),
+    "timed_out": (
+        ended("timed_out"),
+        {
+            "prolific": ("Prolific does not pay for", "message on Prolific"),
+            "link": ("took too long is not paid", CLOSE),
+            "no_codes": ("Prolific does not pay for", "message on Prolific"),
+        },
+    ),
+    "paused": (
+        paused,
+        {
+            "prolific": ("There is no pay yet", "or return your submission there"),
+            "link": ("There is no pay yet", "Come back later."),
+            "no_codes": ("There is no pay yet", "or return your submission there"),
+        },
+    ),
+    "closed": (
+        closed,
+        {
+            "prolific": ("There is no pay, since", RETURN),
+            "link": ("There is no pay, since", "close this page"),
+            "no_codes": ("There is no pay, since", RETURN),
+        },
+    ),
+    "not_admitted": (
+        not_admitted,
+        {"prolific": ("There is no pay, since", RETURN), "no_codes": ("There is no pay, since", RETURN)},
+    ),
+    "done_before": (another_visit("completed"), {"prolific": ("There is no pay for this visit", RETURN)}),
+    "over_before": (
+        another_visit("failed_attention"),
+        {"no_codes": ("There is no pay for this visit", RETURN)},
+    ),
+    "revoked": (revoked, {"link": ("Any pay comes from whoever", "ask whoever sent you the link")}),
+    "revoked_at_work": (
+        revoked_at_work,
+        {"link": ("Any pay comes from whoever", "ask whoever sent you the link")},
+    ),
+}
+WALKS = [(end, kind) for end, (_, words) in ENDS.items() for kind in words]
+
+
+@pytest.mark.parametrize(("end", "kind"), WALKS, ids=["-".join(walk) for walk in WALKS])
+def test_the_end_says_what_becomes_of_the_pay_and_what_to_do(visitor: Visitor, end: str, kind: str) -> None:
+    page = visitor.page
+    page.set_viewport_size(PHONE)
+    get_there, words = ENDS[end]
+    if address := get_there(KINDS[kind], page, visitor.base):
+        visitor.go(address)
+    pay, todo = words[kind]
+    told = page.locator("dl.ending dd").all_text_contents()
+    assert len(told) == 2, told
+    assert pay in told[0]
+    assert todo in told[-1]
+    # A code is said to stand below where it does, and nowhere else.
+    assert page.locator("#code").is_visible() is ("below" in told[-1])
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    shoot(page, f"end-{end}-{kind}-390")
+    assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+    visitor.assert_calm()

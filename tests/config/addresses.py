@@ -1,0 +1,96 @@
+"""Every address that the site has, as Django resolves it, and a study with a row for each to be about."""
+
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from django.contrib.auth.models import Group
+from django.contrib.contenttypes.models import ContentType
+from django.urls import get_resolver
+from django.utils import timezone
+
+from annotator.models import KnownMismatch, PanelAct, PersonalLink
+from evaluation.models import Study
+from evaluation.services.tokens import make_token
+from tests.admin.conftest import work_on
+from tests.crowd import come
+
+PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)|\^|\$|\[\\s\\S\]\*")
+
+
+def every_route(patterns: Any = None, before: str = "") -> Iterator[str]:
+    for each in get_resolver().url_patterns if patterns is None else patterns:
+        route = before + str(each.pattern)
+        if hasattr(each, "url_patterns"):
+            yield from every_route(each.url_patterns, route)
+        else:
+            yield route
+
+
+ROUTES = list(every_route())
+BY_TOKEN = [route for route in ROUTES if "<token:token>" in route]
+
+
+class Found:
+    """The addresses of one study's rows, by their routes."""
+
+    def __init__(self, world: SimpleNamespace) -> None:
+        study, rows = world.study, world.rows
+        self.item_key, self.token_key = world.item.key, world.token_key
+        self.rows = {model: row.pk for model, row in rows.items()}
+        self.rows |= {"user": world.owner.pk, "group": world.group.pk}
+        self.named = {
+            "slug": study.slug,
+            "run": rows["run"].pk,
+            "run_id": rows["run"].pk,
+            "judge": rows["judge"].pk,
+            "record": rows["panelrecord"].pk,
+            "participant": rows["participant"].pk,
+            "act": world.act.pk,
+            "known": world.known.pk,
+            "link": world.link.pk,
+            "assignment_id": world.assignment.pk,
+            "id": world.owner.pk,
+            "content_type_id": ContentType.objects.get_for_model(study).pk,
+            "app_label": "evaluation",
+            "url": "nowhere",
+        }
+
+    def __call__(self, route: str, **given: Any) -> str:
+        def value(match: re.Match[str]) -> str:
+            name = match[1] or match[2]
+            return str(given.get(name) or self._value(name, route)) if name else ""
+
+        return "/" + PARAMETER.sub(value, route)
+
+    def _value(self, name: str, route: str) -> Any:
+        _, _, model, *_ = [*route.split("/"), "", ""]
+        if name == "key":
+            return self.token_key if route.startswith("account/") else self.item_key
+        if name == "object_id":
+            return self.rows["study" if route.startswith("admin/r/") else model]
+        if name == "pk":
+            # What is about all slots, people or records of a study, or makes a judge for it, goes by the study.
+            of_all = model in ("slot", "participant", "panelrecord")
+            of_study = of_all or route.startswith("admin/judging/judge/new/")
+            return self.rows["study" if of_study else model]
+        return self.named[name]
+
+
+def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespace:
+    """A live study with a row of everything that an address can name; every name in it has the slug in it."""
+    world = work_on(slug, owner, study)
+    world.group = Group.objects.create(name=slug)
+    panel, record = world.panelrecord.panel, world.panelrecord
+    world.act = PanelAct.objects.create(
+        panel=panel, record=record, kind="approve", state="unknown", sent_at=timezone.now(), reason=slug
+    )
+    world.known = KnownMismatch.objects.create(panel=panel, key="x", note=slug)
+    world.link = PersonalLink.objects.create(study=world.study, label=slug)
+    at_work = come(world.study, f"{slug}-b")
+    world.assignment = at_work.assignments.get()
+    world.token = at_work.token
+    world.token_key = make_token(world.owner, name=slug)[0].token_key
+    world.find = Found(world)
+    return world

@@ -1,0 +1,192 @@
+"""No way past authorisation: every address that the site has, tried by everybody who has no business there.
+
+The addresses are those that Django resolves. A new one is closed until it is proved here that it opens for whom it is
+meant, and to no other; what it takes to find a row by it stands in `tests.config.addresses`.
+"""
+
+import hashlib
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.test import Client
+
+from annotator.models import Participant
+from evaluation.models import StudyMember
+from evaluation.services.tokens import make_token
+from tests.admin.conftest import make_user, work_on
+from tests.config.addresses import BY_TOKEN, PARAMETER, ROUTES, world_of
+from tests.crowd import come
+
+# Stands in every name and text of the study, and nowhere else.
+SECRET = "zyzzyva"
+# A study is not secret where people come in by its link, and who logs out does so for themselves.
+OPEN = {"s/<slug:slug>/": "the door for participants", "admin/logout/": "one's own session"}
+# Where a superuser finds nothing either.
+NOBODY_S = {
+    "admin/r/<path:content_type_id>/<path:object_id>/": "no model has an address on the site",
+    "admin/(?P<url>.*)$": "everything else below /admin/",
+    "api/v1/^[\\s\\S]*$": "everything else below /api/v1/",
+    "patterns/": "only where DEBUG is on",
+}
+# And nothing by such a request: it lacks what it would be about, the study is in another state, or it is others' own.
+NOT_NOW = {
+    "admin/autocomplete/", "admin/evaluation/rater/exclude/", "admin/evaluation/rater/restore/",
+    "admin/evaluation/study/<int:pk>/upload/", "admin/evaluation/study/<int:pk>/resolve/",
+    "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
+    "api/v1/studies/<slug:slug>/report/", "account/tokens/<slug:key>/revoke/",
+    *(f"admin/evaluation/study/<int:pk>/panel/{act}/"
+      for act in ("reading", "link", "acknowledge", "settle-paid/<int:act>", "pay-again/<int:act>",
+                  "take-down/<int:record>")),
+}  # fmt: skip
+# What the services make and keep, nobody adds or deletes by hand.
+BY_HAND = ("auth", "evaluation/study", "judging/endpoint")
+FORM = {"reason": "I want to", "redundancy": "9", "start": "1", "post": "yes", "who": "staff", "button": "1"}
+
+
+@pytest.fixture(scope="module")
+def made(around_module: None) -> SimpleNamespace:
+    world = world_of(SECRET, make_user(f"owner-of-{SECRET}"))
+    world.people = {
+        "account": make_user("account"),
+        "staff": make_user("staff"),
+        "neighbour": make_user("neighbour"),
+        "viewer": make_user("viewer"),
+        "chief": make_user("chief", is_superuser=True),
+    }
+    world.people["account"].is_staff = False
+    world.people["account"].save()
+    # Whoever was a member and is none any more is as much an outsider as anybody.
+    StudyMember.objects.create(study=world.study, user=world.people["account"], role="editor").delete()
+    work_on("next-door", world.people["neighbour"])
+    StudyMember.objects.create(study=world.study, user=world.people["viewer"], role="viewer")
+    world.tokens = {name: make_token(person, name="t")[1] for name, person in world.people.items()}
+    world.clients = {"nobody": Client()}
+    for name, person in world.people.items():
+        world.clients[name] = Client()
+        world.clients[name].force_login(person)
+    return world
+
+
+@pytest.fixture
+def world(db: None, made: SimpleNamespace, settings: Any) -> SimpleNamespace:
+    # Whoever asks this much would be asked to wait before they are turned away.
+    settings.ASSAY_API_READS_PER_MINUTE = settings.ASSAY_API_WRITES_PER_MINUTE = 10_000
+    return made
+
+
+def ask(world: SimpleNamespace, who: str, method: str, address: str) -> Any:
+    """One request: of a form, or of JSON with their token where the API is."""
+    client = world.clients[who]
+    if address.startswith("/api/"):
+        headers = {"authorization": f"Bearer {world.tokens[who]}"} if who in world.tokens else {}
+        return client.generic(method, address, "{}", content_type="application/json", headers=headers)
+    return client.get(address) if method == "GET" else client.post(address, FORM)
+
+
+def methods(route: str) -> tuple[str, ...]:
+    return ("GET", "POST", "PUT", "PATCH", "DELETE") if route.startswith("api/") else ("GET", "POST")
+
+
+def everything() -> dict[str, str]:
+    """What stands in every table but that of sessions, as a hash; and not when somebody last logged in."""
+    found = {}
+    for model in apps.get_models(include_auto_created=True):
+        if model is Session:
+            continue
+        names = [field.attname for field in model._meta.concrete_fields if field.attname != "last_login"]
+        rows = sorted(map(repr, model._base_manager.values_list(*names)))
+        found[model._meta.label] = hashlib.sha256("".join(rows).encode()).hexdigest()
+    return found
+
+
+def is_turned_away(response: Any, home: str = "/admin/") -> bool:
+    """Nothing is there, or the way leads to the login, to one's own first page, or to an address tried by itself."""
+    if response.status_code not in (301, 302, 303):
+        return response.status_code in (400, 401, 403, 404, 405)
+    path = response["Location"].partition("?")[0]
+    return path in ("/admin/login/", home) or path == response.request["PATH_INFO"] + "change/"
+
+
+def names_a_row(route: str) -> bool:
+    return bool(PARAMETER.search(route)) and route not in NOBODY_S and "app_label" not in route
+
+
+def says_secret(response: Any, address: str) -> bool:
+    body = b"".join(response) if response.streaming else response.content
+    return SECRET in body.decode(errors="replace").lower().replace(address.lower(), "")
+
+
+@pytest.mark.parametrize("who", ["nobody", "account", "staff", "neighbour"])
+def test_outsiders_get_nothing_and_change_nothing(world: SimpleNamespace, who: str) -> None:
+    before, wrong = everything(), []
+    for route in ROUTES:
+        if route in OPEN or route in BY_TOKEN:
+            continue
+        address = world.find(route)
+        for method in methods(route):
+            answer = ask(world, who, method, address)
+            if names_a_row(route) and not is_turned_away(answer):
+                wrong.append(f"{method} {route}: {answer.status_code}")
+            if says_secret(answer, address):
+                wrong.append(f"{method} {route}: tells of the study")
+    assert not wrong, "\n".join(wrong)
+    assert everything() == before
+
+
+def test_viewers_change_nothing(world: SimpleNamespace) -> None:
+    """They may have an export made, and nothing else."""
+    before = everything()
+    for route in ROUTES:
+        if route in OPEN or route in BY_TOKEN or route == "admin/evaluation/study/<int:pk>/exports/":
+            continue
+        for method in set(methods(route)) - {"GET"}:
+            ask(world, "viewer", method, world.find(route))
+    assert everything() == before
+
+
+def test_a_token_is_good_for_its_own_assignments_alone(world: SimpleNamespace) -> None:
+    other = come(world.study, "somebody-else")
+    before, wrong = everything(), []
+    for route in BY_TOKEN:
+        tokens = ["a-token-that-nobody-was-given"]
+        if "assignment_id" in route:
+            tokens.append(other.token)
+        for token in tokens:
+            address = world.find(route, token=token)
+            for method in ("GET", "POST"):
+                answer = ask(world, "neighbour", method, address)
+                if not is_turned_away(answer, f"/p/{token}/") or says_secret(answer, address):
+                    wrong.append(f"{method} {address}: {answer.status_code}")
+    assert not wrong, "\n".join(wrong)
+    assert everything() == before
+    assert Participant.objects.filter(token=world.token).exists()
+
+
+def test_the_addresses_are_real(world: SimpleNamespace) -> None:
+    """Or it would be no wonder that nobody gets in: each opens for a superuser, or with the participant's token."""
+    wrong = []
+    for route in sorted(set(ROUTES) - set(NOBODY_S) - set(OPEN) - NOT_NOW):
+        if not (is_never_by_hand(route) or any(_as_chief(world, route).values())):
+            wrong.append(route)
+    assert not wrong, "\n".join(wrong)
+
+
+def is_never_by_hand(route: str) -> bool:
+    made_by_hand = route.startswith(tuple(f"admin/{each}" for each in BY_HAND)) and route.endswith("/add/")
+    return route.startswith("admin/") and route.endswith(("/add/", "/delete/")) and not made_by_hand
+
+
+def _as_chief(world: SimpleNamespace, route: str) -> dict[str, bool]:
+    """Whether each method finds something; of what it does nothing is left."""
+    opened = {}
+    for method in methods(route):
+        with transaction.atomic():
+            answer = ask(world, "chief", method, world.find(route, token=world.token))
+            transaction.set_rollback(True)
+        leads_on = answer.status_code in (302, 303) and answer["Location"].endswith(("/change/", "/admin/"))
+        opened[method] = leads_on or not is_turned_away(answer)
+    return opened

@@ -1,0 +1,129 @@
+"""A full disk: a sentence says so, nothing is left half-written, and with room again the next one works.
+
+A limit on the size of files stands for it: the same calls fail, at the same places, as on a disk without room.
+"""
+
+import resource
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import DatabaseError
+from django.test import Client
+
+from evaluation import tasks
+from evaluation.full_disk import is_full_disk
+from evaluation.models import Job
+from evaluation.refusals import Refused
+from evaluation.services.jobs import NO_ROOM, begin_job, keep_upload, new_file
+from tests.config import site as sites
+
+MB = 1_000_000
+UPLOAD = "/admin/evaluation/study/from-file/"
+FORM = {"slug": "large", "title": "Large", "protocol": "pairwise"}
+SMALL = b'{"record": "study"}\n'
+
+
+@contextmanager
+def room(size, pid=0):
+    """No file of this process may become larger."""
+    soft, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.fixture
+def folder(settings, tmp_path, monkeypatch):
+    settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
+    settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path)
+    monkeypatch.setattr(tasks.work_on_job, "delay", lambda pk: None)
+    return tmp_path / "jobs"
+
+
+def test_an_upload_that_has_no_room_leaves_nothing(folder):
+    with room(MB), pytest.raises(Refused, match="disk is full"):
+        keep_upload([b"x" * MB] * 3)
+    assert not list(folder.iterdir())
+    assert (folder / keep_upload([b"x" * MB] * 3)).stat().st_size == 3 * MB
+
+
+def uploads(client, content):
+    file = SimpleUploadedFile("large.jsonl", content)
+    return client.post(UPLOAD, {**FORM, "file": file})
+
+
+def test_the_form_says_it_and_takes_a_small_file(owner, folder, monkeypatch):
+    client = Client()
+    client.force_login(owner)
+    # Small enough to stay in memory, too large for the folder.
+    with room(MB // 2):
+        answer = uploads(client, b"x" * 2 * MB)
+        assert answer.status_code == 422
+        assert NO_ROOM in answer.content.decode().replace("&#x27;", "'")
+        assert not list(folder.iterdir())
+        assert not Job.objects.exists()
+        assert uploads(client, SMALL).status_code == 302
+
+
+def test_a_file_that_is_received_without_room_gets_a_page(owner, folder, tmp_path):
+    client = Client(raise_request_exception=False)
+    client.force_login(owner)
+    with room(MB):
+        answer = uploads(client, b"x" * 4 * MB)
+        assert answer.status_code == 507
+        assert "disk is full" in answer.content.decode()
+        assert [path for path in tmp_path.iterdir() if path != folder] == []
+        assert uploads(client, SMALL).status_code == 302
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_an_export_without_room_says_so_and_leaves_nothing(owner, study, folder, format):
+    job = begin_job(
+        kind="export",
+        slug=study.slug,
+        by=owner,
+        study=study,
+        parameters={"format": format},
+        file=new_file(format),
+    )
+    with room(100):
+        tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("failed", NO_ROOM)
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.embedded
+def test_the_web_server_says_it_and_goes_on(tmp_path, migrated):
+    """Before anything of Assay's own is asked: the body itself finds no room."""
+    shutil.copy(migrated, tmp_path / "assay.sqlite3")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    files = "multipart/form-data; boundary=x"
+    with sites.serving(tmp_path, WEB_CONCURRENCY="1", TMPDIR=str(scratch)) as served:
+        [process] = map(int, Path(f"/proc/{served.pid}/task/{served.pid}/children").read_text().split())
+        with room(4 * MB, process):
+            answer = served.ask(UPLOAD, "POST", b"x" * 6 * MB, Content_Type=files)
+            assert answer.status == 507
+            assert "disk is full" in answer.text
+            assert not list(scratch.iterdir())
+            # A form that fits is read, and turned away for want of a login alone.
+            assert served.ask(UPLOAD, "POST", b"x" * MB, Content_Type=files).status == 403
+        assert served.ask(UPLOAD, "POST", b"x" * 6 * MB, Content_Type=files).status == 403
+
+
+def test_the_databases_words_for_it_are_known():
+    class DiskFull(Exception):
+        sqlstate = "53100"
+
+    raised = DatabaseError("could not extend file")
+    raised.__cause__ = DiskFull()
+    assert is_full_disk(raised)
+    assert is_full_disk(DatabaseError("database or disk is full"))
+    assert not is_full_disk(DatabaseError("no such table"))
+    assert not is_full_disk(PermissionError(13, "Permission denied"))

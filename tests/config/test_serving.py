@@ -1,0 +1,213 @@
+"""The web server: it serves the site, whoever is slow keeps nobody waiting, and it ends as it should."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from django.urls import reverse
+
+from tests.config import site as sites
+from tests.config.slow import slow_senders, still_open, trickle
+
+pytestmark = pytest.mark.embedded
+EACH = 64
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, migrated):
+    made = tmp_path_factory.mktemp("site")
+    shutil.copy(migrated, made / "assay.sqlite3")
+    sites.install(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(folder):
+    with sites.serving(folder, TMPDIR=str(folder)) as served:
+        yield sites.come_in(served)
+
+
+@pytest.fixture(scope="module")
+def proxied(tmp_path_factory, folder):
+    tls = {"ASSAY_TLS": "1", "ALLOWED_HOSTS": "assay.example.org"}
+    with (
+        sites.serving(folder, **tls) as behind,
+        sites.nginx(tmp_path_factory.mktemp("proxy") / "nginx", behind) as before,
+    ):
+        yield sites.come_in(before), behind
+
+
+@pytest.fixture(params=["site", "proxied"])
+def either(request):
+    """The shipped command, and the same behind the documented proxy: how it is reached, and where its probe is."""
+    found = request.getfixturevalue(request.param)
+    return found if isinstance(found, tuple) else (found, found)
+
+
+def processes(pid):
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return {int(each) for each in children.split()}
+
+
+def test_slow_senders_keep_nobody_waiting(either):
+    """Eight of them did, with as many threads; all are still under way while others are answered."""
+    site, probed = either
+    with slow_senders(site, EACH) as senders:
+        for _ in range(3):
+            trickle(senders)
+            assert probed.ask("/healthz", timeout=20).status == 200
+            page = site.ask(site.page, timeout=20)
+            assert page.status == 200
+            assert "/submit/" in page.text
+        assert still_open(senders) == 2 * EACH
+
+
+def test_addresses_that_lead_nowhere_get_the_site_s_own_page(site):
+    for path in ("/s/nowhere/", "/nowhere/"):
+        answer = site.ask(path)
+        assert answer.status == 404
+        assert "Assay" in answer.text
+
+
+def test_a_connection_is_used_again(site):
+    with site.connect() as connection:
+        for path in ("/healthz", site.page):
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+            answer = socket.SocketIO(connection, "rb")
+            head = b""
+            while not head.endswith(b"\r\n\r\n"):
+                head += answer.read(1)
+            assert head.startswith(b"HTTP/1.1 200")
+            length = int(re.search(rb"content-length: (\d+)", head.lower())[1])
+            while length:
+                length -= len(answer.read(length))
+
+
+def until(condition, otherwise):
+    """Waits for what comes soon; fails with the sentence where it does not."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline, otherwise
+        time.sleep(0.05)
+
+
+def test_a_process_that_dies_is_replaced(site):
+    before = processes(site.pid)
+    assert len(before) == 2
+    gone = min(before)
+    os.kill(gone, signal.SIGKILL)
+    until(
+        lambda: gone not in processes(site.pid) and len(processes(site.pid)) == 2, "no process took its place"
+    )
+    assert site.ask(site.page).status == 200
+
+
+def test_processes_end_with_the_one_that_started_them(folder):
+    port = sites.free_port()
+    command = [sys.executable, "-m", "config.serve", f"127.0.0.1:{port}"]
+    server = subprocess.Popen(command, cwd=sites.ROOT, env=sites.environment(folder))
+    sites.wait_for(sites.Site(port), server)
+    left = processes(server.pid)
+    server.kill()
+    server.wait()
+    assert len(left) == 2
+    until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left), "processes were left behind")
+
+
+def test_a_request_in_hand_is_answered_when_the_server_is_told_to_end(folder, tmp_path):
+    """It waits for the database, and the server for it."""
+    shutil.copy(folder / "assay.sqlite3", tmp_path)
+    with sites.serving(tmp_path, WEB_CONCURRENCY="1") as served:
+        mine = sites.come_in(served)
+        held = sqlite3.connect(tmp_path / "assay.sqlite3", isolation_level=None)
+        held.execute("BEGIN IMMEDIATE")
+        with closing(held), mine.connect() as waiting:
+            waiting.sendall(
+                f"POST {mine.page}withdraw/ HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n".encode()
+            )
+            # The one process reads in order: what came before is in hand when this is answered.
+            mine.ask("/healthz")
+            os.kill(served.pid, signal.SIGTERM)
+            # Nobody new gets in, so the end has begun.
+            while True:
+                try:
+                    mine.connect().close()
+                    time.sleep(0.05)
+                except OSError:
+                    break
+            held.execute("ROLLBACK")
+            assert waiting.recv(12) == b"HTTP/1.1 303"
+
+
+def test_an_address_that_is_none_is_said(tmp_path):
+    command = [sys.executable, "-m", "config.serve", "8000"]
+    done = subprocess.run(
+        command, cwd=sites.ROOT, env=sites.environment(tmp_path), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr == "'8000' is not HOST:PORT\n"
+
+
+def test_a_port_that_is_taken_is_said(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        command = [sys.executable, "-m", "config.serve", address]
+        done = subprocess.run(
+            command,
+            cwd=sites.ROOT,
+            env=sites.environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == f"Cannot listen on {address}: Address already in use\n"
+
+
+def answer_to_head(site, path, kind, length):
+    """What is answered before a byte of the body was sent; None if it is waited for."""
+    with site.connect() as connection:
+        connection.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: {site.host}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
+            "Expect: 100-continue\r\n\r\n".encode()
+        )
+        status = int(connection.recv(12).split()[1])
+        return None if status == 100 else status
+
+
+def test_bodies_are_refused_by_their_heads(site):
+    form, files = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+    problem = f"{site.page}a/{'0' * 8}-0000-0000-0000-{'0' * 12}/problem/"
+    assert answer_to_head(site, problem, form, 100_000) is None
+    assert answer_to_head(site, problem, form, 3_000_000) == 413
+    assert answer_to_head(site, problem, files, 1_000) == 415
+    assert answer_to_head(site, f"//{problem}", files, 1_000) == 415
+    assert answer_to_head(site, f"/s/{sites.SLUG}/", files, 1_000) == 415
+    assert answer_to_head(site, "/admin/login/", form, 3_000_000) == 413
+
+
+def test_files_are_taken_where_they_are_uploaded(site):
+    files = "multipart/form-data; boundary=x"
+    for path in (
+        reverse("admin:evaluation_study_from_file"),
+        reverse("admin:evaluation_study_upload", args=[12]),
+    ):
+        assert answer_to_head(site, path, files, 500_000_000) is None
+        assert answer_to_head(site, path, files, 502_000_000) == 413
+
+
+def test_the_proxy_takes_files_where_they_are_uploaded_alone(proxied):
+    before, _ = proxied
+    files = "multipart/form-data; boundary=x"
+    assert answer_to_head(before, before.page, files, 3_000_000) == 413
+    assert answer_to_head(before, "/admin/evaluation/study/12/upload/", files, 500_000_000) is None
+    assert answer_to_head(before, "/admin/evaluation/study/12/upload/", files, 600_000_000) == 413

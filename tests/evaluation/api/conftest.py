@@ -1,0 +1,116 @@
+"""A judged study, and people who call the API with a token of theirs."""
+
+import copy
+import json
+import uuid
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
+
+from evaluation.models import StudyMember
+from evaluation.services.tokens import make_token
+from tests.analytics.reports.judging import judge, judged_study
+
+ROOT = "/api/v1/"
+
+
+class Caller:
+    """Somebody with a token, or nobody."""
+
+    def __init__(self, token: str = "") -> None:
+        self.token = token
+        self.client = Client()
+
+    def get(self, path: str = "", **parameters: Any) -> Any:
+        return self.client.get(address(path), parameters, headers=self._headers())
+
+    def post(self, path: str, body: Any = None, *, key: str = "") -> Any:
+        """Without a body none is sent."""
+        headers = self._headers() | ({"Idempotency-Key": key} if key else {})
+        data = "" if body is None else json.dumps(body)
+        return self.client.generic("POST", address(path), data, "application/json", headers=headers)
+
+    def all(self, path: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Every row of a list, page after page."""
+        rows, page = [], self.get(path, **parameters).json()
+        while True:
+            rows += page["results"]
+            if not page["next"]:
+                return rows
+            page = self.client.get(page["next"], headers=self._headers()).json()
+
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+
+def address(path: str) -> str:
+    return path if path.startswith(("/", "http")) else ROOT + path
+
+
+@pytest.fixture(autouse=True)
+def nothing_counted():
+    """Each test starts a minute of its own, apart from tests that share a Redis with it."""
+    prefix = cache.key_prefix
+    cache.key_prefix = f"{prefix}{uuid.uuid4().hex}"
+    yield
+    cache.key_prefix = prefix
+
+
+@pytest.fixture
+def call():
+    """Makes the caller of a user."""
+
+    def make(user=None):
+        return Caller(make_token(user, name="script")[1] if user else "")
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def made(around_module):
+    """The study and its owner, for all tests of a module."""
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
+    study = judged_study("contrast", owner=owner)
+    judge(study, raters=3)
+    return SimpleNamespace(owner=owner, study=study)
+
+
+@pytest.fixture
+def shared(db, made):
+    """A copy of each test's own, as the database is."""
+    return copy.deepcopy(made)
+
+
+@pytest.fixture
+def owner(shared):
+    return shared.owner
+
+
+@pytest.fixture
+def study(shared):
+    return shared.study
+
+
+@pytest.fixture
+def as_owner(call, owner):
+    return call(owner)
+
+
+@pytest.fixture
+def as_viewer(call, colleague, study):
+    StudyMember.objects.create(study=study, user=colleague, role=StudyMember.Role.VIEWER)
+    return call(colleague)
+
+
+@pytest.fixture
+def as_outsider(call, outsider):
+    return call(outsider)
+
+
+@pytest.fixture
+def as_nobody(call, db):
+    return call()

@@ -1,0 +1,142 @@
+"""Every operation is asked what its description allows and what it forbids: no 5xx, no answer that is not described."""
+
+from pathlib import Path
+
+import pytest
+import schemathesis
+import yaml
+from django.contrib.auth import get_user_model
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from hypothesis import HealthCheck, settings
+from schemathesis.core.parameters import ParameterLocation
+
+from config.wsgi import application
+from evaluation.services import PAPER_ARMS
+from evaluation.services.tokens import make_token
+from judging.models import Run
+from judging.services import heuristic_judge, pause_run, start_run
+from judging.services.running import work_on
+from tests.analytics.reports.judging import fail, judge, judged_study, main_items
+
+DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"
+# Of each operation and kind of caller; the first phases (examples, boundaries) come on top of these.
+EXAMPLES = 8
+
+
+def described():
+    """The description as it is committed, and stricter: an answer may hold nothing that is not described."""
+    description = yaml.safe_load(DESCRIPTION.read_text())
+    for schema in description["components"]["schemas"].values():
+        if "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    config = schemathesis.Config.from_dict(
+        {
+            "seed": 20,
+            # Who asks is each test's to say.
+            "generation": {"deterministic": True, "mode": "all", "with-security-parameters": False},
+        }
+    )
+    loaded = schemathesis.openapi.from_dict(description, config=config)
+    loaded.app = application
+    return loaded
+
+
+SCHEMA = described()
+bounded = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    # All examples of an operation meet the same rows, some of which they change: as a real server's clients do.
+    suppress_health_check=[
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+    ],
+)
+
+
+@pytest.fixture(autouse=True)
+def one_connection():
+    """A request's end closes connections that are in a transaction, and the test's is (Django's client knows that)."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture(autouse=True)
+def unlimited(settings):
+    settings.ASSAY_API_READS_PER_MINUTE = settings.ASSAY_API_WRITES_PER_MINUTE = 1_000_000
+    settings.ASSAY_LOGIN_FAILURES = settings.ASSAY_LOGIN_FAILURES_PER_ADDRESS = 1_000_000
+
+
+@pytest.fixture(scope="module")
+def running(around_module):
+    """A judged study with a complete run and one under way; what addresses in it are made of."""
+    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
+    study = judged_study("contrast", owner=owner, queries=1, arms=PAPER_ARMS[:1])
+    people = judge(study, raters=2)
+    fail(study, people[0])
+    longer = heuristic_judge(study, "longer", user=owner)
+    work_on(start_run(study, longer, user=owner).pk)
+    return {
+        "token": make_token(owner, name="script")[1],
+        "slug": study.slug,
+        "key": main_items(study)[0].key,
+        "judge": longer.pk,
+        "run": start_run(study, longer, user=owner).pk,
+    }
+
+
+@pytest.fixture
+def world(db, running):
+    return running
+
+
+@SCHEMA.parametrize()
+@bounded
+def test_a_member_s_requests(case, world):
+    """Addresses lead to what is there; parameters and bodies are made up."""
+    lead_there(case, world)
+    if isinstance(case.body, dict) and case.body.get("judge") and case.meta.generation.mode.is_positive:
+        case.body["judge"] = world["judge"]
+    if case.operation.path.endswith("resume/"):
+        ready_to_resume(world["run"])
+    case.call_and_validate(headers={"Authorization": f"Bearer {world['token']}"})
+
+
+@SCHEMA.parametrize()
+@bounded
+def test_made_up_addresses(case, world):
+    case.call_and_validate(headers={"Authorization": f"Bearer {world['token']}"})
+
+
+@SCHEMA.parametrize()
+@bounded
+def test_requests_without_a_token(case, world):
+    lead_there(case, world)
+    response = case.call()
+    assert response.status_code in (401, 404, 405)
+    case.validate_response(response)
+
+
+def lead_there(case, world):
+    """The address of something real, unless this case is about an address that does not fit."""
+    if not case.meta.is_negative_at(ParameterLocation.PATH):
+        for name in case.path_parameters or {}:
+            case.path_parameters[name] = world[name]
+
+
+def ready_to_resume(pk):
+    run = Run.objects.get(pk=pk)
+    if run.state in ("pending", "running"):
+        pause_run(run)
+
+
+def test_all_operations_are_asked():
+    labels = {result.ok().label for result in SCHEMA.get_all_operations()}
+    paths = yaml.safe_load(DESCRIPTION.read_text())["paths"]
+    assert labels == {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}

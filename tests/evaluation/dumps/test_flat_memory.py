@@ -1,0 +1,91 @@
+"""Checking, writing and exporting hold a batch, not the study: four times the lines must not take more memory."""
+
+import gc
+import io
+import tracemalloc
+
+import pytest
+
+from evaluation.dumps import FileSource, export_study, import_dump, tidy
+from evaluation.dumps.checking import Checker
+from tests.evaluation.dumps.build import header, item, judgment, write
+
+pytestmark = pytest.mark.django_db
+FEW, MANY = 300, 1200
+# Small hashes per line, and what the study's hash and orders need per item.
+BYTES_PER_LINE = 700
+
+
+def dump(folder, lines, frozen=True):
+    judgments = [judgment(rater) for rater in ("ada", "bo", "cy")] if frozen else []
+    text = "A soup of leek and potato. " * 40
+    return write(
+        folder / f"{lines}.jsonl",
+        header(),
+        *[item(n, judgments=judgments, clarifying_question=f"{n} {text}") for n in range(lines)],
+    )
+
+
+def peak(work) -> int:
+    """The most that was held at once; cycles are collected often, so that it does not hang on the collector's mood.
+
+    It need not walk what was there before each time.
+    """
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(200, 5, 2)
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+def assert_flat(few, many, lines):
+    assert many - few < BYTES_PER_LINE * lines, f"{few:,} bytes grew to {many:,}"
+
+
+def check(path):
+    Checker(FileSource(path), slug="s", protocol="", title="", render=str).run(
+        lambda phase, done, total: None
+    )
+
+
+class Sink(io.RawIOBase):
+    def writable(self):
+        return True
+
+    def write(self, data):
+        return len(data)
+
+
+def test_checking(tmp_path):
+    check(dump(tmp_path, 50))  # loads the schemas
+    paths = [dump(tmp_path, lines, frozen=False) for lines in (1000, 4000)]
+    few, many = (peak(lambda path=path: check(path)) for path in paths)
+    assert_flat(few, many, 3000)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_exporting(format, tmp_path, settings, monkeypatch):
+    settings.ASSAY_BATCH_SIZE = 50
+    monkeypatch.setattr(tidy, "ROWS_PER_GROUP", 200)
+    studies = {}
+    for lines in (FEW, MANY):
+        path = dump(tmp_path, lines)
+        studies[lines] = import_dump(FileSource(path), slug=f"s{lines}")
+    export_study(studies[FEW], format=format, out=Sink())
+    few, many = (peak(lambda n=n: export_study(studies[n], format=format, out=Sink())) for n in (FEW, MANY))
+    assert_flat(few, many, MANY - FEW)
+
+
+def test_importing(tmp_path, settings):
+    settings.ASSAY_BATCH_SIZE = 50
+    import_dump(FileSource(dump(tmp_path, 60)), slug="warm")
+    paths = {lines: dump(tmp_path, lines) for lines in (FEW, MANY)}
+    few, many = (peak(lambda n=n: import_dump(FileSource(paths[n]), slug=f"s{n}")) for n in (FEW, MANY))
+    assert_flat(few, many, MANY - FEW)

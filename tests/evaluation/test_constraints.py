@@ -1,0 +1,315 @@
+"""Rules that the database itself keeps: each named constraint is violated once."""
+
+import uuid
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.apps import apps
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, connection, models, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from annotator.models import (
+    Assignment,
+    DraftRound,
+    EntryRule,
+    KnownMismatch,
+    Panel,
+    PanelAct,
+    PanelEvent,
+    PanelReading,
+    PanelRecord,
+    Participant,
+    PersonalLink,
+    Slot,
+    SlotState,
+    Submission,
+    UnreadArrivals,
+)
+from evaluation.models import (
+    Answer,
+    ApiRequest,
+    ApiToken,
+    CachedReport,
+    Context,
+    Exclusion,
+    Item,
+    Job,
+    Judgment,
+    Query,
+    Question,
+    Rater,
+    Response,
+    Revision,
+    Study,
+    StudyMember,
+    System,
+    Text,
+)
+from evaluation.protocols import Kind
+from evaluation.services import PAPER_ARMS
+from judging.models import Call, Endpoint, Judge, Run
+from tests.crowd import come, hand_in, make_crowd_study
+
+CONSTRAINTS = {
+    constraint.name: (model, constraint)
+    for app in ("evaluation", "annotator", "judging")
+    for model in apps.get_app_config(app).get_models()
+    for constraint in model._meta.constraints
+}
+
+
+@pytest.fixture
+def world(db):
+    """A live study with a participant who has judged one item and has another before them, and a second one."""
+    owner = get_user_model().objects.create(username="owner")
+    study = make_crowd_study("world", owner=owner, queries=4, arms=PAPER_ARMS[1:2])
+    participant, other = come(study, "a"), come(study, "b")
+    done = hand_in(participant.token)
+    judgment = done.judgment
+    judge = Judge.objects.create(study=study, name="longer", backend="longer")
+    run = Run.objects.create(
+        study=study,
+        judge=judge,
+        revision=judgment.revision,
+        rater=Rater.objects.create(study=study, kind="judge"),
+    )
+    panel = Panel.objects.create(study=study, platform="prolific", external_id="there")
+    record = PanelRecord.objects.create(
+        panel=panel, external_id="s", participant_id="p", status_at=timezone.now()
+    )
+    return SimpleNamespace(
+        panel=panel,
+        record=record,
+        judge=judge,
+        run=run,
+        call=Call.objects.create(run=run, item=judgment.item, order="r1,r2"),
+        endpoint=Endpoint.objects.create(name="near", base_url="http://127.0.0.1:1/v1"),
+        study=study,
+        rule=EntryRule.objects.create(
+            study=study,
+            other=Study.objects.create(slug="other", title="Other", protocol="pairwise"),
+            kind="not",
+        ),
+        owner=owner,
+        participant=participant,
+        other=other,
+        done=done,
+        current=Assignment.objects.get(participant=participant, state="reserved"),
+        judgment=judgment,
+        rater=judgment.rater,
+        item=judgment.item,
+        query=Query.objects.filter(study=study, contexts__isnull=False).first(),
+        free=Slot.objects.filter(study=study, state=SlotState.OPEN).first(),
+        later=timezone.now() + timedelta(hours=1),
+    )
+
+
+def again(row, **changes):
+    """The same row once more."""
+    row = type(row).objects.get(pk=row.pk)
+    row.pk = uuid.uuid4() if isinstance(row.pk, uuid.UUID) else None
+    row._state.adding = True
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(force_insert=True)
+
+
+def change(row, **changes):
+    type(row).objects.filter(pk=row.pk).update(**changes)
+
+
+def exclude_twice(world, **whom):
+    for _ in range(2):
+        Exclusion.objects.create(study=world.study, reason="Spam.", **whom)
+
+
+def answer(world, **values):
+    Answer.objects.create(judgment=world.judgment, question="another", **values)
+
+
+def ask_twice(world):
+    for _ in range(2):
+        ApiRequest.objects.create(user=world.owner, key="a", path="/runs/", body_hash="0")
+
+
+def begin_jobs(world, times=1, **values):
+    for _ in range(times):
+        Job.objects.create(**{"kind": "export", "slug": "world", "study": world.study} | values)
+
+
+def act(world, **values):
+    PanelAct.objects.create(panel=world.panel, record=world.record, **values)
+
+
+def begin_rounds(world, numbers, **values):
+    for number in numbers:
+        DraftRound.objects.create(assignment=world.current, number=number, instruction="Shorter.", **values)
+
+
+VIOLATIONS = {
+    "api_token_has_name": lambda w: ApiToken.objects.create(w.owner, name=""),
+    "api_request_once": ask_twice,
+    "job_kind_known": lambda w: begin_jobs(w, kind="dance"),
+    "job_state_known": lambda w: begin_jobs(w, state="asleep"),
+    "job_leased_while_running": lambda w: begin_jobs(w, state="running"),
+    "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),
+    "study_going_back_known": lambda w: change(w.study, going_back="some"),
+    "study_status_known": lambda w: change(w.study, status="ended"),
+    "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
+    "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),
+    "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),
+    "study_member_unique": lambda w: StudyMember.objects.create(study=w.study, user=w.owner, role="viewer"),
+    "arm_key_unique": lambda w: again(w.study.arms.first()),
+    "question_key_unique": lambda w: again(Question.objects.first()),
+    "attribute_key_unique": lambda w: [
+        w.study.attributes.create(key="expertise", question="?", values=["a", "b"]) for _ in range(2)
+    ],
+    "text_key_unique": lambda w: again(Text.objects.first()),
+    "revision_number_unique": lambda w: again(Revision.objects.get()),
+    "cached_report_unique": lambda w: [
+        CachedReport.objects.create(study=w.study, fingerprint="f", payload={}) for _ in range(2)
+    ],
+    "system_key_unique": lambda w: again(System.objects.first()),
+    "query_key_unique": lambda w: again(w.query),
+    "query_split_known": lambda w: change(w.query, split="test"),
+    "context_key_unique": lambda w: again(Context.objects.first()),
+    "response_key_unique": lambda w: again(Response.objects.first()),
+    "item_key_unique": lambda w: again(w.item),
+    "item_role_known": lambda w: change(w.item, role="warm-up"),
+    "item_stimulus_has_hash": lambda w: change(w.item, stimulus_hash=""),
+    "item_response_unique": lambda w: again(w.item.item_responses.first()),
+    "rater_pseudonym_unique": lambda w: again(w.rater),
+    "rater_kind_known": lambda w: change(w.rater, kind="robot"),
+    "judgment_once_per_replicate": lambda w: again(w.judgment),
+    "judgment_outcome_known": lambda w: change(w.judgment, outcome="lost"),
+    "judgment_surplus_is_ok": lambda w: change(w.judgment, outcome="skipped", surplus=True),
+    "judgment_visible_within_duration": lambda w: change(w.judgment, duration_ms=1, visible_ms=2),
+    "answer_once_per_part": lambda w: again(w.judgment.answers.first()),
+    "answer_value_fits_kind": lambda w: answer(w, kind=Kind.TEXT, label="r1"),
+    "exclusion_of_rater_or_judgment": lambda w: Exclusion.objects.create(study=w.study, reason="Spam."),
+    "exclusion_has_reason": lambda w: Exclusion.objects.create(study=w.study, rater=w.rater, reason=""),
+    "one_standing_exclusion_per_rater": lambda w: exclude_twice(w, rater=w.rater),
+    "one_standing_exclusion_per_judgment": lambda w: exclude_twice(w, judgment=w.judgment),
+    "participant_once_per_study": lambda w: change(w.other, external_id=w.participant.external_id),
+    "participant_done_has_outcome": lambda w: change(w.participant, outcome="completed"),
+    "submission_once_per_participant": lambda w: again(Submission.objects.first()),
+    "entry_rule_once_per_other": lambda w: again(w.rule),
+    "entry_rule_took_known": lambda w: change(w.rule, took="by heart"),
+    "entry_rule_not_of_itself": lambda w: change(w.rule, other=w.study),
+    "panel_study_once": lambda w: Panel.objects.create(
+        study=w.rule.other, platform="prolific", external_id="there"
+    ),
+    "panel_drafted_has_id": lambda w: change(w.panel, external_id="", drafted_at=w.later),
+    "unread_arrivals_once_a_day": lambda w: [
+        UnreadArrivals.objects.create(study=w.study, day=w.later.date(), names="PROLIFIC_PID")
+        for _ in range(2)
+    ],
+    "personal_link_label_unique": lambda w: [
+        PersonalLink.objects.create(study=w.study, label="Reading group") for _ in range(2)
+    ],
+    "personal_link_revoked_has_reason": lambda w: PersonalLink.objects.create(
+        study=w.study, label="Reading group", revoked_at=w.later
+    ),
+    "panel_record_bonuses_read": lambda w: change(w.record, bonuses=1),
+    "panel_reading_one_at_once": lambda w: [PanelReading.objects.create(panel=w.panel) for _ in range(2)],
+    "panel_reading_state_known": lambda w: PanelReading.objects.create(panel=w.panel, state="asleep"),
+    "panel_record_once": lambda w: again(w.record),
+    "panel_record_status_known": lambda w: change(w.record, status="asleep"),
+    "panel_event_once": lambda w: [
+        PanelEvent.objects.create(
+            platform="prolific", event_id="e", kind="k", occurred_at=w.later, payload={}
+        )
+        for _ in range(2)
+    ],
+    "panel_act_once": lambda w: [act(w, kind="approve") for _ in range(2)],
+    "panel_act_bonus_has_amount": lambda w: act(w, kind="bonus", purpose="more"),
+    "panel_act_sent_has_time": lambda w: act(w, kind="approve", state="done"),
+    "known_mismatch_once": lambda w: [
+        KnownMismatch.objects.create(panel=w.panel, key="places", note="So it is.") for _ in range(2)
+    ],
+    "draft_round_number_unique": lambda w: begin_rounds(w, numbers=(1, 1), state="done"),
+    "draft_round_one_waiting": lambda w: begin_rounds(w, numbers=(1, 2)),
+    "slot_k_unique": lambda w: again(w.free),
+    "slot_held_while_reserved_or_filled": lambda w: change(w.free, state="filled"),
+    "slot_leased_while_reserved": lambda w: change(w.free, leased_until=w.later),
+    "one_live_assignment_per_slot": lambda w: again(
+        w.done, participant=w.other, judgment=None, attempt=1, once=-1
+    ),
+    "one_reserved_per_participant": lambda w: again(w.current, slot=w.free, attempt=1, once=-1),
+    "one_assignment_per_attempt": lambda w: again(
+        w.done, slot=w.free, state="skipped", judgment=None, once=-1
+    ),
+    "once_per_rule": lambda w: again(w.done, slot=w.free, state="skipped", judgment=None, attempt=1),
+    "assignment_slot_has_once": lambda w: change(w.current, once=None),
+    "assignment_ends_after_reserved": lambda w: change(w.done, ended_at=F("reserved_at") - timedelta(1)),
+    "endpoint_key_name_prefixed": lambda w: change(w.endpoint, key_name="SECRET_KEY"),
+    "endpoint_in_flight_positive": lambda w: change(w.endpoint, max_in_flight=0),
+    "endpoint_trust_known": lambda w: change(w.endpoint, trust="anybody"),
+    "endpoint_trusted_by_a_superuser": lambda w: change(w.endpoint, trust="operator", trusted_by=w.owner),
+    "judge_version_unique": lambda w: again(w.judge),
+    "judge_samples_positive": lambda w: change(w.judge, samples=0),
+    "judge_chat_has_endpoint": lambda w: change(w.judge, backend="chat", model="m"),
+    "run_state_known": lambda w: change(w.run, state="asleep"),
+    "run_purpose_known": lambda w: change(w.run, purpose="fun"),
+    "call_once_per_replicate_and_step": lambda w: again(w.call),
+    "call_state_known": lambda w: change(w.call, state="lost"),
+    "call_outcome_once_final": lambda w: change(w.call, state="final"),
+    "call_lease_while_leased": lambda w: change(w.call, leased_until=w.later),
+}
+
+
+def test_every_constraint_is_violated_below():
+    assert set(VIOLATIONS) == set(CONSTRAINTS)
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_constraint(world, name):
+    with pytest.raises(IntegrityError, match=says(name)), transaction.atomic():
+        VIOLATIONS[name](world)
+
+
+def says(name):
+    """How the database names the constraint: SQLite names a unique one by its columns."""
+    model, constraint = CONSTRAINTS[name]
+    if connection.vendor == "sqlite" and isinstance(constraint, models.UniqueConstraint):
+        columns = [model._meta.get_field(field).column for field in constraint.fields]
+        return rf"failed: {', '.join(f'{model._meta.db_table}.{column}' for column in columns)}$"
+    return rf"\b{name}\b"
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Kind.PREFERENCE, {"label": "r1"}),
+        (Kind.PREFERENCE, {"label": "r2", "number": 0.8}),
+        (Kind.CHOICE, {"label": "yes"}),
+        (Kind.TEXT, {"text": "Because."}),
+        (Kind.ENTRIES, {"text": "{}"}),
+        (Kind.SCALE, {"number": 3.0}),
+        (Kind.CHECKLIST, {"number": 1.0}),
+        (Kind.RANKING, {"number": 2.0}),
+        ("registered", {"number": 2.0}),
+        ("registered", {"label": "red"}),
+        ("registered", {"text": "Red."}),
+    ],
+)
+def test_each_kind_takes_its_own_value_and_no_other(world, kind, values):
+    answer(world, kind=kind, **values)
+    everything = {"label": "r1", "number": 1.0, "text": "Because."}
+    with pytest.raises(IntegrityError, match="answer_value_fits_kind"), transaction.atomic():
+        answer(world, kind=kind, part="p", **everything)
+    with pytest.raises(IntegrityError, match="answer_value_fits_kind"), transaction.atomic():
+        answer(world, kind=kind, part="p")
+
+
+def test_what_was_judged_can_t_be_deleted(world):
+    for row in (world.study, world.item, world.rater, world.participant):
+        with pytest.raises(models.ProtectedError):
+            row.delete()
+    assert Study.objects.filter(pk=world.study.pk).exists()
+    assert Item.objects.count() > 0
+    assert Judgment.objects.get() == world.judgment
+    assert Participant.objects.count() == 2
