@@ -211,7 +211,7 @@ def waits_for_a_lock():
 def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(prolific, monkeypatch):
     study = make()
     set_filters(study, {"approval_rate": 90})
-    really, refused = recruiting.filters_there, []
+    really, refused = study_draft.filters_there, []
 
     def change():
         try:
@@ -230,7 +230,7 @@ def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(proli
             other.join(0.01)
         return really(there)
 
-    monkeypatch.setattr(recruiting, "filters_there", change_in_between)
+    monkeypatch.setattr(study_draft, "filters_there", change_in_between)
     panel = study_draft.draft_on_panel(study)
     other.join()
     panel.refresh_from_db()
