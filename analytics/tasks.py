@@ -7,7 +7,7 @@ from analytics.reports.cache import release_claim
 from analytics.reports.common import NothingToReport
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import Study
-from evaluation.queueing import send_message
+from evaluation.operations.message_queue import send_message
 
 
 # The name that messages have always carried.

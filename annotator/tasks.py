@@ -4,7 +4,7 @@ from celery import shared_task
 from django.db import transaction
 
 from annotator.services.work.draft_rounds import give_up_round, work_on_round
-from evaluation.queueing import send_message
+from evaluation.operations.message_queue import send_message
 
 
 def queue_round(round_id: int) -> None:

@@ -103,7 +103,7 @@ def do_step(step: str, folder: Path) -> None:
 
 def delete(*slugs: str) -> None:
     from evaluation.models import Study
-    from evaluation.services.importing import discard_import
+    from evaluation.services.imports import discard_import
 
     for study in Study.objects.filter(slug__in=slugs):
         discard_import(study)

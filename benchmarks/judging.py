@@ -172,7 +172,7 @@ def write_items(path: Path) -> None:
 
 def delete() -> None:
     from evaluation.models import Study
-    from evaluation.services.importing import discard_import
+    from evaluation.services.imports import discard_import
     from judging.models import Call, Endpoint, Judge, Run
 
     for study in Study.objects.filter(slug=SLUG):

@@ -23,7 +23,7 @@ class AssaySite(AdminSite):
 
     def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         """Guessing the present password is delayed like a login: a session that was left open must not do for it."""
-        from evaluation.logins import count_failure, delayed_page, is_delayed
+        from evaluation.operations.logins import count_failure, delayed_page, is_delayed
 
         account = request.user.get_username()
         if request.method == "POST" and is_delayed(request, account):

@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import Celery, signals
 
-from evaluation import logcontext
+from evaluation.operations import logcontext
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -13,7 +13,7 @@ from django.views.debug import ExceptionReporter
 from django.views.defaults import server_error
 
 from config.logs import mask
-from evaluation.full_disk import is_full_disk
+from evaluation.operations.full_disk import is_full_disk
 
 
 class MaskedReporter(ExceptionReporter):

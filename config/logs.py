@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from pythonjsonlogger.orjson import OrjsonFormatter
 
-from evaluation import logcontext
+from evaluation.operations import logcontext
 
 MASK = "***"
 FORMATS = ("line", "json")

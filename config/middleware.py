@@ -17,7 +17,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.functional import SimpleLazyObject
 
-from evaluation import logcontext
+from evaluation.operations import logcontext
 
 logger = logging.getLogger("assay.access")
 SANE_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")

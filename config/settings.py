@@ -118,7 +118,7 @@ elif DATABASES["default"]["ENGINE"].endswith("postgresql"):
     # between transactions.
     if env.bool("ASSAY_PREPARED_STATEMENTS", default=True):
         DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=3)
-# The hot path's querysets are compiled once per process (evaluation.compiled_queries).
+# The hot path's querysets are compiled once per process (evaluation.database.compiled_queries).
 ASSAY_COMPILED_QUERIES = env.bool("ASSAY_COMPILED_QUERIES", default=True)
 # Opening a connection costs as much as a request's queries, on either.
 DATABASES["default"]["CONN_MAX_AGE"] = env.int("CONN_MAX_AGE", default=60)
@@ -213,7 +213,7 @@ CACHES = {
     else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
 
-# --- logins: failed ones delay further ones (evaluation.logins) ---------------------------------------------------
+# --- logins: failed ones delay further ones (evaluation.operations.logins) -------------------------------------------
 # Failures of one account from one address, and of any from one address, after which further ones wait.
 ASSAY_LOGIN_FAILURES = env.int("ASSAY_LOGIN_FAILURES", default=5)
 ASSAY_LOGIN_FAILURES_PER_ADDRESS = env.int("ASSAY_LOGIN_FAILURES_PER_ADDRESS", default=50)
@@ -231,13 +231,16 @@ CACHES["logins"] = (
         "OPTIONS": {"MAX_ENTRIES": 1_000_000},
     }
 )
-AUTHENTICATION_BACKENDS = ["evaluation.logins.Backend", "django.contrib.auth.backends.ModelBackend"]
-AXES_HANDLER = "evaluation.logins.Delays"
+AUTHENTICATION_BACKENDS = [
+    "evaluation.operations.logins.Backend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_HANDLER = "evaluation.operations.logins.Delays"
 AXES_CACHE = "logins"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address"]
-AXES_CLIENT_IP_CALLABLE = "evaluation.logins.address_key"
-AXES_CLIENT_STR_CALLABLE = "evaluation.logins.in_the_log"
-AXES_LOCKOUT_CALLABLE = "evaluation.logins.delayed_page"
+AXES_CLIENT_IP_CALLABLE = "evaluation.operations.logins.address_key"
+AXES_CLIENT_STR_CALLABLE = "evaluation.operations.logins.in_the_log"
+AXES_LOCKOUT_CALLABLE = "evaluation.operations.logins.delayed_page"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
@@ -361,7 +364,7 @@ MEDIA_ROOT = VAR_DIR / "media"
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5_000
 FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
-    "evaluation.full_disk.UploadHandler",
+    "evaluation.operations.full_disk.UploadHandler",
 ]
 
 # --- security ----------------------------------------------------------------------------------------------------

@@ -8,10 +8,7 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        from evaluation import (
-            checks,  # noqa: F401 - registers the system checks
-            hooks,
-            selectors,
-        )
+        from evaluation import hooks, selectors
+        from evaluation.operations import checks  # noqa: F401 - registers the system checks
 
         hooks.methods_facts.register("revisions", selectors.pooled_revisions)

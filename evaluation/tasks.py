@@ -9,13 +9,13 @@ from django.conf import settings
 from django.db import transaction
 
 from evaluation.dumps import FileSource, export_to, import_dump
-from evaluation.dumps.draft import import_items
-from evaluation.full_disk import is_full_disk
+from evaluation.dumps.imports.draft_items import import_items
 from evaluation.models import Job
-from evaluation.queueing import send_message
+from evaluation.operations.full_disk import is_full_disk
+from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import launch_study
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 from evaluation.services.jobs import (
     NO_ROOM,
     JobTaken,

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
-from evaluation.protocols.entries import (
+from evaluation.protocols.entries.sets import (
     FIELDS,
     Entry,
     clean_entries,

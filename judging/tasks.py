@@ -8,8 +8,8 @@ from celery import shared_task, signals
 from django.conf import settings
 from django.db import transaction
 
-from evaluation import logcontext
-from evaluation.queueing import send_message
+from evaluation.operations import logcontext
+from evaluation.operations.message_queue import send_message
 from judging.models import Run
 from judging.services.connection import give_up_test, run_test
 from judging.services.running import work_on

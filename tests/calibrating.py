@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.models import Arm, Item, ItemResponse, Query, Response, Study, System
-from evaluation.protocols.entries import write_set
+from evaluation.protocols.entries.sets import write_set
 from evaluation.services import create_study
 from tests.factories import NO_STEPS, launch
 

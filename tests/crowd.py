@@ -27,8 +27,8 @@ from annotator.services.work.skip import CannotSkip, skip
 from annotator.services.work.submit import go_on, submit
 from annotator.visit import Visit
 from evaluation.models import Item, Judgment, Role
+from evaluation.protocols.answers.parts import checklist_parts
 from evaluation.protocols.base import sees_context
-from evaluation.protocols.parts import checklist_parts
 from evaluation.selectors import counting_judgments
 from tests import factories
 

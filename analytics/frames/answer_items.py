@@ -11,7 +11,7 @@ from analytics.frames.arrays import AnswerItems, Attributes
 from analytics.frames.pair_items import BETWEEN_SYSTEMS
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.core.values import NO_SYSTEM
-from evaluation.columns import Columns, Type, read_columns
+from evaluation.database.columns import Columns, Type, read_columns
 from evaluation.models import Item, Role, Study
 from evaluation.models.item import count_responses
 

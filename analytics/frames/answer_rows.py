@@ -13,7 +13,7 @@ from analytics.frames.arrays import RESPONSE
 from analytics.frames.pairs import places
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.preferences.best_picks import NO_PICK
-from evaluation.columns import Coded, Columns, Type, read_columns
+from evaluation.database.columns import Coded, Columns, Type, read_columns
 from evaluation.models import Answer, Judgment, Role, Study
 from evaluation.protocols import Kind, Question
 from evaluation.protocols.kinds import KINDS

@@ -24,7 +24,7 @@ from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.tidy import Bools, Ints
 from analytics.statistics.preferences.order_inconsistency import OrderReadings
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, mid_ranks
-from evaluation.columns import Coded
+from evaluation.database.columns import Coded
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, Question
 from evaluation.protocols.kinds import KINDS

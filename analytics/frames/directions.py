@@ -9,7 +9,7 @@ import numpy as np
 from analytics.frames.answer_rows import Asked
 from analytics.frames.pairs import places
 from analytics.statistics.core.tidy import Ints
-from evaluation.columns import Type, read_columns
+from evaluation.database.columns import Type, read_columns
 from evaluation.models import Judgment, Revision, Study
 from evaluation.protocols import Kind, Question
 from evaluation.selectors import countable

@@ -13,7 +13,7 @@ from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
 from evaluation.models import Answer, Item, Study
 from evaluation.protocols import Kind, Question
-from evaluation.protocols.entries import Decision, Entry, decisions, read_entry
+from evaluation.protocols.entries.sets import Decision, Entry, decisions, read_entry
 from evaluation.selectors import countable
 
 LABELS = {

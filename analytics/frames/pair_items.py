@@ -7,7 +7,7 @@ import numpy.typing as npt
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.statistics.core.tidy import MISSING, Items
-from evaluation.columns import Coded, Type, read_columns
+from evaluation.database.columns import Coded, Type, read_columns
 from evaluation.models import Item, Role, Study
 
 # Between the keys of an item's systems in `Item.systems_key`.

@@ -13,7 +13,7 @@ from analytics.frames.pair_items import pair_items
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
-from evaluation.columns import Columns, Type, read_columns
+from evaluation.database.columns import Columns, Type, read_columns
 from evaluation.models import Answer, Judgment, Rater, Study
 from evaluation.protocols import Kind, Over, Question, Shown
 from evaluation.selectors import countable

@@ -15,8 +15,8 @@ from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.events import apply_events
 from annotator.panels.services.reading_jobs import give_up_reading, work_on_reading
 from annotator.panels.services.readings import sync
-from evaluation import logcontext
-from evaluation.queueing import send_message
+from evaluation.operations import logcontext
+from evaluation.operations.message_queue import send_message
 
 logger = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 
 from annotator.models import EntryRule
-from evaluation.compiled_queries import CompiledSelect, field_of
+from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Revision, Status, Study
 
 

@@ -6,7 +6,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotator.models import Assignment, AssignmentState, DraftRound, Participant
-from evaluation.compiled_queries import CompiledSelect, field_of
+from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Role
 
 

@@ -7,7 +7,7 @@ from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotator.models import ArmFront, Assignment, Participant, Slot, SlotState
-from evaluation.compiled_queries import CompiledSelect, field_of
+from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Study
 
 # Of slots. A partial index is used where its condition is seen to hold, so each state is asked for by itself.

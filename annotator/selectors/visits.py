@@ -5,7 +5,7 @@ from django.db.models import Count, QuerySet
 from annotator import hooks
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Submission
 from annotator.visit import Visit
-from evaluation.compiled_queries import CompiledSelect, field_of
+from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Exclusion, Role, Study
 from evaluation.selectors import excluded, main_judgments
 

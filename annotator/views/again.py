@@ -18,8 +18,8 @@ from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import SeeOther, address_of, home, participant_view
 from annotator.views.shared.screens import again_screen
 from annotator.views.shared.texts import REFUSED
-from evaluation.bodies import BadJSON, read_object
 from evaluation.forms import LOOK, read_fields
+from evaluation.json_bodies import BadJSON, read_object
 from evaluation.protocols import AnswersInvalid
 
 

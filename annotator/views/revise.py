@@ -10,8 +10,8 @@ from annotator.tasks import queue_round
 from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import home, participant_view
 from annotator.views.shared.texts import NOTICES
-from evaluation.bodies import BadJSON, read_object
 from evaluation.forms import INSTRUCTION, read_fields
+from evaluation.json_bodies import BadJSON, read_object
 from evaluation.refusals import Refused
 
 

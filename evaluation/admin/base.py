@@ -14,12 +14,12 @@ from django.urls import URLPattern, path
 from django.utils.text import capfirst
 
 from evaluation.admin.pages import moved_page, study_context
+from evaluation.admin.prose import Prose
 from evaluation.admin.rights import may, may_somewhere, my_studies
-from evaluation.admin.rules import Prose
 from evaluation.models import Study
 from evaluation.refusals import WrongState
-from evaluation.services.acts import log_act
-from evaluation.services.drafts import locked_draft
+from evaluation.services.history import log_act
+from evaluation.services.studies.drafts import locked_draft
 
 
 class RowFilter(admin.SimpleListFilter):

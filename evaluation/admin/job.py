@@ -23,7 +23,7 @@ from evaluation.admin.rights import may, my_studies
 from evaluation.dumps import FORMATS
 from evaluation.models import Job
 from evaluation.refusals import Refused
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 from evaluation.services.jobs import restart_job
 from evaluation.tasks import enqueue_job
 

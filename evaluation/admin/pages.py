@@ -14,7 +14,7 @@ from evaluation.admin.rights import FORM, View, may, study_page
 from evaluation.hooks import Registry
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from evaluation.admin.rights import FORM, study_for
 from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.models import Item, Study
 from evaluation.protocols import AnswersInvalid, Problem
+from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import sees_context
-from evaluation.protocols.moves import Trace
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
-from evaluation.services.compiling import compile_spec, renderer_for
-from evaluation.services.freezing import with_parts
+from evaluation.services.studies.compilation import compile_spec, renderer_for
+from evaluation.services.studies.freeze import with_parts
 
 # Orders offered: those in which the study shows as many responses, of many the first few.
 MAX_ORDERS = 10

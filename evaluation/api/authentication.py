@@ -10,7 +10,7 @@ from knox.auth import TokenAuthentication as KnoxTokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed, Throttled
 from rest_framework.request import Request
 
-from evaluation.logins import count_failure
+from evaluation.operations.logins import count_failure
 
 SHAPE = re.compile(rb"assay_[0-9a-f]{64}")
 # Enough to tell tokens apart, too little to be one; it stays out of logs and pages all the same.

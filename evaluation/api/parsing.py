@@ -7,7 +7,7 @@ from rest_framework import status
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
 
-from evaluation.bodies import BadJSON, read_json
+from evaluation.json_bodies import BadJSON, read_json
 
 MAX_BYTES = 64 * 1024
 

@@ -14,7 +14,7 @@ from evaluation.api.query import PageQuery, Strict
 from evaluation.models import GoingBack, Role, Status, Study, StudyMember
 from evaluation.permissions import roles_of, studies_for
 from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, with_judgment_counts
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 
 class StudySerializer(serializers.Serializer[Any]):

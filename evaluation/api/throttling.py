@@ -13,7 +13,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
-from evaluation.logins import client_address
+from evaluation.operations.logins import client_address
 
 logger = logging.getLogger(__name__)
 WINDOW = 60

@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.base import Stimulus
-from evaluation.protocols.entries import drafted_entries, merge_entries
-from evaluation.protocols.parts import parts_of
+from evaluation.protocols.entries.sets import drafted_entries, merge_entries
 
 Parameters = Mapping[str, Any]
 

@@ -3,12 +3,12 @@
 The format is described in docs/formats.md and by the JSON Schemas in `schema/`.
 """
 
-from evaluation.dumps.exporting import export_study, export_to, formats_of
+from evaluation.dumps.exports.study_export import export_study, export_to, formats_of
 from evaluation.dumps.formats import FORMATS
-from evaluation.dumps.importing import import_dump
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.imports.revision_file import read_revision
 from evaluation.dumps.lines import FileSource, Source
 from evaluation.dumps.published import RELEASES, read_release
-from evaluation.dumps.revision import read_revision
 
 __all__ = [
     "FORMATS",

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from evaluation.dumps.stored import StoredStudy
-from evaluation.dumps.tidy import Row, tidy_rows
+from evaluation.dumps.exports.answer_table import Row, tidy_rows
+from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.models import Study
 
 # Phase, done, total.

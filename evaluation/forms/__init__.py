@@ -5,13 +5,10 @@ is repeated in every cell of a checklist (names, labels) is escaped here once an
 Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers and labels follow the presented order.
 """
 
-from evaluation.forms.answered import answers_as_data
 from evaluation.forms.entry_shapes import Drafting, RoundGiven
 from evaluation.forms.feedback import build_feedback
-from evaluation.forms.merging import held_fields, merge_drafts
-from evaluation.forms.names import response_names
-from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
-from evaluation.forms.reading import (
+from evaluation.forms.input.draft_merge import held_fields, merge_drafts
+from evaluation.forms.input.posted_fields import (
     HELD,
     INSTRUCTION,
     LOOK,
@@ -21,6 +18,9 @@ from evaluation.forms.reading import (
     read_trace,
     read_visible_ms,
 )
+from evaluation.forms.input.recorded_answers import answers_as_data
+from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
+from evaluation.forms.response_names import response_names
 from evaluation.forms.screen import build_screen
 from evaluation.forms.shapes import Field, Screen
 

@@ -6,13 +6,13 @@ from typing import Any, TypedDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
-from evaluation.forms.grades import grade_text
-from evaluation.forms.names import response_names
-from evaluation.forms.ranking import response_label
-from evaluation.forms.scales import number_text
+from evaluation.forms.fields.grades import grade_text
+from evaluation.forms.fields.ranking import response_label
+from evaluation.forms.fields.scale import number_text
+from evaluation.forms.response_names import response_names
 from evaluation.protocols import Comparison, GoldResult, Kind, Over, Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
-from evaluation.protocols.entries import Decision, drafted_entries
+from evaluation.protocols.entries.sets import Decision, drafted_entries
 
 # What became of a drafted entry.
 DECISIONS: dict[str, Promise] = {

@@ -5,18 +5,18 @@ from typing import Any
 
 from django.utils.translation import gettext, ngettext
 
-from evaluation.forms.building import Page
 from evaluation.forms.documents import read_documents
-from evaluation.forms.entries import entry_lines
 from evaluation.forms.entry_shapes import Drafting
-from evaluation.forms.fields import build_field
-from evaluation.forms.follow_ups import group_by_follow_up
-from evaluation.forms.names import response_names
+from evaluation.forms.fields.builders import build_field
+from evaluation.forms.fields.entries import entry_lines
+from evaluation.forms.fields.follow_ups import group_by_follow_up
+from evaluation.forms.fields.page import Page
 from evaluation.forms.problems import problem_text
+from evaluation.forms.response_names import response_names
 from evaluation.forms.shapes import Card, Cell, Field, Group, Line, Screen
 from evaluation.protocols import Problem, Protocol
+from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
-from evaluation.protocols.moves import Trace
 
 
 def build_screen(

@@ -6,9 +6,9 @@ naturalness, and overall.
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
-from evaluation.protocols.items import need_known_arm, need_query
 from evaluation.protocols.pairwise import pair_problems
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_known_arm, need_query
 
 TEXTS = {
     "consent": texts.consent(

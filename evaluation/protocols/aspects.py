@@ -6,8 +6,8 @@ must choose", justification, comments, reference documents).
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
-from evaluation.protocols.items import need_known_arm, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
 
 MAX_ANSWERS = 10
 

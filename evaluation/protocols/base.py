@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from evaluation.protocols.kind_registry import KINDS
 from evaluation.storable import storable
 
 Spec = Mapping[str, Any]
@@ -54,11 +53,18 @@ class Over(StrEnum):
     CHOICE = "choice"
 
 
+# What the questions of a kind are about that don't say; those of any other kind are about the item.
+DEFAULT_OVERS: Mapping[str, Over] = {Kind.CHECKLIST: Over.FOLLOW_UP_RESPONSE, Kind.RANKING: Over.RESPONSE}
 DIRECTIONS = ("higher", "lower")
 # The part of a question's options that is no label: what a revision can't change.
 FORM = "form"
 # Before a stored value: the key of the text that says what it means.
 ABOUT = "help:"
+
+
+def default_over(kind: str) -> Over:
+    """What a question of this kind is about that does not say."""
+    return DEFAULT_OVERS.get(kind, Over.ITEM)
 
 
 @dataclass(frozen=True)
@@ -89,7 +95,7 @@ class Question:
 
     @property
     def over(self) -> Over:
-        return Over(self.form.get("over") or KINDS[self.kind].default_over)
+        return Over(self.form.get("over") or default_over(self.kind))
 
     @property
     def points(self) -> tuple[float, ...]:

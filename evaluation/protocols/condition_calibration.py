@@ -1,13 +1,14 @@
 """Condition calibration: drafted condition-answer-citation entries, held against numbered fragments and put right.
 
 CondAmbigQA section 3.3 and appendix B (human and model working on one set, in rounds; three things to verify). A
-query's fragments are its documents; a draft is a response whose text is a set (`evaluation.protocols.entries`). An
+query's fragments are its documents; a draft is a response whose text is a set (`evaluation.protocols.entries.sets`). An
 item has no draft (begin from nothing), one, or several: then each is a calibrator's set, and who judges resolves.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from evaluation.protocols import texts
+from evaluation.protocols.answers.gold import compare_all, find_gold_problems
 from evaluation.protocols.base import (
     AnswerValue,
     Comparison,
@@ -19,7 +20,7 @@ from evaluation.protocols.base import (
     Spec,
     Stimulus,
 )
-from evaluation.protocols.entries import (
+from evaluation.protocols.entries.sets import (
     Decision,
     decisions,
     drafted_entries,
@@ -27,9 +28,8 @@ from evaluation.protocols.entries import (
     fragments_of,
     read_answers,
 )
-from evaluation.protocols.gold import compare_all, find_gold_problems
-from evaluation.protocols.items import need_known_arm, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
 
 ENTRIES = "entries"
 MAX_SETS = 6

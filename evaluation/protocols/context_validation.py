@@ -6,8 +6,8 @@ and diverse.
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
-from evaluation.protocols.items import need_answer_sets, need_known_arm, need_query
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_answer_sets, need_known_arm, need_query
 
 TEXTS = {
     "consent": texts.consent(

@@ -7,8 +7,8 @@ data: the choices of one question. What is tagged is the item's one response; it
 from evaluation.protocols import texts
 from evaluation.protocols.base import Problem, Question, Spec, Stimulus
 from evaluation.protocols.codebooks import codebook_question
-from evaluation.protocols.items import need_known_arm, need_responses
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_known_arm, need_responses
 
 TEXTS = {
     "consent": texts.consent(

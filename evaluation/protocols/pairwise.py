@@ -6,6 +6,9 @@ ContextEval sections 4.1 and 4.3 and appendix A (two forms, follow-up checklist,
 
 from collections.abc import Mapping, Sequence
 
+from evaluation.protocols.answers.gold import given_value
+from evaluation.protocols.answers.parts import checklist_parts
+from evaluation.protocols.answers.values import clean_value
 from evaluation.protocols.base import (
     AnswerValue,
     Comparison,
@@ -21,11 +24,8 @@ from evaluation.protocols.base import (
     sees_context,
     stored,
 )
-from evaluation.protocols.gold import given_value
-from evaluation.protocols.items import MAX_FOLLOW_UPS, need_query, need_responses
-from evaluation.protocols.parts import checklist_parts
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.values import clean_value
+from evaluation.protocols.requirements.items import MAX_FOLLOW_UPS, need_query, need_responses
 
 TEXTS = {
     "consent": (

@@ -4,6 +4,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
+from evaluation.protocols.answers.gold import compare_all, find_gold_problems
+from evaluation.protocols.answers.values import clean_value
 from evaluation.protocols.attributes import Attribute, Attributes, attributes_of, find_attribute_problems
 from evaluation.protocols.base import (
     AnswersInvalid,
@@ -20,9 +22,7 @@ from evaluation.protocols.base import (
     Stimulus,
     sees_context,
 )
-from evaluation.protocols.gold import compare_all, find_gold_problems
-from evaluation.protocols.questions import find_question_problems
-from evaluation.protocols.values import clean_value
+from evaluation.protocols.requirements.questions import find_question_problems
 
 
 class Protocol:

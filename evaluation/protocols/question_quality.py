@@ -6,8 +6,8 @@ their questions say no direction, and keep theirs.
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
-from evaluation.protocols.items import need_known_arm, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
 
 MAX_QUESTIONS = 5
 

@@ -5,8 +5,8 @@ AGENT-CQ, the human evaluation by dragging. What is ranked are the item's respon
 
 from evaluation.protocols import texts
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
-from evaluation.protocols.items import need_known_arm, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
 
 MAX_RANKED = 20
 

@@ -9,8 +9,13 @@ A study begins with the paper's attributes, which its researchers edit; an item 
 from evaluation.protocols import texts
 from evaluation.protocols.attributes import ATTRIBUTES, Attribute
 from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
-from evaluation.protocols.items import need_answer_sets, need_known_arm, need_query, need_responses
 from evaluation.protocols.protocol import Protocol
+from evaluation.protocols.requirements.items import (
+    need_answer_sets,
+    need_known_arm,
+    need_query,
+    need_responses,
+)
 
 TEXTS = {
     "consent": texts.consent(

@@ -1,7 +1,9 @@
 """Writes. Every change of the domain's data goes through here; reads live in `selectors`."""
 
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
-from evaluation.services.freezing import (
+from evaluation.services.judgments import JudgmentInput, record_judgments, recorded_answers, revise_judgment
+from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
+from evaluation.services.studies.freeze import (
     assign_orders,
     compute_study_hash,
     freeze_item,
@@ -9,9 +11,8 @@ from evaluation.services.freezing import (
     freeze_spec,
     set_stimulus,
 )
-from evaluation.services.items import admit_items, withdraw_item
-from evaluation.services.judgments import JudgmentInput, record_judgments, recorded_answers, revise_judgment
-from evaluation.services.launch import (
+from evaluation.services.studies.items import admit_items, withdraw_item
+from evaluation.services.studies.launch import (
     close_study,
     launch_advice,
     launch_cautions,
@@ -20,9 +21,8 @@ from evaluation.services.launch import (
     pause_study,
     resume_study,
 )
-from evaluation.services.revising import Change, RevisionPlan, plan_revision, revise_study
-from evaluation.services.studies import PAPER_ARMS, add_arms, create_study
-from evaluation.services.verification import verify_study
+from evaluation.services.studies.revision import Change, RevisionPlan, plan_revision, revise_study
+from evaluation.services.studies.verification import verify_study
 
 __all__ = [
     "PAPER_ARMS",

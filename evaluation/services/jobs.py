@@ -13,8 +13,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluation.full_disk import is_full_disk
 from evaluation.models import Job, Study
+from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
 
 MAX_PROBLEMS = 1_000

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from evaluation.compiled_queries import CompiledInsert
+from evaluation.database.compiled_queries import CompiledInsert
 from evaluation.models import Answer, Judgment, Outcome, Study
 from evaluation.protocols import AnswerValue
 

@@ -15,7 +15,7 @@ from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import FORM, may, study_for, study_page
 from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 from judging import prompting
 from judging.admin.run import start
 from judging.models import Endpoint, Judge

@@ -17,7 +17,7 @@ from evaluation.admin.pages import Act, OptionalReasonForm, act_page, page
 from evaluation.admin.rights import FORM, may, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 from judging.models import ACTIVE, Call, Judge, Purpose, Run, RunState
 from judging.services import (
     UNCHANGED,

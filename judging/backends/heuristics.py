@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from evaluation.protocols import Kind, Over, Question, get_protocol
+from evaluation.protocols.answers.parts import parts_of, response_parts
 from evaluation.protocols.base import Spec, Stimulus
-from evaluation.protocols.entries import MAX_ENTRIES, drafted_entries
+from evaluation.protocols.entries.sets import MAX_ENTRIES, drafted_entries
 from evaluation.protocols.kinds import KINDS
-from evaluation.protocols.parts import parts_of, response_parts
 from judging.backends.base import Draws, Heuristic, StopRun
 
 # --- random: uniform over what a form offers ------------------------------------------------------------------------

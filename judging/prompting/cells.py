@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.protocols import Question
-from evaluation.protocols.entries import FIELDS
+from evaluation.protocols.entries.sets import FIELDS
 from evaluation.protocols.kinds import KINDS
 from evaluation.registry import Table
 from judging.prompting import wording

@@ -12,7 +12,7 @@ from typing import Any
 
 from evaluation.protocols import Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
-from evaluation.protocols.entries import fragments_of, read_set
+from evaluation.protocols.entries.sets import fragments_of, read_set
 from judging.prompting.cells import Cell, cells_of
 from judging.prompting.questions import asked
 from judging.prompting.replies import capabilities_of, form_of, line_name

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation.canonical import canonical_hash
 from evaluation.protocols import Over, Protocol
 from evaluation.protocols.base import Spec, Stimulus, sees_context
-from evaluation.protocols.entries import Entry, read_set
+from evaluation.protocols.entries.sets import Entry, read_set
 from evaluation.storable import storable
 from judging.prompting.settings import Settings
 from judging.prompting.view import View

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols.base import Stimulus
-from evaluation.protocols.entries import FIELDS, Entry, Quoted, fragments_of
+from evaluation.protocols.entries.sets import FIELDS, Entry, Quoted, fragments_of
 from judging.backends.base import Request
 from judging.prompting.material import document_lines, mark_of
 from judging.prompting.replies import capabilities_of

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evaluation.protocols import Over, Question
+from evaluation.protocols.answers.parts import follow_up_parts, value_parts
 from evaluation.protocols.base import Stimulus
-from evaluation.protocols.parts import follow_up_parts, value_parts
 
 
 @dataclass(frozen=True)

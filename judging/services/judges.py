@@ -12,7 +12,7 @@ from evaluation.protocols import Question
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec
 from evaluation.refusals import FieldsRefused
-from evaluation.services.compiling import compile_spec, compile_stimulus
+from evaluation.services.studies.compilation import compile_spec, compile_stimulus
 from judging import prompting
 from judging.backends import BACKENDS, Heuristic
 from judging.backends.base import Request

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from evaluation.hooks import RevisionFailed
 from evaluation.models import Item, Outcome
 from evaluation.protocols.base import Stimulus
-from evaluation.protocols.entries import Entry
+from evaluation.protocols.entries.sets import Entry
 from evaluation.refusals import Refused
 from judging import prompting
 from judging.backends import CHAT, open_backend

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from evaluation.permissions import get_study_for
 from evaluation.refusals import WrongState
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 from judging.models import Run
 from judging.services import cancel_run, pause_run, resume_run
 from judging.tasks import enqueue_run

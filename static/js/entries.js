@@ -1,7 +1,7 @@
 // A set of entries: accepting, editing, rejecting, adding, merging and ordering them, and citing fragments for the one
 // that is worked on. All of it changes fields that are there without it, too: their values are the whole state.
 
-// As many as the server keeps (evaluation/protocols/moves.py); of more, their number is told.
+// As many as the server keeps (evaluation/protocols/answers/trace.py); of more, their number is told.
 const MAX_ACTS = 2000;
 const MAX_ENTRIES = 30;
 const KEEP = "1";

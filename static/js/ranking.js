@@ -1,7 +1,7 @@
 // Puts a list in order: dragged by mouse or finger, moved by buttons and by keys. Without it every entry has a select.
 // The entry that moves is never taken out of the page, the others move across it: so it keeps the focus.
 
-// As many as the server keeps (evaluation/protocols/moves.py); of more, their number is told.
+// As many as the server keeps (evaluation/protocols/answers/trace.py); of more, their number is told.
 const MAX_MOVES = 2000;
 const STEPS = { ArrowUp: (at) => at - 1, ArrowDown: (at) => at + 1 };
 const JUMPS = { ...STEPS, Home: () => 0, End: (at, last) => last };

@@ -173,7 +173,7 @@ def test_a_form_that_was_open_while_the_study_was_launched(
     editors_draft: Any, colleague: Any, monkeypatch: Any
 ) -> None:
     """The launch comes between the check of the rights and the writing."""
-    from evaluation.admin.study import StudyAdmin
+    from evaluation.admin.study.study_admin import StudyAdmin
 
     client = signed_in(colleague)
     data = values_of(client.get(address(editors_draft))) | {"seed": 5, "texts-0-body": "Too late."}

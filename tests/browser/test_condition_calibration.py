@@ -13,7 +13,7 @@ from annotator.models import DraftRound
 from annotator.services.work.draft_rounds import work_on_round
 from evaluation import hooks
 from evaluation.models import Item, Judgment
-from evaluation.protocols.entries import Decision, decisions
+from evaluation.protocols.entries.sets import Decision, decisions
 from tests.browser.checking import be_on_a_phone, come, hand_in, hand_in_by_keyboard
 from tests.browser.conftest import Visitor
 from tests.browser.test_item import wait_for_saved

@@ -14,7 +14,7 @@ from django.http import HttpResponse
 from django.urls import path
 
 from config.celery import app
-from evaluation import logcontext
+from evaluation.operations import logcontext
 
 logger = logging.getLogger("evaluation.something")
 

@@ -72,7 +72,7 @@ def test_a_foreign_key_outward_would_be_found(app, target, field):
 # Contract to the violations of it: a file, and the import that is added to it.
 PLANTS = {
     "apps: config over annotator | judging over analytics over evaluation": [
-        ("evaluation/services/launch.py", "import analytics.reports"),
+        ("evaluation/services/studies/launch.py", "import analytics.reports"),
         ("analytics/frames/arrays.py", "import judging.models"),
         ("evaluation/canonical.py", "import annotator.panels.platforms"),
         ("evaluation/services/judgments.py", "import judging"),
@@ -110,10 +110,10 @@ PLANTS = {
         ("judging/parsing.py", "import django"),
         ("evaluation/design.py", "from django.db import models"),
         ("analytics/statistics/core/counts.py", "import celery"),
-        ("evaluation/protocols/values.py", "import rest_framework"),
+        ("evaluation/protocols/answers/values.py", "import rest_framework"),
     ],
     "Celery only in tasks and config": [
-        ("evaluation/services/launch.py", "import celery"),
+        ("evaluation/services/studies/launch.py", "import celery"),
         ("annotator/services/slots/deal.py", "from celery import shared_task"),
         ("judging/services/running.py", "import celery"),
         ("analytics/reports/build.py", "import celery"),

@@ -163,4 +163,4 @@ def test_every_message_goes_through_one_door():
     ]
     speaks = re.compile(r"\.(delay|apply_async|send_task)\b")
     found = {str(path.relative_to(ROOT)) for path in sources if speaks.search(path.read_text())}
-    assert found == {"evaluation/queueing.py"}
+    assert found == {"evaluation/operations/message_queue.py"}

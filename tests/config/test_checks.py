@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from evaluation import checks
+from evaluation.operations import checks
 from judging import checks as judging_checks
 from tests.config.reading import PACKAGES, ROOT
 

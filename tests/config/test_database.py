@@ -13,7 +13,7 @@ from django.db.transaction import TransactionManagementError
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from evaluation.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
+from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Study
 from evaluation.services import PAPER_ARMS
 from tests.crowd import before, come, filled_in, make_crowd_study

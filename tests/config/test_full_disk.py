@@ -14,8 +14,8 @@ from django.db import DatabaseError
 from django.test import Client
 
 from evaluation import tasks
-from evaluation.full_disk import is_full_disk
 from evaluation.models import Job
+from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
 from evaluation.services.jobs import NO_ROOM, begin_job, keep_upload, new_file
 from tests.config import site as sites

@@ -8,7 +8,7 @@ from django.conf import settings as configured
 from django.db import connection
 from django.test import Client, RequestFactory
 
-from evaluation.logins import TABLE, client_address
+from evaluation.operations.logins import TABLE, client_address
 from evaluation.services.tokens import make_token
 
 pytestmark = pytest.mark.django_db

@@ -15,7 +15,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 
 from config import logs, middleware
-from evaluation import logcontext
+from evaluation.operations import logcontext
 from tests.config.reading import ROOT
 
 PATIENCE = 60

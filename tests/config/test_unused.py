@@ -18,7 +18,9 @@ NAMED_BY_FRAMEWORKS = {
 }
 # Of a word that stands once: where, and who reads it.
 READ_BY_OTHERS = {
-    "evaluation/services/items.py": {"admit_items": "adds items to a live study; no page calls it yet"},
+    "evaluation/services/studies/items.py": {
+        "admit_items": "adds items to a live study; no page calls it yet"
+    },
 }
 
 

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from evaluation.protocols import PROTOCOLS, Kind, Over, Question
-from evaluation.protocols.entries import drafted_entries, write_entry, write_set
-from evaluation.protocols.parts import parts_of
+from evaluation.protocols.answers.parts import parts_of
+from evaluation.protocols.entries.sets import drafted_entries, write_entry, write_set
 
 ARM = "all"
 # Several names for one key: a protocol whose items have several shapes has a sample of each.

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.protocols import get_protocol
-from evaluation.protocols.entries import MAX_ENTRIES, decisions, read_answers
+from evaluation.protocols.entries.sets import MAX_ENTRIES, decisions, read_answers
 from judging.backends.base import Reply
 from judging.backends.heuristics import RANDOM, heuristic_data
 from judging.parsing import Unread, read_reply

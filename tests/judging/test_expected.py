@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind
-from evaluation.protocols.entries import write_set
+from evaluation.protocols.entries.sets import write_set
 from judging.backends.base import Reply
 from judging.parsing import read_reply
 from judging.prompting import Settings, expected_reply

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind, Question
-from evaluation.protocols.parts import parts_of
+from evaluation.protocols.answers.parts import parts_of
 from judging.backends import BACKENDS, heuristic_data, heuristics
 from judging.backends.base import StopRun
 from tests.judging import sample

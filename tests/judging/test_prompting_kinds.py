@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from evaluation.protocols import PROTOCOLS, Kind
-from evaluation.protocols.entries import read_set
+from evaluation.protocols.entries.sets import read_set
 from evaluation.protocols.kinds import KINDS
 from judging.prompting import (
     ASKINGS,

@@ -9,10 +9,10 @@ from django.core.management import call_command
 
 from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.parts import parts_of
+from evaluation.protocols.answers.parts import parts_of
 from evaluation.refusals import FieldsRefused
 from evaluation.services import add_arms, create_study
-from evaluation.services.studies import write_questions_and_texts
+from evaluation.services.studies.creation import write_questions_and_texts
 from judging.services import create_judge, heuristic_judge, preview_request, start_run
 from judging.services.judges import current_spec
 from judging.services.running import work_on

@@ -9,7 +9,7 @@ from django.urls import reverse
 from analytics.reports.files import report_markdown
 from evaluation.models import Answer, Study
 from evaluation.protocols import PROTOCOLS, Kind, Problem, Protocol, Question
-from evaluation.protocols.items import need_known_arm, need_query, need_responses
+from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
 from evaluation.registry import EntryRefused
 from evaluation.services import launch_study
 from judging.services import create_judge, heuristic_judge, preview_request

@@ -19,7 +19,7 @@ import scipy
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.tidy import Floats, Ints
-from evaluation.protocols.questions import SHORT_TEXT
+from evaluation.protocols.requirements.questions import SHORT_TEXT
 
 # Of which a judgment must have so many before it can be a straight line.
 CELLS_OF_A_LINE = 4

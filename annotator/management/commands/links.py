@@ -16,7 +16,7 @@ from annotator.panels.services.personal_links import (
 )
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 
 class Command(BaseCommand):

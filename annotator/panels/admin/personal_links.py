@@ -14,7 +14,7 @@ from annotator.panels.services.personal_links import link_address, make_links, r
 from evaluation.admin.pages import Act, act_page, page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 
 class LinksForm(forms.Form):

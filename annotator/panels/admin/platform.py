@@ -23,7 +23,7 @@ from annotator.visit import Visit
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 # Stands for a visit's ids where the page shows what an address will look like.
 SAMPLE: dict[str, Any] = {"external_id": "PARTICIPANT", "external_study_id": "STUDY", "session_id": "VISIT"}

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotator.models import PanelAct, PanelRecord
 from annotator.panels.money.acts import ActNotAllowed, Kind, State
 from annotator.panels.money.bonus_evidence import Evidence, Verdict, missing_there, paid_there_only
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 
 def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:

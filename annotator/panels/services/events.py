@@ -18,7 +18,7 @@ from annotator.models import Panel, PanelEvent, PanelStatus, Submission
 from annotator.panels.prolific import signature
 from annotator.panels.prolific.statuses import study_status, submission_status
 from annotator.panels.services.submission_records import ReportedState, note_status
-from evaluation.bodies import BadJSON, read_object
+from evaluation.json_bodies import BadJSON, read_object
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from annotator.selectors import steps_in_force
 from evaluation.hooks import Advice
 from evaluation.models import Status, Study
 from evaluation.services import revise_study
-from evaluation.services.drafts import locked_draft
+from evaluation.services.studies.drafts import locked_draft
 
 ATTEMPTS = 2
 RETRY_URL_NAME = "admin:evaluation_study_attempts"

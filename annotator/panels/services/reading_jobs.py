@@ -15,7 +15,7 @@ from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.prolific_preflight import NotReady
 from annotator.panels.services.readings import sync
 from annotator.panels.services.recruiting import drafted_id
-from evaluation.services.acts import log_act
+from evaluation.services.history import log_act
 
 logger = logging.getLogger(__name__)
 

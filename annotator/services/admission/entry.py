@@ -22,7 +22,7 @@ from annotator.services.admission.resumption import pick_up, reopen
 from annotator.services.work.progress import advance, first_step
 from annotator.visit import Visit
 from evaluation.canonical import canonical_hash
-from evaluation.compiled_queries import CompiledInsert, CompiledSelect, field_of
+from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, field_of
 from evaluation.models import ArmPer, Rater, Status, Study
 
 

@@ -13,10 +13,10 @@ from django.db.models.functions import Cast
 
 from analytics.statistics.raters import quality
 from annotator.models import Assignment, AssignmentState, Participant
-from evaluation.columns import Coded, Columns, Type, read_columns
+from evaluation.database.columns import Coded, Columns, Type, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Role, Study
 from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.moves import pasted_in
+from evaluation.protocols.answers.trace import pasted_in
 from evaluation.selectors import standing_exclusions
 
 # Each of these is a sign only with so many judgments behind it.

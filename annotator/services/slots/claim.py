@@ -12,7 +12,7 @@ from annotator.models import ArmFront, Assignment, AssignmentState, Participant,
 from annotator.selectors import OPEN, lapsed, once_field, seen_keys
 from annotator.services.admission.arm_draw import arms_for
 from annotator.services.slots import fronts, in_play
-from evaluation.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
+from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Arm, Study
 
 

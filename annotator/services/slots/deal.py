@@ -14,7 +14,7 @@ from annotator.services.slots.claim import expire
 from evaluation import design
 from evaluation.models import Arm, Item, OncePer, Role, Study
 from evaluation.models.item import count_responses
-from evaluation.services.launch import sign_of_life
+from evaluation.services.studies.launch import sign_of_life
 
 BATCH = 2_000
 # Takes arms to how many places came to each.

@@ -22,7 +22,8 @@ from evaluation import hooks
 from evaluation.models import Item, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Data
-from evaluation.protocols.entries import (
+from evaluation.protocols.entries.form import read_form
+from evaluation.protocols.entries.sets import (
     Entry,
     clean_entry,
     fragments_of,
@@ -31,7 +32,6 @@ from evaluation.protocols.entries import (
     revised_origins,
     traced_back,
 )
-from evaluation.protocols.entry_form import read_form
 from evaluation.refusals import Refused
 
 logger = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from annotator.services.work.drafts import merged
 from annotator.services.work.submit import NotYours, get_assignment, lock_participant
 from evaluation.models import GoingBack, Role
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind
-from evaluation.protocols.entries import answers_traced_back
+from evaluation.protocols.entries.sets import answers_traced_back
 from evaluation.services import recorded_answers, revise_judgment
 
 

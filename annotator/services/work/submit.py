@@ -32,11 +32,11 @@ from annotator.services.work.progress import (
     finish,
     following,
 )
-from evaluation.compiled_queries import CompiledSelect, CompiledUpdate, field_of
+from evaluation.database.compiled_queries import CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Role
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.protocols.entries import answers_traced_back, known_origins
-from evaluation.protocols.moves import Trace, known_moves
+from evaluation.protocols.answers.trace import Trace, known_moves
+from evaluation.protocols.entries.sets import answers_traced_back, known_origins
 from evaluation.services import JudgmentInput, record_judgments
 
 # What can still be submitted.

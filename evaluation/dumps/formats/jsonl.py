@@ -3,8 +3,8 @@
 from typing import BinaryIO
 
 from evaluation.dumps.export_format import ExportFormat, Watch
-from evaluation.dumps.jsonl import jsonl_lines
-from evaluation.dumps.stored import StoredStudy
+from evaluation.dumps.exports.jsonl import jsonl_lines
+from evaluation.dumps.exports.stored_study import StoredStudy
 
 
 def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:

@@ -3,8 +3,8 @@
 from typing import BinaryIO
 
 from evaluation.dumps.export_format import ExportFormat, Watch, watched_rows
-from evaluation.dumps.stored import StoredStudy
-from evaluation.dumps.tidy import write_parquet
+from evaluation.dumps.exports.answer_table import write_parquet
+from evaluation.dumps.exports.stored_study import StoredStudy
 
 
 def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:

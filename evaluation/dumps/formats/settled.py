@@ -3,8 +3,8 @@
 from typing import BinaryIO
 
 from evaluation.dumps.export_format import ExportFormat, Watch
-from evaluation.dumps.settled import settled_lines, settled_sets
-from evaluation.dumps.stored import StoredStudy
+from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
+from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.models import Study
 from evaluation.protocols import Kind
 

@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.resolving import derive_resolver
+from evaluation.services.studies.resolver import derive_resolver
 
 
 class Command(BaseCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps.exporting import complete_file
-from evaluation.dumps.settled import settled_lines, settled_sets
+from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
+from evaluation.dumps.exports.study_export import complete_file
 from evaluation.models import Study
 from evaluation.refusals import Refused
 

@@ -9,7 +9,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps import FileSource
-from evaluation.dumps.exporting import complete_file
+from evaluation.dumps.exports.study_export import complete_file
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.sampling import BaselineSampler, Record
 from evaluation.dumps.schemas import schema_problems

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus, stored
-from evaluation.protocols.parts import parts_of
 
 # The column of an answer that holds it.
 Storage = Literal["number", "label", "text"]
@@ -35,11 +35,10 @@ class QuestionKind:
     key: ClassVar[str]
     storage: ClassVar[Storage]
     form: ClassVar[str]
-    # What it is about where a question does not say, and what it can be about.
-    default_over: ClassVar[Over] = Over.ITEM
+    # What its questions can be about.
     overs: ClassVar[frozenset[Over]] = frozenset({Over.ITEM})
     rule: ClassVar[Rule | None] = None
-    # What a question's form may hold beside what every question's may (`evaluation.protocols.questions`).
+    # What a question's form may hold beside what every question's may (`evaluation.protocols.requirements.questions`).
     own_settings: ClassVar[frozenset[str]] = frozenset()
     # Whether a gold value can be compared with its answers.
     has_gold: ClassVar[bool] = True

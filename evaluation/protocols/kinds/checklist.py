@@ -15,7 +15,6 @@ class Checklist(QuestionKind):
     key = "checklist"
     storage = "number"
     form = "checklist"
-    default_over = Over.FOLLOW_UP_RESPONSE
     overs = frozenset(set(Over))
     rule = "majority"
 

@@ -1,10 +1,11 @@
-"""Entries: a set of conditions with answers and citations (`evaluation.protocols.entries`)."""
+"""Entries: a set of conditions with answers and citations (`evaluation.protocols.entries.sets`)."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
-from evaluation.protocols.entries import (
+from evaluation.protocols.entries.form import read_form
+from evaluation.protocols.entries.sets import (
     clean_entries,
     clean_entry,
     drafted_entries,
@@ -12,7 +13,6 @@ from evaluation.protocols.entries import (
     fragments_of,
     write_entry,
 )
-from evaluation.protocols.entry_form import read_form
 from evaluation.protocols.kinds.base import BadValue, QuestionKind
 
 

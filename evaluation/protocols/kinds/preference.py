@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.protocols.answers.parts import response_parts
 from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind, number_between
-from evaluation.protocols.parts import response_parts
 
 GRADED = (5, 7)
 

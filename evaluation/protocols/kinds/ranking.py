@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evaluation.protocols.answers.parts import parts_of, response_parts
 from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind, read_number, values_by_part
-from evaluation.protocols.parts import parts_of, response_parts
 
 # What a ranking's form sends beside the ranks: the order that it began with, and that it was confirmed unmoved.
 RANKING_START, RANKING_CONFIRMED = "start", "confirmed"
@@ -15,7 +15,6 @@ class Ranking(QuestionKind):
     key = "ranking"
     storage = "number"
     form = "ranking"
-    default_over = Over.RESPONSE
     overs = frozenset({Over.RESPONSE})
     rule = "mean"
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from analytics.frames.pairs import LABELS, pair_frames
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER
-from evaluation.columns import Type, read_columns
+from evaluation.database.columns import Type, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.services import JudgmentInput, exclude, record_judgments

@@ -9,8 +9,8 @@ import numpy as np
 
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Rater, Response, Role, Study, System
 from evaluation.protocols import Kind, Question
-from evaluation.protocols.entries import Entry, drafted_entries, merge_entries, write_set
-from evaluation.protocols.parts import parts_of
+from evaluation.protocols.answers.parts import parts_of
+from evaluation.protocols.entries.sets import Entry, drafted_entries, merge_entries, write_set
 from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
 
 FOLLOW_UPS = [

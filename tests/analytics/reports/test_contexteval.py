@@ -23,7 +23,7 @@ def report(django_db_setup, django_db_blocker, tmp_path_factory):
         call_command("import_study", str(path), slug="contexteval", verbosity=0)
         study = Study.objects.get(slug="contexteval")
         yield build_report(study)
-        from evaluation.services.importing import discard_import
+        from evaluation.services.imports import discard_import
 
         discard_import(study)
 

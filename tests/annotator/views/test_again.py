@@ -9,7 +9,7 @@ from annotator.services.admission.entry import enter
 from annotator.services.work.leave import withdraw
 from annotator.visit import Visit
 from evaluation.models import Judgment, Study
-from evaluation.protocols.entries import read_answers
+from evaluation.protocols.entries.sets import read_answers
 from evaluation.services import recorded_answers, verify_study
 from tests.annotator.conftest import WITH, address, fields, home, text
 from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from evaluation.dumps import FileSource
-from evaluation.dumps.draft import import_items
+from evaluation.dumps.imports.draft_items import import_items
 from evaluation.models import Response
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.refusals import Refused

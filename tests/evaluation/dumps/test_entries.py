@@ -8,7 +8,7 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
-from evaluation.protocols.entries import write_set
+from evaluation.protocols.entries.sets import write_set
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.build import content, export_bytes, nothing_left, read_in, write
 

@@ -6,8 +6,9 @@ import tracemalloc
 
 import pytest
 
-from evaluation.dumps import FileSource, export_study, import_dump, tidy
-from evaluation.dumps.checking import Checker
+from evaluation.dumps import FileSource, export_study, import_dump
+from evaluation.dumps.exports import answer_table
+from evaluation.dumps.imports.checker import Checker
 from tests.evaluation.dumps.build import header, item, judgment, write
 
 pytestmark = pytest.mark.django_db
@@ -73,7 +74,7 @@ def test_checking(tmp_path):
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
 def test_exporting(format, tmp_path, settings, monkeypatch):
     settings.ASSAY_BATCH_SIZE = 50
-    monkeypatch.setattr(tidy, "ROWS_PER_GROUP", 200)
+    monkeypatch.setattr(answer_table, "ROWS_PER_GROUP", 200)
     studies = {}
     for lines in (FEW, MANY):
         path = dump(tmp_path, lines)

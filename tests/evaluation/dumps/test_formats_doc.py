@@ -8,11 +8,11 @@ import pytest
 from django.core.management import load_command_class
 
 from evaluation.dumps import FORMATS, RELEASES
-from evaluation.dumps.header import QUESTION_DEFAULTS
+from evaluation.dumps.exports.answer_table import COLUMNS
+from evaluation.dumps.imports.header import QUESTION_DEFAULTS
 from evaluation.dumps.schemas import load_schema, schema_problems
-from evaluation.dumps.tidy import COLUMNS
 from evaluation.protocols import Question
-from evaluation.protocols.questions import find_question_problems
+from evaluation.protocols.requirements.questions import find_question_problems
 from tests.evaluation.dumps.build import read_in, write
 
 DOC = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text("utf-8")

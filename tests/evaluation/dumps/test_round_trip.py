@@ -18,7 +18,7 @@ from evaluation.services import (
     restore,
     verify_study,
 )
-from evaluation.services.importing import discard_import
+from evaluation.services.imports import discard_import
 from tests import factories
 from tests.evaluation.dumps.build import content, export_bytes, header, item, judgment, read_in, write
 

@@ -6,7 +6,8 @@ import pytest
 
 from evaluation.protocols import AnswersInvalid, get_protocol
 from evaluation.protocols.base import MAX_TEXT
-from evaluation.protocols.entries import (
+from evaluation.protocols.entries.comparison import compare_sets, mark_differences
+from evaluation.protocols.entries.sets import (
     MAX_ENTRIES,
     Decision,
     clean_entries,
@@ -18,7 +19,6 @@ from evaluation.protocols.entries import (
     with_origins,
     write_set,
 )
-from evaluation.protocols.side_by_side import compare_sets, mark_differences
 from tests.judging.samples import make_spec
 
 PROTOCOL = get_protocol("condition_calibration")

@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Question, get_protocol
-from evaluation.protocols.questions import find_question_problems
+from evaluation.protocols.requirements.questions import find_question_problems
 
 PAIRWISE = get_protocol("pairwise")
 STIMULUS = {

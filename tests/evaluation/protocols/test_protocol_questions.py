@@ -6,13 +6,13 @@ import pytest
 
 from evaluation.forms import INSTRUCTION, read_fields
 from evaluation.protocols import PROTOCOLS, Kind, Over, Question, get_protocol
+from evaluation.protocols.answers.gold import compare_all, find_gold_problems
+from evaluation.protocols.answers.values import clean_value
 from evaluation.protocols.codebooks import CODEBOOKS, codebook_question, read_codebook
-from evaluation.protocols.gold import compare_all, find_gold_problems
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.kinds.choice import MAX_CHOICES
 from evaluation.protocols.kinds.scale import MAX_POINTS
-from evaluation.protocols.questions import find_question_problems
-from evaluation.protocols.values import clean_value
+from evaluation.protocols.requirements.questions import find_question_problems
 from tests.evaluation.protocols.test_protocol_values import STIMULUS, asking
 
 # --- which questions can be asked ---------------------------------------------------------------------------------

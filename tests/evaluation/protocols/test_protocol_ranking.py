@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem, get_protocol
+from evaluation.protocols.answers.trace import MAX_MOVES, known_moves, pasted_in, read_moves
 from evaluation.protocols.base import Question
-from evaluation.protocols.moves import MAX_MOVES, known_moves, pasted_in, read_moves
 
 RANKING = get_protocol("ranking")
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from evaluation.protocols import Kind, Question
-from evaluation.protocols.parts import parts_of
-from evaluation.protocols.values import clean_value
+from evaluation.protocols.answers.parts import parts_of
+from evaluation.protocols.answers.values import clean_value
 
 STIMULUS = {
     "arm": "all",

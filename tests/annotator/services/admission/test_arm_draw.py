@@ -11,7 +11,7 @@ from annotator.models import Assignment, Participant
 from annotator.selectors import ArmPlaces, people_needed
 from annotator.services.admission import arm_draw
 from annotator.services.admission.arm_draw import in_drawn_order
-from evaluation.dumps.header import read_header
+from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Study
 from evaluation.selectors import counting_judgments

@@ -22,7 +22,7 @@ from evaluation import hooks
 from evaluation.dumps import FileSource, export_to, import_dump
 from evaluation.forms import read_fields
 from evaluation.models import Judgment, Study
-from evaluation.protocols.entries import decisions, read_entry
+from evaluation.protocols.entries.sets import decisions, read_entry
 from evaluation.refusals import Refused
 from tests.annotator.services.people import ONE_ARM
 from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept

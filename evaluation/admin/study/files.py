@@ -1,0 +1,121 @@
+"""Files in and out: uploads and exports, which are jobs of the worker."""
+
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.urls import reverse
+
+from evaluation.admin.pages import page
+from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.study.forms import StudyFromFileForm, UploadForm
+from evaluation.dumps import FORMATS, formats_of
+from evaluation.models import Job, Status, Study
+from evaluation.refusals import Refused
+from evaluation.services.history import log_act
+from evaluation.services.jobs import begin_job, keep_upload, new_file
+from evaluation.tasks import enqueue_job
+
+
+def from_file(request: HttpRequest) -> HttpResponse:
+    """A new study made from a file; the uploader becomes its owner."""
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    form = StudyFromFileForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        parameters = {"title": data["title"], "protocol": data["protocol"]}
+        response = _begin_import(request, form, slug=data["slug"], parameters=parameters)
+        if response is not None:
+            return response
+    context = {"title": "New study from a file", "form": form, "button": "Upload and check"}
+    return page(request, "admin/upload.html", context, status=422 if form.is_bound else 200)
+
+
+@study_page("write", methods=FORM)
+def upload(request: HttpRequest, study: Study) -> HttpResponse:
+    """Items for a draft, instead of those it has."""
+    if study.is_frozen:
+        raise PermissionDenied("The items of a study that was launched are frozen.")
+    form = UploadForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
+    if request.method == "POST" and form.is_valid():
+        response = _begin_import(request, form, slug=study.slug, study=study)
+        if response is not None:
+            return response
+    context = {
+        "title": "Upload items",
+        "form": form,
+        "button": "Upload and check",
+        "replaces": study.items.count(),
+        "cancel": reverse("admin:evaluation_study_workbench", args=[study.pk]),
+    }
+    status = 422 if form.is_bound else 200
+    return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
+
+
+def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpResponse | None:
+    """On to the job's page; None, and the form says why, if it can't begin."""
+    file = form.cleaned_data["file"]
+    try:
+        kept = keep_upload(file.chunks())
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return None
+    try:
+        return _queued(request, kind=Job.Kind.IMPORT, file=kept, file_name=file.name, **job)
+    except Refused as refused:
+        (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
+        form.add_error(None, str(refused))
+        return None
+
+
+def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
+    begun = begin_job(by=request.user, **job)
+    if begun.study is not None:
+        what = begun.file_name if begun.kind == Job.Kind.IMPORT else begun.parameters.get("format", "")
+        log_act(study=begun.study, by=request.user, message=f"Began an {begun.kind}: {what}.")
+    enqueue_job(begun)
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
+
+
+@study_page(methods=FORM)
+def exports(request: HttpRequest, study: Study) -> HttpResponse:
+    """Starts exports and lists those there are."""
+    error = ""
+    if request.method == "POST":
+        offered = [each.key for each in formats_of(study)]
+        if not may(request, "view", study.pk) or request.POST.get("format") not in offered:
+            error = "Choose one of the formats."
+        else:
+            try:
+                return _begin_export(request, study, request.POST["format"])
+            except Refused as refused:
+                error = str(refused)
+    context = {
+        "title": "Exports",
+        "error": error,
+        "formats": [(each.key, each.label, each.about) for each in formats_of(study)],
+        "jobs": Job.objects.filter(study=study, kind=Job.Kind.EXPORT).select_related("by")[:20],
+        "days": settings.ASSAY_JOB_FILE_DAYS,
+        "judgments": study.judgments.exists(),
+        "draft": study.status == Status.DRAFT,
+    }
+    status = 422 if error else 200
+    return page(
+        request, "admin/evaluation/study/exports.html", context, study=study, tab="exports", status=status
+    )
+
+
+def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+    return _queued(
+        request,
+        kind=Job.Kind.EXPORT,
+        slug=study.slug,
+        study=study,
+        parameters={"format": format},
+        file=new_file(format),
+        file_name=f"{study.slug}.{FORMATS[format].suffix}",
+    )

@@ -1,0 +1,300 @@
+"""The forms in which a study is begun and its rules, arms, questions and texts are edited."""
+
+from typing import Any
+
+from django import forms
+
+from evaluation.admin.prose import Prose
+from evaluation.admin.study.question_options import NEW_FORMS, OptionsField
+from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, why_codes_are_fixed
+from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
+from evaluation.protocols import PROTOCOLS, Kind, Shown
+from evaluation.protocols.attributes import find_attribute_problems
+from evaluation.protocols.kinds import KINDS
+from evaluation.services import PAPER_ARMS
+
+ARMS: dict[str, tuple[str, Any]] = {
+    "plain": ("One arm, without context", PAPER_ARMS[:1]),
+    "contrast": ("Context contrast: three arms", PAPER_ARMS),
+    "context": ("One arm, with context throughout", PAPER_ARMS[2:]),
+}
+
+# What each text is for, in the order in which participants meet them.
+TEXTS = {
+    "consent": (
+        "Consent",
+        "The first page. What participants agree to; its version is kept with their consent.",
+    ),
+    "instructions": ("Instructions", "The page after consent: what to do, step by step."),
+    "guideline": (
+        "Guideline",
+        "How to judge. People read it beside every item, and judges are prompted with the same words.",
+    ),
+    "guideline_context": ("Guideline, with context", "Added to the guideline in arms that show a context."),
+    "thanks": ("Thanks", "The last page."),
+}
+
+SHOWN = {
+    Shown.ALWAYS: "in every arm",
+    Shown.WITH_CONTEXT: "in arms that show a context",
+    Shown.WITHOUT_CONTEXT: "in arms that show none",
+}
+
+
+class NewStudyForm(forms.ModelForm):
+    """A study begun from a protocol: its questions and texts are the protocol's, to be edited next."""
+
+    protocol = forms.ChoiceField(
+        choices=lambda: [(each.key, each.label) for each in PROTOCOLS.values()],
+        help_text="The kind of task. It brings its questions, its guideline and the analyses of the report.",
+    )
+    arms = forms.ChoiceField(
+        choices=[(key, label) for key, (label, _) in ARMS.items()],
+        initial="plain",
+        help_text="An arm says whether responses were generated with the context, and whether raters see it. "
+        "You can change arms on the next page.",
+    )
+
+    class Meta:
+        model = Study
+        fields = ("title", "slug", "protocol")
+        help_texts = {
+            "title": "What participants read above every page.",
+            "slug": "Stands in every address of the study; letters, digits and hyphens. It can't be changed later.",
+        }
+
+
+class LiveStudyForm(CodesForm, forms.ModelForm):
+    """What may change while a study is under way."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
+        super().__init__(*args, **kwargs)
+        if why_codes_are_fixed(self.instance):
+            # A disabled field keeps what is stored, whatever is sent.
+            for name in CODES:
+                self.fields[f"code_{name}"].disabled = True
+
+    @staticmethod
+    def initial_rules(study: Study) -> dict[str, Any]:
+        return CodesForm.initial_codes(study.completion_codes)
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        paid, lease = data.get("paid_minutes"), data.get("lease_minutes")
+        if paid and lease and lease < paid:
+            self.add_error("lease_minutes", "An item must be kept for at least the minutes that are paid.")
+        return data
+
+    def save(self, commit: bool = True) -> Any:
+        self.instance.completion_codes = self.codes_of(self.cleaned_data, self.instance.completion_codes)
+        return super().save(commit)
+
+    class Meta:
+        model = Study
+        fields = "__all__"  # noqa: DJ007 - the admin names the fields of each state of a study
+        labels = {
+            "asker": "Who asked",
+            "once_per": "Once per",
+            "arm_per": "Arm per",
+            "render_as": "Show responses as",
+            "lease_minutes": "Minutes an item is kept",
+            "redundancy": "Judgments per item",
+            "exact_times": "Export exact times",
+            "going_back": "Answers that can be revised",
+            "show_references": "Show references",
+            "revisions_in_all": "Revisions in all",
+            "revisions_per_day": "Revisions per day",
+            "revisions_anonymous": "Revisions per anonymous participant",
+        }
+        help_texts = {
+            "title": "What participants read above every page.",
+            "asker": "How screens name whoever asked the query, such as “Person X asked”.",
+            "seed": "Decides presentation orders and who gets what first. The same seed gives the same design.",
+            "once_per": "Whether a participant meets each query once, or each item once.",
+            "arm_per": "Whether one arm is drawn for all that a participant judges, or one for each item; always at "
+            "random, weighted by the arms' open slots.",
+            "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
+            "show_references": "Participants may open the human-written references of a query.",
+            "redundancy": "How many different people judge each item.",
+            "items_per_participant": "How many items one participant is asked to judge.",
+            "paid_minutes": "How long a visit is expected to take; pay is reckoned on it.",
+            "lease_minutes": "How long an item waits for its participant before somebody else may get it. Real work "
+            "takes up to four times its median.",
+            "going_back": "Of the items that they have submitted, until their visit ends.",
+            "pay": "Per participant who completes.",
+            "contact": "An e-mail address on every participant's page.",
+            "exact_times": "Exports carry exact times instead of the day.",
+            "revisions_in_all": "How often participants can ask a model for a revised draft, all of them together, "
+            "where entries are calibrated.",
+            "revisions_per_day": "The same within any 24 hours.",
+            "revisions_anonymous": "By one who came without a panel's id, and can come back as somebody else.",
+        }
+
+
+class StudyForm(StepsForm, LiveStudyForm):
+    """A draft's rules, all in fields of their own."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        systems = [(each.key, str(each)) for each in self.instance.systems.all()]
+        self.fields["baseline"] = forms.ChoiceField(
+            choices=[("", "none"), *systems],
+            required=False,
+            help_text="Expected win rates and length bias are against this system's responses.",
+        )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if data.get("arm_per") == ArmPer.ITEM and data.get("once_per") == OncePer.ITEM:
+            self.add_error(
+                "arm_per",
+                "An arm per item needs “once per query”: a query could be met again in another arm.",
+            )
+        return data
+
+    @staticmethod
+    def initial_rules(study: Study) -> dict[str, Any]:
+        return {**LiveStudyForm.initial_rules(study), **StepsForm.initial_steps(study.steps, study.skips)}
+
+    def save(self, commit: bool = True) -> Any:
+        self.instance.steps = self.steps_of(self.cleaned_data)
+        self.instance.skips = self.skips_of(self.cleaned_data)
+        return super().save(commit)
+
+    class Meta(LiveStudyForm.Meta):
+        pass
+
+
+class QuestionForm(forms.ModelForm):
+    """A question with its labels, scale or choices in fields of their own instead of JSON."""
+
+    shown = forms.ChoiceField(choices=[(key.value, label) for key, label in SHOWN.items()], label="Asked")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        question = self.instance
+        # What a new question is answered with is worded once its kind is known.
+        self.fields["options"] = OptionsField(question.kind or Kind.TEXT, question.options)
+        if question.pk is None:
+            self.fields["kind"] = forms.ChoiceField(choices=[(key, key) for key in KINDS])
+        else:
+            self.fields["kind"].disabled = True
+
+    def save(self, commit: bool = True) -> Any:
+        if self.instance.pk is None and (form := NEW_FORMS.get(self.cleaned_data["kind"])):
+            self.instance.options = {**self.instance.options, "form": form}
+        return super().save(commit)
+
+    class Meta:
+        model = Question
+        fields = ("key", "kind", "prompt", "help", "required", "shown", "options", "position")
+        widgets = {
+            "prompt": forms.TextInput(attrs={"class": "vLargeTextField"}),
+            "help": forms.TextInput(attrs={"class": "vLargeTextField"}),
+        }
+        help_texts = {
+            "key": "Names the answer's column in exports.",
+            "kind": "How it is answered and stored.",
+            "help": "A line under the question.",
+            "position": "Lower comes first.",
+        }
+
+
+class ValuesField(forms.CharField):
+    """A list of texts, a line each."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in (super().to_python(value) or "").splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return bool(self.to_python(data) != (initial or []))
+
+
+class AttributeForm(forms.ModelForm):
+    """An attribute with its values, a line each."""
+
+    values = ValuesField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5, "dir": "auto"}),
+        help_text="One value per line, in the order in which they are rated.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or {}
+        if {"key", "question", "values"} <= data.keys():
+            for problem in find_attribute_problems([data]):
+                self.add_error("values", str(problem).partition(": ")[2])
+        return data
+
+    class Meta:
+        model = Attribute
+        fields = ("key", "question", "values", "position")
+        widgets = {"question": forms.TextInput(attrs={"class": "vLargeTextField"})}
+        help_texts = {
+            "key": "Items name the attribute by it.",
+            "question": "What raters read above the values, and what the report calls the attribute.",
+            "position": "Lower comes first.",
+        }
+
+
+class TextForm(forms.ModelForm):
+    """One text; which one can't be changed."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        label, help_text = TEXTS.get(self.instance.key, (self.instance.key, ""))
+        # Of this form alone: the field's own label stands in the history for every text.
+        self["body"].label, self["body"].help_text = label, help_text
+
+    class Meta:
+        model = Text
+        fields = ("body",)
+        field_classes = {"body": Prose}
+        widgets = {"body": forms.Textarea(attrs={"rows": 8, "dir": "auto"})}
+
+
+class UploadForm(forms.Form):
+    """A file of items, in Assay's JSONL."""
+
+    file = forms.FileField(
+        help_text="Assay's JSONL: one item per line, as docs/formats.md describes. Every line is checked first; if "
+        "anything is wrong, nothing is changed and you read what and where."
+    )
+
+    def __init__(self, *args: Any, limit_mb: int, **kwargs: Any) -> None:
+        self.limit_mb = limit_mb
+        super().__init__(*args, **kwargs)
+
+    def clean_file(self) -> Any:
+        file = self.cleaned_data["file"]
+        if file.size > self.limit_mb * 1_000_000:
+            raise forms.ValidationError(f"The file is larger than {self.limit_mb} MB.")
+        return file
+
+
+class StudyFromFileForm(UploadForm):
+    """A new study, made from a file."""
+
+    slug = forms.SlugField(
+        max_length=80, help_text="Stands in every address of the study; letters, digits and hyphens."
+    )
+    title = forms.CharField(
+        max_length=200,
+        required=False,
+        help_text="What participants read above every page. Empty: as the file says.",
+    )
+    protocol = forms.ChoiceField(
+        required=False,
+        choices=lambda: [("", "as the file says"), *((each.key, each.label) for each in PROTOCOLS.values())],
+    )
+    field_order = ("file", "slug", "title", "protocol")
+
+    def clean_slug(self) -> str:
+        slug: str = self.cleaned_data["slug"]
+        if Study.objects.visible().filter(slug=slug).exists():
+            raise forms.ValidationError("There is a study of that slug already.")
+        return slug

@@ -1,0 +1,153 @@
+"""Launching, pausing, resuming, closing."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from evaluation import hooks
+from evaluation.admin.pages import Act, OptionalReasonForm, act_page, page, workbench_url
+from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.study.launch_design import frozen_items, study_design
+from evaluation.models import Job, Status, Study
+from evaluation.refusals import Refused, WrongState
+from evaluation.services import (
+    close_study,
+    launch_advice,
+    launch_cautions,
+    launch_problems,
+    launch_study,
+    pause_study,
+    resume_study,
+)
+from evaluation.services.history import log_act
+from evaluation.services.jobs import begin_job
+from evaluation.tasks import enqueue_job
+
+
+def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
+    """Of a draft what to think about first: a sentence, and the label and address of a page that mends it, if any."""
+    if study.status != Status.DRAFT:
+        return []
+    found = launch_advice(study, user)
+    return _with_ways(study, found)
+
+
+def cautions_on(study: Study) -> list[tuple[str, str, str]]:
+    """Of a study that was launched what it is not set up for, as `advice_on` gives it."""
+    found = (
+        [] if study.status == Status.DRAFT else [e for says in hooks.running_cautions for e in says(study)]
+    )
+    return _with_ways(study, found)
+
+
+def _with_ways(study: Study, found: Iterable[hooks.Advice]) -> list[tuple[str, str, str]]:
+    """Sentence, label and address (or empty) of where it can be mended."""
+    return [(e.text, e.label, reverse(e.url_name, args=[study.pk]) if e.url_name else "") for e in found]
+
+
+@study_page(methods=FORM)
+def launch(request: HttpRequest, study: Study) -> HttpResponse:
+    """The checklist and the design; confirming launches, in the request or in the worker, by size."""
+    problems: list[str] = []
+    cautions = launch_cautions(study) if study.status == Status.DRAFT else []
+    unconfirmed = request.method == "POST" and bool(cautions) and request.POST.get("confirmed") != "1"
+    if request.method == "POST":
+        if not may(request, "write", study.pk):
+            return HttpResponse("Only owners and editors can launch.", status=403)
+        try:
+            if not unconfirmed:
+                return _launch(request, study)
+        except Refused as refused:
+            problems = refused.problems
+    if study.status == Status.DRAFT and not problems:
+        problems = launch_problems(study)
+    job = Job.objects.filter(study=study, kind=Job.Kind.LAUNCH).first()
+    design = study_design(study)
+    context: dict[str, Any] = {
+        "title": "Launch",
+        "problems": problems[:200],
+        "more_problems": len(problems) - 200,
+        "advice": advice_on(study, request.user),
+        "cautions": cautions,
+        "unconfirmed": unconfirmed,
+        "design": design,
+        "pay": design.pay(study),
+        "draft": study.status == Status.DRAFT,
+        "job": job if job is not None and (job.is_active or job.state == Job.State.FAILED) else None,
+        "inline": frozen_items(study)[1] <= settings.ASSAY_LAUNCH_INLINE_ITEMS,
+    }
+    status = 422 if request.method == "POST" else 200
+    return page(
+        request, "admin/evaluation/study/launch.html", context, study=study, tab="workbench", status=status
+    )
+
+
+def _launch(request: HttpRequest, study: Study) -> HttpResponse:
+    n = study.items.count()
+    if n <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
+        launch_study(study)
+        log_act(study=study, by=request.user, message=f"Launched with {n:,} items.")
+        messages.success(request, f"{study.title} is live.")
+        return HttpResponseRedirect(workbench_url(study))
+    if problems := launch_problems(study):
+        raise Refused(*problems)
+    if study.status != Status.DRAFT:
+        raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
+    job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
+    log_act(study=study, by=request.user, message=f"Began to launch {n:,} items.")
+    enqueue_job(job)
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
+
+
+def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
+    move, said = act.pop("move"), act.pop("said")
+
+    def do(data: dict[str, Any]) -> str:
+        move(study)
+        return str(said)
+
+    back = workbench_url(study)
+    return act_page(request, study, Act(do=do, back=back, **act), tab="workbench")
+
+
+@study_page("write", methods=FORM)
+def pause(request: HttpRequest, study: Study) -> HttpResponse:
+    text = "Nobody gets a new item until you resume. Who has an item before them may finish it, and nothing is lost."
+    return _move(
+        request, study, title="Pause the study", text=text, button="Pause", move=pause_study, said="Paused."
+    )
+
+
+@study_page("write", methods=FORM)
+def resume(request: HttpRequest, study: Study) -> HttpResponse:
+    return _move(
+        request,
+        study,
+        title="Resume the study",
+        text="Participants get items again.",
+        button="Resume",
+        form=OptionalReasonForm,
+        move=resume_study,
+        said="Resumed.",
+    )
+
+
+@study_page("write", methods=FORM)
+def close(request: HttpRequest, study: Study) -> HttpResponse:
+    text = (
+        "The study ends: nobody enters any more, and it can't be opened again. Judgments and the report stay."
+    )
+    return _move(
+        request,
+        study,
+        title="Close the study for good",
+        text=text,
+        button="Close it",
+        danger=True,
+        move=close_study,
+        said="Closed.",
+    )

@@ -1,0 +1,303 @@
+"""How a question is answered, in real fields: what a question keeps as JSON in its options."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.base import ABOUT, FORM, default_over, stored
+from evaluation.protocols.kinds import KINDS
+from evaluation.protocols.requirements.questions import find_question_problems
+
+OVERS = {
+    Over.ITEM: "the whole item, once",
+    Over.RESPONSE: "each response",
+    Over.FOLLOW_UP: "each follow-up question",
+    Over.FOLLOW_UP_RESPONSE: "each follow-up question and response",
+    Over.VALUE: "each possible answer of the follow-up questions",
+    Over.CHOICE: "its own choices, of which several may hold",
+}
+SEPARATOR = "|"
+LINES = "value | label | meaning, a line each, in the order of the form; label and meaning may be left out"
+POINT_LINES = "value | label | meaning, a line for each point that has a label"
+# What a new question of a kind starts with, so that it can be asked at once.
+NEW_FORMS: dict[str, dict[str, Any]] = {
+    Kind.SCALE: {"over": "response", "low": 1, "high": 5},
+    Kind.CHOICE: {"choices": ["a", "b"]},
+    Kind.RANKING: {"ties": False},
+}
+Options = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One field: how it reads the options, and how it changes them."""
+
+    label: str
+    field: Callable[[], forms.Field]
+    read: Callable[[Options], Any]
+    write: Callable[[Options, Any], None]
+
+
+def label_part(key: str, label: str) -> Part:
+    def write(options: Options, value: Any) -> None:
+        options.pop(key, None)
+        if text := (value or "").strip():
+            options[key] = text
+
+    return Part(
+        label,
+        lambda: forms.CharField(max_length=120, required=False),
+        lambda options: options.get(key, ""),
+        write,
+    )
+
+
+def form_part(key: str, label: str, field: Callable[[], forms.Field], default: Any = None) -> Part:
+    """One entry of what is no label; an empty field leaves it out."""
+
+    def write(options: Options, value: Any) -> None:
+        form = dict(options.get(FORM) or {})
+        given = default if value in (None, "") else value
+        if given == form.get(key, default):
+            return
+        form.pop(key, None)
+        if given != default:
+            form[key] = given
+        options.pop(FORM, None)
+        if form:
+            options[FORM] = form
+
+    return Part(label, field, lambda options: (options.get(FORM) or {}).get(key, default), write)
+
+
+def number_part(key: str, label: str) -> Part:
+    return form_part(key, label, Number)
+
+
+def over_part(key: str) -> Part:
+    kind = KINDS[key]
+    choices = [(over.value, text) for over, text in OVERS.items() if over in kind.overs]
+    default = default_over(key).value
+    return form_part("over", "Asked of", lambda: forms.ChoiceField(choices=choices, required=False), default)
+
+
+def grade_part(number: int) -> Part:
+    """The words of a grade, the same for either response: they follow its name."""
+    return label_part(str(number), f"Words for grade {number}, after the response's name")
+
+
+def tick_part(key: str, label: str) -> Part:
+    return form_part(key, label, lambda: forms.BooleanField(required=False), False)
+
+
+class Number(forms.FloatField):
+    """Whole numbers stay whole: 3, not 3.0."""
+
+    def __init__(self) -> None:
+        super().__init__(required=False, widget=forms.NumberInput(attrs={"step": "any", "class": "narrow"}))
+
+    def to_python(self, value: Any) -> Any:
+        number = super().to_python(value)
+        return int(number) if number is not None and number.is_integer() else number
+
+
+def _lines_of(options: Options, values: list[str]) -> str:
+    rows = []
+    for value in values:
+        cells = [value, str(options.get(value) or ""), str(options.get(ABOUT + value) or "")]
+        while not cells[-1]:
+            cells.pop()
+        rows.append(f" {SEPARATOR} ".join(cells))
+    return "\n".join(rows)
+
+
+def _worded(options: Options) -> list[str]:
+    """The values that have a label or a meaning, numbers in their order."""
+    names = {key.removeprefix(ABOUT) for key, text in options.items() if isinstance(text, str)}
+    return sorted(names, key=lambda name: (_as_number(name), name))
+
+
+def _as_number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("inf")
+
+
+def _write_lines(options: Options, text: Any) -> list[str]:
+    """Replaces all labels and meanings by those of the lines; returns the values in their order."""
+    for key in [key for key, each in options.items() if isinstance(each, str)]:
+        del options[key]
+    values = []
+    for line in (text or "").splitlines():
+        if not line.strip():
+            continue
+        value, label, meaning = ([cell.strip() for cell in line.split(SEPARATOR, 2)] + ["", ""])[:3]
+        values.append(value)
+        options.update({key: each for key, each in ((value, label), (ABOUT + value, meaning)) if each})
+    return values
+
+
+def _prose(rows: int) -> Callable[[], forms.Field]:
+    return lambda: forms.CharField(
+        required=False, strip=False, widget=forms.Textarea(attrs={"rows": rows, "dir": "auto"})
+    )
+
+
+def _read_choices(options: Options) -> str:
+    return _lines_of(options, [str(each) for each in (options.get(FORM) or {}).get("choices", [])])
+
+
+def _write_choices(options: Options, text: Any) -> None:
+    values = _write_lines(options, text)
+    form = {**(options.get(FORM) or {}), "choices": values}
+    # What is no choice any more is in no group; a new one is in none until somebody says so.
+    groups = {value: group for value, group in (form.pop("groups", None) or {}).items() if value in values}
+    options[FORM] = {**form, "groups": groups} if groups else form
+
+
+def _write_points(options: Options, text: Any) -> None:
+    values = _write_lines(options, text)
+    form = options.get(FORM) or {}
+    low, high = form.get("low"), form.get("high")
+    for value in values:
+        number = _as_number(value)
+        inside = low is None or high is None or low >= high or low <= number <= high
+        if not inside or stored(number) != value:
+            raise ValidationError(f"{value} is no point of the scale from {low} to {high}.")
+
+
+POINTS = Part(
+    f"Points: {POINT_LINES}", _prose(4), lambda options: _lines_of(options, _worded(options)), _write_points
+)
+CHOICES = Part(f"Choices: {LINES}", _prose(6), _read_choices, _write_choices)
+TIE = label_part("tie", "Label of the tie")
+GRADED = [("", "which one is better"), *((points, f"by how much, {points} points") for points in (5, 7))]
+GRADES = form_part(
+    "points",
+    "Asks",
+    lambda: forms.TypedChoiceField(choices=GRADED, coerce=int, empty_value=None, required=False),
+)
+BETTER = [("", "not said: the higher"), ("higher", "the higher"), ("lower", "the lower")]
+DIRECTION = form_part(
+    "direction",
+    "Better end, without an ideal",
+    lambda: forms.ChoiceField(choices=BETTER, required=False),
+)
+YES_NO = (label_part("1", "Label of yes"), label_part("0", "Label of no"))
+
+
+def parts_of_kind(kind: str, before: Options) -> tuple[Part, ...]:
+    """The fields of a kind of question."""
+    form = before.get(FORM) or {}
+    match kind:
+        case Kind.PREFERENCE:
+            # Where ties are ruled out, there is nothing to label.
+            ties = () if form.get("ties") is False else (TIE,)
+            return (
+                *ties,
+                GRADES,
+                *(grade_part(number) for number in range(1, form.get("points", 1) // 2 + 1)),
+            )
+        case Kind.SCALE:
+            limits = (
+                ("low", "From"),
+                ("high", "To"),
+                ("step", "Step (1)"),
+                ("ideal", "Ideal, if it has one"),
+            )
+            return (over_part(Kind.SCALE), *(number_part(*each) for each in limits), POINTS, DIRECTION)
+        case Kind.CHECKLIST:
+            if form.get("over") == Over.CHOICE:
+                return (CHOICES,)
+            return (*YES_NO, over_part(Kind.CHECKLIST), tick_part("flag", "One box to tick"))
+        case Kind.CHOICE:
+            return (CHOICES,)
+        case Kind.RANKING:
+            return (tick_part("ties", "Equals are allowed"),)
+        case _:
+            return (over_part(kind),) if len(KINDS[kind].overs) > 1 else ()
+
+
+class OptionsWidget(forms.MultiWidget):
+    """One field per part, each inside its own label."""
+
+    def __init__(self, parts: tuple[Part, ...], widgets: list[forms.Widget]) -> None:
+        self.parts = parts
+        super().__init__(widgets)
+
+    def decompress(self, value: Any) -> list[Any]:
+        given = dict(value) if isinstance(value, Mapping) else {}
+        return [part.read(given) for part in self.parts]
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        shown = self.get_context(name, value, attrs)["widget"]["subwidgets"]
+        fields = (
+            (
+                "tall" if isinstance(widget, forms.Textarea) else "short",
+                part.label,
+                widget.render(each["name"], each["value"], each["attrs"], renderer),
+            )
+            for part, widget, each in zip(self.parts, self.widgets, shown, strict=True)
+        )
+        return format_html('<span class="labels">{}</span>', _labels(fields) or "none")
+
+
+def _labels(fields: Any) -> SafeString:
+    return format_html_join("", '<label class="{}">{} {}</label>', fields)
+
+
+class OptionsField(forms.MultiValueField):
+    """A question's options; what its kind has no field for stays as it is."""
+
+    def __init__(self, kind: str, before: Mapping[str, Any]) -> None:
+        self.kind, self.before = kind, dict(before)
+        self.keys = parts_of_kind(kind, self.before)
+        fields = [part.field() for part in self.keys]
+        super().__init__(
+            fields,
+            widget=OptionsWidget(self.keys, [field.widget for field in fields]),
+            required=False,
+            require_all_fields=False,
+            label="Answered",
+        )
+        self.initial = self.before
+
+    def compress(self, data_list: list[Any]) -> Options:
+        options = dict(self.before)
+        for part, value in zip(self.keys, data_list or [None] * len(self.keys), strict=False):
+            part.write(options, value)
+        if self.kind:
+            problems = find_question_problems(Question("", self.kind, "", options=options))
+            if problems:
+                raise ValidationError([str(problem).partition(": ")[2] for problem in problems])
+        return options
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.clean(data) != (initial if isinstance(initial, dict) else {}))
+        except ValidationError:
+            return True
+
+
+def wording(question: Mapping[str, Any]) -> dict[str, str]:
+    """The labels and meanings of a compiled question that a revision may change, each with what it is called."""
+    called = {
+        "tie": "label of the tie",
+        **({"1": "label of yes", "0": "label of no"} if question["kind"] == Kind.CHECKLIST else {}),
+        **(
+            {str(n): f"words for grade {n}" for n in (1, 2, 3)} if question["kind"] == Kind.PREFERENCE else {}
+        ),
+    }
+    return {
+        key: called.get(key)
+        or (f"meaning of {key.removeprefix(ABOUT)}" if key.startswith(ABOUT) else f"label of {key}")
+        for key, text in question["options"].items()
+        if isinstance(text, str)
+    }

@@ -1,0 +1,61 @@
+"""The resolver's study, derived from what several calibrators made of the same queries."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.admin.models import ADDITION
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+
+from evaluation.admin.pages import Act, OptionalReasonForm, act_page, workbench_url
+from evaluation.admin.rights import FORM, study_page
+from evaluation.models import Study
+from evaluation.services.history import log_act
+from evaluation.services.studies.resolver import derive_resolver, has_entries
+
+TEXT = (
+    "Makes a draft out of the sets that count, with an item for each query that two calibrators or more have judged. "
+    "Its items show their sets beside each other, and one person settles each. Questions, texts and members are those "
+    "of this study; training, qualification and attention checks are left out. Look the draft over, then launch it."
+)
+
+
+class ResolverForm(OptionalReasonForm):
+    """How the draft is called."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, help_text="Part of its addresses.")
+    field_order = ("title", "slug", "reason")
+
+
+def can_be_resolved(study: Study) -> bool:
+    """Whether it was launched and asks for sets of entries."""
+    latest = study.revisions.order_by("-number").first()
+    return latest is not None and has_entries(latest.spec)
+
+
+@study_page("write", methods=FORM)
+def resolve(request: HttpRequest, study: Study) -> HttpResponse:
+    if not can_be_resolved(study):
+        raise PermissionDenied(
+            "Only a study of condition-answer-citation entries that was launched can be resolved."
+        )
+    made: list[Study] = []
+
+    def do(data: dict[str, Any]) -> str:
+        derived = derive_resolver(study, slug=data["slug"], title=data["title"])
+        log_act(study=derived.study, by=request.user, message=f"Derived from {study.title}.", flag=ADDITION)
+        made.append(derived.study)
+        return f"Derived the resolver's study. {derived}"
+
+    act = Act(
+        title="Derive the resolver's study",
+        text=TEXT,
+        button="Make the draft",
+        form=ResolverForm,
+        initial={"title": f"{study.title}: resolving"[:200], "slug": f"{study.slug}-resolving"[:80]},
+        do=do,
+        back=workbench_url(study),
+        then=lambda: workbench_url(made[0]),
+    )
+    return act_page(request, study, act, tab="workbench")

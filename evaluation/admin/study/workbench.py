@@ -1,0 +1,106 @@
+"""The workbench: one calm page per study that says where it stands and what comes next."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+
+from evaluation import hooks
+from evaluation.admin.pages import page
+from evaluation.admin.rights import may, study_page
+from evaluation.admin.study.launch import advice_on, cautions_on
+from evaluation.admin.study.launch_design import study_design
+from evaluation.admin.study.resolver import can_be_resolved
+from evaluation.facts import Fact
+from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
+from evaluation.selectors import counting_judgments, judgments_left_out, standing_exclusions
+from evaluation.services import launch_problems
+
+SHOWN = 8
+
+
+@study_page()
+def workbench(request: HttpRequest, study: Study) -> HttpResponse:
+    judged = counting_judgments(study).count()
+    draft = study.status == Status.DRAFT
+    problems = launch_problems(study) if draft else []
+    context: dict[str, Any] = {
+        "title": study.title,
+        "hide_title": True,
+        "facts": _facts(study, judged),
+        "step": _next_step(study, problems, judged),
+        "acts": _acts(study) if may(request, "write", study.pk) else [],
+        "draft": draft,
+        "problems": problems[:SHOWN],
+        "more_problems": len(problems) - SHOWN,
+        "advice": advice_on(study, request.user),
+        "cautions": cautions_on(study),
+        "design": study_design(study) if draft else None,
+        "judged": judged,
+        "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
+        "panels": [(panel.label, reverse(panel.url_name, args=[study.slug])) for panel in hooks.panels],
+        "flags": _flags(study),
+        "jobs": Job.objects.filter(study=study).select_related("by")[:5],
+        "exclusions": standing_exclusions(study)
+        .select_related("rater", "judgment__rater", "judgment__item", "by")
+        .order_by("-pk")[:SHOWN],
+        "revisions": list(study.revisions.order_by("-number").values("number", "spec_hash", "created_at")),
+    }
+    return page(request, "admin/evaluation/study/workbench.html", context, study=study, tab="workbench")
+
+
+def _flags(study: Study) -> Any:
+    return ItemFlag.objects.filter(item__study=study).select_related("item", "rater").order_by("-pk")[:SHOWN]
+
+
+def _facts(study: Study, judged: int) -> list[Fact]:
+    items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).count()
+    left_out = judgments_left_out(study)
+    reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
+    return [
+        Fact("Items", f"{items:,}", f"{study.redundancy} judgments wanted of each"),
+        Fact("Judgments", f"{judged:,}", f"that count; people are to give {items * study.redundancy:,}"),
+        Fact("Left out", f"{sum(left_out.values()):,}", reasons or "every judgment counts"),
+    ]
+
+
+def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str, str]:
+    """A sentence, and the button under it with its address; both empty where there is nothing to press."""
+    if study.launching_since is not None:
+        return (
+            "The study is being launched. Its items are being frozen and places dealt.",
+            "Watch",
+            _url(study, "launch"),
+        )
+    if study.status == Status.DRAFT:
+        if not study.items.exists():
+            return "Next: upload the items that are to be judged.", "Upload items", _url(study, "upload")
+        if problems:
+            return "A few things keep this draft from being launched.", "", ""
+        return (
+            "Everything a launch needs is there. Preview a few items, then launch.",
+            "Launch",
+            _url(study, "launch"),
+        )
+    if study.status == Status.PAUSED:
+        return "Paused: nobody gets new items; who has one may finish it.", "Resume", _url(study, "resume")
+    report = reverse("analytics:study-report", args=[study.slug])
+    if study.status == Status.LIVE:
+        text = "Live: participants can enter at the link below."
+        return (text, "Open the report", report) if judged else (text, "", "")
+    return "Closed.", *(("Open the report", report) if judged else ("", ""))
+
+
+def _acts(study: Study) -> list[tuple[str, str]]:
+    names: dict[str, tuple[tuple[str, str], ...]] = {
+        Status.DRAFT: (("Upload items", "upload"), ("Delete the draft", "delete")),
+        Status.LIVE: (("Pause", "pause"), ("Revise texts", "revise"), ("Close", "close")),
+        Status.PAUSED: (("Revise texts", "revise"), ("Close", "close")),
+        Status.CLOSED: (),
+    }
+    resolve = (("Derive the resolver's study", "resolve"),) if can_be_resolved(study) else ()
+    return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve)]
+
+
+def _url(study: Study, name: str) -> str:
+    return reverse(f"admin:evaluation_study_{name}", args=[study.pk])

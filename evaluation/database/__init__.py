@@ -1,0 +1,1 @@
+"""Fast ways to and from the database: compiled statements and whole columns."""

@@ -1,0 +1,161 @@
+"""A study as a table: one row per answer. What CSV and Parquet hold, and how each writes it."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from datetime import UTC
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from evaluation.dumps.exports.stored_study import StoredAnswer, StoredItem, StoredJudgment, StoredStudy
+from evaluation.models import Study
+from evaluation.protocols import Kind
+from evaluation.protocols.entries.sets import read_entry
+
+Row = tuple[Any, ...]
+
+COLUMNS: dict[str, pa.DataType] = {
+    "study": pa.string(),
+    "study_hash": pa.string(),
+    "revision": pa.int32(),
+    "arm": pa.string(),
+    "item": pa.string(),
+    "stimulus_hash": pa.string(),
+    "role": pa.string(),
+    "query": pa.string(),
+    "category": pa.string(),
+    "rater": pa.string(),
+    "rater_kind": pa.string(),
+    "rater_source": pa.string(),
+    "rater_label": pa.string(),
+    "rater_model": pa.string(),
+    "rater_in_figures": pa.bool_(),
+    "replicate": pa.int32(),
+    "outcome": pa.string(),
+    "shown": pa.string(),
+    "question": pa.string(),
+    "kind": pa.string(),
+    "part": pa.string(),
+    "system": pa.string(),
+    "number": pa.float64(),
+    "label": pa.string(),
+    "text": pa.string(),
+    "duration_s": pa.float64(),
+    "visible_s": pa.float64(),
+    "day": pa.date32(),
+    "judged_at": pa.timestamp("us", tz="UTC"),
+    "surplus": pa.bool_(),
+    "excluded": pa.string(),
+}
+SCHEMA = pa.schema(list(COLUMNS.items()))
+
+# A spreadsheet runs a cell that starts like this as a formula; the last four are full-width forms of the first.
+FORMULA_STARTS = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+ROWS_PER_GROUP = 20_000
+TEXT_PER_GROUP = 16_000_000
+NO_ANSWER = StoredAnswer("", "", "", None, None, None)
+
+
+def tidy_rows(stored: StoredStudy) -> Iterator[tuple[list[Row], int]]:
+    """Rows by chunk, each with the number of items done by then."""
+    study, done = stored.study, 0
+    for chunk in stored.chunks():
+        done += len(chunk)
+        yield [row for item in chunk for row in _item_rows(study, item)], done
+
+
+def _item_rows(study: Study, item: StoredItem) -> Iterator[Row]:
+    systems = {response["part"]: response["system"] for response in item.stimulus["responses"]}
+    query = item.stimulus["query"]
+    for judgment in item.judgments:
+        rater = judgment.rater
+        head = (
+            study.slug, study.study_hash, judgment.revision, item.stimulus["arm"], item.key, item.stimulus_hash,
+            item.role, query["key"], query["category"], rater.pseudonym, rater.kind, rater.source, rater.label,
+            str(rater.about.get("model", "")), rater.in_figures,
+            judgment.replicate, judgment.outcome, judgment.shown,
+        )  # fmt: skip
+        tail = _tail(judgment, study.exact_times)
+        for answer in judgment.answers or (NO_ANSWER,):
+            yield (
+                *head, answer.question, answer.kind, answer.part, _system(answer, systems),
+                answer.number, answer.label, answer.text, *tail,
+            )  # fmt: skip
+
+
+def _tail(judgment: StoredJudgment, exact_times: bool) -> Row:
+    moment = judgment.judged_at and judgment.judged_at.astimezone(UTC)
+    return (
+        _seconds(judgment.duration_ms),
+        _seconds(judgment.visible_ms),
+        moment and moment.date(),
+        moment if exact_times else None,
+        judgment.surplus,
+        "; ".join(reason for reason in (judgment.rater.excluded, judgment.excluded) if reason),
+    )
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _system(answer: StoredAnswer, systems: dict[str, str]) -> str:
+    """Of the response that the part names (`f1.r2`), of the one that was preferred, or of the one drafted set that an
+    entry came from."""
+    if answer.kind == Kind.ENTRIES:
+        drafts = {origin.partition(".")[0] for origin in read_entry(answer.text or "")["origins"]}
+        return systems.get(drafts.pop(), "") if len(drafts) == 1 else ""
+    for name in (*answer.part.split("."), answer.label):
+        if name in systems:
+            return systems[name]
+    return ""
+
+
+def write_csv(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
+    text = io.TextIOWrapper(out, encoding="utf-8", newline="", write_through=True)
+    try:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for rows in chunks:
+            writer.writerows([_cell(value) for value in row] for row in rows)
+        text.flush()
+    finally:
+        text.detach()  # the caller closes what it opened
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value
+
+
+def write_parquet(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
+    with pq.ParquetWriter(out, SCHEMA, compression="zstd") as writer:
+        for rows in _groups(chunks):
+            writer.write_batch(_record_batch(rows))
+
+
+def _groups(chunks: Iterable[list[Row]]) -> Iterator[list[Row]]:
+    """The rows dealt into row groups that end at so many rows or so much text."""
+    at = list(COLUMNS).index("text")
+    group: list[Row] = []
+    text = 0
+    for rows in chunks:
+        for row in rows:
+            group.append(row)
+            text += len(row[at] or "")
+            if len(group) >= ROWS_PER_GROUP or text >= TEXT_PER_GROUP:
+                yield group
+                group, text = [], 0
+    if group:
+        yield group
+
+
+def _record_batch(rows: list[Row]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(values, type=kind) for values, kind in zip(columns, COLUMNS.values(), strict=True)]
+    return pa.record_batch(arrays, schema=SCHEMA)

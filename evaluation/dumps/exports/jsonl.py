@@ -1,0 +1,214 @@
+"""A study as lines of the dump format, which `import_study` reads back to an equal study.
+
+Keys are sorted, and nothing depends on when or where the export ran, so that exporting what was read back gives
+the same bytes.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC
+from typing import Any
+
+import orjson
+from django.db.models import Exists, OuterRef, Q
+
+from evaluation.dumps.exports.stored_study import StoredItem, StoredJudgment, StoredStudy
+from evaluation.dumps.imports.items import complete_follow_ups, default_response_context, default_response_key
+from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
+from evaluation.protocols import Kind
+from evaluation.protocols.entries.sets import read_entry, read_set, write_set
+from evaluation.services.studies.compilation import compile_spec, query_content
+
+OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
+RULES = (
+    "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
+    "completion_codes", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
+)  # fmt: skip
+
+
+def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
+    """Lines, each with the number of items written by then."""
+    study = stored.study
+    specs = list(study.revisions.order_by("number").values_list("spec", flat=True)) or [compile_spec(study)]
+    arms = {arm["key"]: arm for arm in specs[-1]["arms"]}
+    drafts = study.protocol_object.drafts_entries
+    yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
+    done = 0
+    for chunk in stored.chunks():
+        given = _response_contexts(stored, chunk)
+        for item in chunk:
+            record = item_record(
+                item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
+            )
+            done += 1
+            yield orjson.dumps(record, option=OPTIONS), done
+
+
+def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    rules = {name: getattr(study, name) for name in RULES}
+    systems = sorted(study.systems.all(), key=lambda system: system.key)
+    record = {
+        "assay": 1,
+        "slug": study.slug,
+        # What the study becomes when it is read back; its crowd does not travel with it.
+        "status": Status.CLOSED if study.is_frozen else Status.DRAFT,
+        "spec": specs[0],
+        "rules": {**rules, "pay": None if study.pay is None else str(study.pay)},
+        "systems": [
+            {"key": system.key, "label": system.label, "family": system.family, "kind": system.kind}
+            for system in systems
+        ],
+    }
+    if len(specs) > 1:
+        record["later_specs"] = list(specs[1:])
+    if study.study_hash:
+        record["study_hash"] = study.study_hash
+    if study.simulated:
+        record["simulated"] = True
+    if raters := _rater_records(study):
+        record["raters"] = raters
+    if queries := _unused_queries(study):
+        record["queries"] = queries
+    return record
+
+
+def _unused_queries(study: Study) -> list[dict[str, Any]]:
+    """The queries that no item is about; the others stand on their items' lines."""
+    unused = study.queries.filter(items__isnull=True).order_by("pk")
+    return [query_content(query) for query in unused.iterator()]
+
+
+def _rater_records(study: Study) -> list[dict[str, Any]]:
+    """What is known of raters beside their judgments, of those that have some."""
+    judged = Exists(Judgment.objects.filter(rater=OuterRef("pk")))
+    known = study.raters.filter(Q(in_figures=False) | ~Q(about={})).filter(judged)
+    records = []
+    for pseudonym, in_figures, about in known.order_by("pseudonym").values_list(
+        "pseudonym", "in_figures", "about"
+    ):
+        facts = {"in_figures": None if in_figures else False, "about": about or None}
+        records.append({"rater": pseudonym, **{k: v for k, v in facts.items() if v is not None}})
+    return records
+
+
+ResponseContexts = dict[str, dict[str, Any]]
+
+
+def _response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
+    """Per item and response key: the context that the response was given, where it was given one."""
+    links = ItemResponse.objects.filter(item__in=[item.pk for item in chunk], response__context__isnull=False)
+    rows = list(links.values_list("item_id", "response__key", "response__context_id"))
+    contexts = Context.objects.in_bulk({context for _, _, context in rows if context is not None})
+    given: dict[int, ResponseContexts] = {}
+    for item, key, pk in rows:
+        if pk is not None:
+            context = stored.context(contexts[pk])
+            given.setdefault(item, {})[key] = _context_record(context)
+    return given
+
+
+def _context_record(context: dict[str, Any]) -> dict[str, Any]:
+    return {"key": context["key"], "follow_ups": complete_follow_ups(context["follow_ups"])}
+
+
+def item_record(
+    item: StoredItem, arm: dict[str, Any], given: ResponseContexts, exact_times: bool, *, drafts: bool
+) -> dict[str, Any]:
+    """`drafts`: the responses are sets of entries."""
+    stimulus, context = item.stimulus, item.context
+    record: dict[str, Any] = {
+        "key": item.key,
+        "arm": arm["key"],
+        "role": item.role,
+        "query": stimulus["query"],
+        "context": context and _context_record(context),
+        "responses": [
+            _text_record(response["text"], drafts)
+            | _response_record(response, arm, context, given.get(response["key"]))
+            for response in stimulus["responses"]
+        ],
+    }
+    optional = {
+        "clarifying_question": stimulus["clarifying_question"] or None,
+        "gold": item.gold,
+        "withdrawn": item.withdrawn or None,
+        "start_order": item.start_order,
+        "stimulus_hash": item.stimulus_hash or None,
+        "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
+    }
+    record.update((name, value) for name, value in optional.items() if value is not None)
+    return record
+
+
+def _text_record(text: str, drafts: bool) -> dict[str, Any]:
+    """A response's text, as entries where reading them back gives the same text."""
+    if drafts and write_set(entries := read_set(text)) == text:
+        return {"entries": [{name: value for name, value in each.items() if value} for each in entries]}
+    return {"text": text}
+
+
+def _response_record(
+    response: dict[str, Any], arm: dict[str, Any], item_context: Any, given: dict[str, Any] | None
+) -> dict[str, Any]:
+    record: dict[str, Any] = {"system": response["system"]}
+    given_key = given["key"] if given else None
+    item_key = item_context["key"] if item_context else None
+    if response["key"] != default_response_key(response["system"], given_key):
+        record["key"] = response["key"]
+    if given_key != default_response_context(arm, item_key):
+        record["context"] = given_key if given is None or given_key == item_key else given
+    return record
+
+
+def judgment_record(judgment: StoredJudgment, exact_times: bool) -> dict[str, Any]:
+    """A judgment without what it has by default."""
+    rater = judgment.rater
+    optional = {
+        "label": rater.label or None,
+        "source": None if rater.source == Rater.Source.IMPORTED else rater.source,
+        "replicate": judgment.replicate or None,
+        "revision": None if judgment.revision == 1 else judgment.revision,
+        "outcome": None if judgment.outcome == Outcome.OK else judgment.outcome,
+        "shown": judgment.shown.split(",") if judgment.shown else None,
+        "answers": answers_record(judgment) or None,
+        "duration_ms": judgment.duration_ms,
+        "visible_ms": judgment.visible_ms,
+        "surplus": judgment.surplus or None,
+        "excluded": _exclusions(judgment),
+        "trace": judgment.trace or None,
+    }
+    if judgment.judged_at is not None:
+        moment = judgment.judged_at.astimezone(UTC)
+        optional["judged_at" if exact_times else "day"] = (
+            moment.isoformat() if exact_times else moment.date().isoformat()
+        )
+    present = {name: value for name, value in optional.items() if value is not None}
+    return {"rater": rater.pseudonym, "kind": rater.kind, **present}
+
+
+def _exclusions(judgment: StoredJudgment) -> Any:
+    reasons = (("rater", judgment.rater.excluded), ("judgment", judgment.excluded))
+    standing = [{"scope": scope, "reason": reason} for scope, reason in reasons if reason]
+    return standing if len(standing) > 1 else standing[0] if standing else None
+
+
+def answers_record(judgment: StoredJudgment) -> dict[str, Any]:
+    """The answers in the shape that a protocol's `clean` takes, derived from what kind of value each holds."""
+    record: dict[str, Any] = {}
+    for answer in judgment.answers:
+        if answer.kind == Kind.ENTRIES:
+            record.setdefault(answer.question, []).append(read_entry(answer.text or ""))
+            continue
+        value: Any = answer.text if answer.text is not None else answer.label
+        if answer.number is not None:
+            number = _plain(answer.number)
+            value = number if value is None else {"label": value, "number": number}
+        if answer.part:
+            record.setdefault(answer.question, {})[answer.part] = value
+        else:
+            record[answer.question] = value
+    return record
+
+
+def _plain(number: float) -> float | int:
+    """Whole numbers without a fraction, as people write them."""
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number

@@ -1,0 +1,193 @@
+"""A study as it stands in the database, item by item with its judgments, in chunks of bounded size."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count
+
+from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
+from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
+from evaluation.services.studies.compilation import compile_spec, compile_stimulus
+from evaluation.services.studies.freeze import with_parts
+
+# Judgments held at once; an item with more of them is still read whole.
+MAX_JUDGMENTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRater:
+    # The reason of a standing exclusion, or empty.
+    excluded: str
+    pseudonym: str
+    kind: str
+    source: str
+    label: str
+    in_figures: bool
+    # What is known of a judge: its model and how it was asked.
+    about: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    question: str
+    kind: str
+    part: str
+    number: float | None
+    label: str | None
+    text: str | None
+
+
+@dataclass(slots=True)
+class StoredJudgment:
+    rater: StoredRater
+    revision: int
+    excluded: str
+    replicate: int
+    outcome: str
+    shown: str
+    surplus: bool
+    duration_ms: int | None
+    visible_ms: int | None
+    judged_at: datetime | None
+    trace: dict[str, Any]
+    answers: list[StoredAnswer] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class StoredItem:
+    pk: int
+    key: str
+    role: str
+    gold: Any
+    withdrawn: bool
+    start_order: int | None
+    # Of a draft: compiled now, without rendering, and without a hash.
+    stimulus: dict[str, Any]
+    stimulus_hash: str
+    # Key and follow-up questions, as `StoredStudy.context` has them.
+    context: dict[str, Any] | None
+    judgments: list[StoredJudgment] = field(default_factory=list)
+
+
+class StoredStudy:
+    """Reads a study's items in their order. Raters are kept once seen, everything else is of the chunk."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        # Eight bytes per item, so that the order needs no cursor held open beside the other queries.
+        pks = Item.objects.filter(study=study).order_by("position", "pk").values_list("pk", flat=True)
+        self.pks = array("q", pks.iterator())
+        frozen = study.revisions.order_by("-number").values_list("spec", flat=True).first()
+        self._frozen = frozen is not None
+        self._attributes = attributes_of(frozen or compile_spec(study))
+        self._raters: dict[int, StoredRater] = {}
+        self._revisions = dict(study.revisions.values_list("pk", "number"))
+        excluded = Exclusion.objects.filter(study=study, undone_at=None, rater__isnull=False)
+        self._excluded_raters = dict(excluded.values_list("rater_id", "reason"))
+
+    def chunks(self) -> Iterator[list[StoredItem]]:
+        size = settings.ASSAY_BATCH_SIZE
+        for at in range(0, len(self.pks), size):
+            for pks in self._split(self.pks[at : at + size].tolist()):
+                yield self._chunk(pks)
+
+    def _split(self, pks: list[int]) -> Iterator[list[int]]:
+        counts = dict(
+            Judgment.objects.filter(item__in=pks).values_list("item").annotate(n=Count("pk")).order_by()
+        )
+        part: list[int] = []
+        judgments = 0
+        for pk in pks:
+            if part and judgments + counts.get(pk, 0) > MAX_JUDGMENTS:
+                yield part
+                part, judgments = [], 0
+            part.append(pk)
+            judgments += counts.get(pk, 0)
+        if part:
+            yield part
+
+    def _chunk(self, pks: list[int]) -> list[StoredItem]:
+        rows = Item.objects.filter(pk__in=pks)
+        if not self._frozen:
+            rows = with_parts(rows)
+        by_pk = {row.pk: self._item(row) for row in rows}
+        self._add_judgments(by_pk)
+        return [by_pk[pk] for pk in pks if pk in by_pk]
+
+    def context(self, context: Context) -> dict[str, Any]:
+        """Key and follow-up questions; those of a draft may name attributes, whose words a launch fills in."""
+        follow_ups = fill_in(context.follow_ups, self._attributes) if self._frozen else context.follow_ups
+        return {"key": context.key, "follow_ups": follow_ups}
+
+    def _item(self, row: Item) -> StoredItem:
+        stimulus = row.stimulus or _compiled(row, self._attributes)
+        return StoredItem(
+            pk=row.pk,
+            key=row.key,
+            role=row.role,
+            gold=row.gold,
+            withdrawn=row.withdrawn_at is not None,
+            start_order=row.start_order,
+            stimulus=stimulus,
+            stimulus_hash=row.stimulus_hash,
+            context=self.context(row.context) if not row.stimulus and row.context else stimulus["context"],
+        )
+
+    def _add_judgments(self, items: dict[int, StoredItem]) -> None:
+        rows = list(
+            Judgment.objects.filter(item__in=list(items))
+            .order_by("pk")
+            .values_list(
+                "pk", "item_id", "rater_id", "revision_id", "replicate", "outcome", "shown", "surplus",
+                "duration_ms", "visible_ms", "judged_at", "trace",
+            )
+        )  # fmt: skip
+        self._load_raters({row[2] for row in rows})
+        excluded = _excluded_judgments(self.study, rows)
+        judgments = {}
+        for pk, item, rater, revision, *values in rows:
+            judgment = StoredJudgment(
+                self._raters[rater], self._revisions[revision], excluded.get(pk, ""), *values
+            )
+            judgments[pk] = judgment
+            items[item].judgments.append(judgment)
+        _add_answers(judgments)
+
+    def _load_raters(self, pks: set[int]) -> None:
+        new = [pk for pk in pks if pk not in self._raters]
+        fields = ("pk", "pseudonym", "kind", "source", "label", "in_figures", "about")
+        rows = Rater.objects.filter(pk__in=new).values_list(*fields)
+        for pk, *values in rows if new else ():
+            self._raters[pk] = StoredRater(self._excluded_raters.get(pk, ""), *values)
+
+
+def _compiled(row: Item, attributes: Attributes) -> dict[str, Any]:
+    return compile_stimulus(
+        arm=row.arm.key,
+        query=row.query,
+        context=row.context,
+        clarifying_question=row.clarifying_question,
+        responses=[link.response for link in row.item_responses.all()],
+        attributes=attributes,
+        render=lambda text: "",
+    )
+
+
+def _excluded_judgments(study: Study, rows: Sequence[Any]) -> dict[int, str]:
+    if not rows:
+        return {}
+    standing = Exclusion.objects.filter(study=study, undone_at=None, judgment__in=[row[0] for row in rows])
+    return {pk: reason for pk, reason in standing.values_list("judgment_id", "reason") if pk is not None}
+
+
+def _add_answers(judgments: dict[int, StoredJudgment]) -> None:
+    if not judgments:
+        return
+    rows = Answer.objects.filter(judgment__in=list(judgments)).order_by("judgment_id", "pk")
+    fields = ("judgment_id", "question", "kind", "part", "number", "label", "text")
+    for judgment, *values in rows.values_list(*fields).iterator():
+        judgments[judgment].answers.append(StoredAnswer(*values))

@@ -1,0 +1,71 @@
+"""Writing a study to a file that appears only when it is complete."""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from evaluation.dumps.export_format import ExportFormat, Watch
+from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.dumps.formats import FORMATS
+from evaluation.models import Study
+from evaluation.refusals import Refused
+
+
+def export_study(
+    study: Study,
+    *,
+    format: str,
+    out: BinaryIO,
+    watch: Watch = lambda phase, done, total: None,
+) -> None:
+    """Streams the study; memory stays flat whatever its size."""
+    if format not in FORMATS:
+        raise Refused(f"No format {format!r}; there are: {', '.join(FORMATS)}.")
+    FORMATS[format].write(out, StoredStudy(study), watch)
+
+
+def formats_of(study: Study) -> list[ExportFormat]:
+    """The formats that have something to say of such a study."""
+    return [each for each in FORMATS.values() if each.suits(study)]
+
+
+@contextmanager
+def complete_file(path: Path) -> Iterator[BinaryIO]:
+    """A file beside `path` that takes its name at the end; whatever goes wrong, no half file is left."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        handle = beside.open("xb")
+    except OSError as error:
+        raise Refused(f"{path} can't be written: {error.strerror}.") from None
+    try:
+        with handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def export_to(
+    study: Study, *, format: str, path: str, watch: Watch = lambda phase, done, total: None
+) -> None:
+    """Exports to the file, or to standard output for `-`."""
+    if path != "-":
+        with complete_file(Path(path)) as handle:
+            export_study(study, format=format, out=handle, watch=watch)
+        return
+    if format in FORMATS and not FORMATS[format].streams:
+        raise Refused(f"{FORMATS[format].label} can't be written to standard output; give a path.")
+    try:
+        export_study(study, format=format, out=sys.stdout.buffer, watch=watch)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # Python would complain again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Refused("Whoever read the export from standard output left before its end.") from None

@@ -1,0 +1,218 @@
+"""The first reading of a dump: everything is checked, nothing is written, and memory holds small hashes only."""
+
+import hashlib
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+
+from evaluation.canonical import canonical_hash, study_hash
+from evaluation.dumps.imports.header import Header, read_header
+from evaluation.dumps.imports.items import Preparer, Record, hash_problem, items_on, stimulus_problems
+from evaluation.dumps.lines import Line, Source
+from evaluation.dumps.problems import LineInvalid, Problems
+from evaluation.dumps.schemas import schema_problems
+from evaluation.models import Query, Response, Status
+from evaluation.refusals import Refused
+from evaluation.services.imports import ImportedItem, ImportedJudgment
+from evaluation.services.studies.compilation import renderer_for
+
+# Phase, how much is done, of how much.
+Watch = Callable[[str, int, int], None]
+
+
+class Recurring:
+    """Keys that stand on several lines must mean the same: 24 bytes per occurrence, compared at the end."""
+
+    def __init__(self, what: str, unit: str) -> None:
+        self.what = what
+        self.unit = unit
+        self._keys = array("Q")
+        self._contents = array("Q")
+        self._lines = array("Q")
+
+    def add(self, key: Any, content: Any, line: int) -> None:
+        self._keys.append(_hash64(key))
+        self._contents.append(_hash64(content))
+        self._lines.append(line)
+
+    def conflicts(self) -> list[tuple[int, str]]:
+        """(line, sentence) for each occurrence that differs from the first one of its key."""
+        if not self._keys:
+            return []
+        keys, contents, lines = (np.array(each) for each in (self._keys, self._contents, self._lines))
+        order = np.lexsort((lines, keys))
+        keys, contents, lines = keys[order], contents[order], lines[order]
+        starts = np.r_[True, keys[1:] != keys[:-1]]
+        first = np.flatnonzero(starts)[np.cumsum(starts) - 1]
+        wrong = np.flatnonzero(contents != contents[first])
+        return [
+            (
+                int(lines[at]),
+                f"{self.what} with the same key stands at {self.unit} {lines[first[at]]} and differs",
+            )
+            for at in wrong.tolist()
+        ]
+
+
+def _hash64(value: Any) -> int:
+    digest = hashlib.blake2b(orjson.dumps(value, option=orjson.OPT_SORT_KEYS), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+class Checked:
+    """What the first reading found out."""
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self.items = 0
+        self.has_judgments = False
+
+    @property
+    def frozen(self) -> bool:
+        return self.has_judgments or self.header.status == Status.CLOSED
+
+
+class Checker:
+    """Checks a source line by line; `problems` collects, `checked` is there once the first line was good."""
+
+    def __init__(
+        self, source: Source, *, slug: str, protocol: str, title: str, render: Callable[[str], str]
+    ) -> None:
+        self.source = source
+        self.options = {"slug": slug, "protocol": protocol, "title": title}
+        self.render = render
+        self.problems = Problems()
+        self.checked: Checked | None = None
+        self.hashes: list[tuple[str, str]] = []
+        self.raters: dict[str, tuple[str, str, str]] = {}
+        self.excluded: dict[str, str] = {}
+        unit = source.unit
+        self.items = Recurring("an item", unit)
+        self.queries = Recurring("a query", unit)
+        self.contexts = Recurring("a context", unit)
+        self.responses = Recurring("a response", unit)
+        self.first = ""
+
+    def run(self, watch: Watch) -> Checked:
+        for line in self.source.lines():
+            self._line(line)
+            watch("checking", line.done, self.source.total)
+        if self.checked is None:
+            raise Refused(f"{self.source.name} is empty.")
+        self._at_the_end(self.checked)
+        self.problems.refuse_if_any()
+        return self.checked
+
+    def _line(self, line: Line) -> None:
+        where = f"{self.source.unit} {line.number}"
+        problems = list(line.problems)
+        try:
+            if self.checked is None:
+                self.first = where
+            if line.value is not None:
+                problems += self._first(line) if self.checked is None else self._item(line, self.checked)
+        except RecursionError:
+            problems.append("nested too deeply")
+        self.problems.add(where, problems)
+        if self.checked is None:
+            self.problems.refuse_if_any()  # without the study's line nothing can be said of the items
+
+    def _first(self, line: Line) -> Sequence[str]:
+        try:
+            header = read_header(line.value, **self.options)
+        except LineInvalid as invalid:
+            return invalid.problems
+        self.checked = Checked(header)
+        specs = list(header.study.specs)
+        self.plain = Preparer(specs, None)
+        self.rendering = Preparer(specs, renderer_for(specs[-1], self.render))
+        for query in header.study.queries:
+            self.queries.add(query.key, _query_content(query), line.number)
+        return ()
+
+    def _item(self, line: Line, checked: Checked) -> list[str]:
+        """All that is wrong with the line; what does not fit the schema can't be asked anything further."""
+        if problems := schema_problems("item", line.value):
+            return problems
+        try:
+            records = items_on(line.value)
+        except LineInvalid as invalid:
+            return list(invalid.problems)
+        found = [problem for record in records for problem in self._one_item(record, line.number, checked)]
+        # What is wrong with the line is wrong with each of its items.
+        return list(dict.fromkeys(found))
+
+    def _one_item(self, record: Record, line: int, checked: Checked) -> list[str]:
+        wants_hash = bool(checked.header.study_hash or "stimulus_hash" in record)
+        examined = (self.rendering if wants_hash else self.plain).examine(record)
+        item, problems = examined.item, examined.problems
+        checked.items += 1
+        checked.has_judgments = checked.has_judgments or bool(record.get("judgments"))
+        for judgment in item.judgments:
+            problems += self._rater_problems(judgment)
+        if examined.stands:
+            problems += stimulus_problems(record, item)
+            if checked.header.study_hash:
+                self.hashes.append((record["key"], canonical_hash(item.stimulus)))
+        self._remember(line, item, stands=examined.stands)
+        return problems
+
+    def _rater_problems(self, judgment: ImportedJudgment) -> list[str]:
+        rater, reason = judgment.rater, judgment.rater_excluded
+        facts = (rater.kind, rater.label, rater.source)
+        before = self.raters.setdefault(rater.pseudonym, facts)
+        names = ("kind", "label", "source")
+        problems = [
+            f"rater {rater.pseudonym!r}: {name} {new!r} here, {old!r} before"
+            for name, old, new in zip(names, before, facts, strict=True)
+            if old != new
+        ]
+        if reason and self.excluded.setdefault(rater.pseudonym, reason) != reason:
+            problems.append(f"rater {rater.pseudonym!r}: excluded for another reason before")
+        return problems
+
+    def _remember(self, line: int, prepared: ImportedItem, *, stands: bool) -> None:
+        # The line is the content of an item's key, so that any second one differs.
+        self.items.add(prepared.item.key, line, line)
+        query = prepared.query
+        self.queries.add(query.key, _query_content(query), line)
+        # Responses that have a fault would differ for a reason that is named already.
+        responses = prepared.responses if stands else ()
+        contexts = {id(each): each for each in (prepared.context, *(r.context for r in responses)) if each}
+        for context in contexts.values():
+            self.contexts.add([query.key, context.key], context.follow_ups, line)
+        for response in responses:
+            self.responses.add([query.key, response.key], _content(response), line)
+
+    def _at_the_end(self, checked: Checked) -> None:
+        for recurring in (self.items, self.queries, self.contexts, self.responses):
+            for line, problem in recurring.conflicts():
+                self.problems.add(f"{self.source.unit} {line}", [problem])
+        header = checked.header
+        if header.status == Status.DRAFT and checked.has_judgments:
+            self.problems.add(self.first, ["status is draft, but there are judgments"])
+        # They would be in no export, and so be lost on the way back. Bad lines may hold their judgments.
+        if not self.problems.total:
+            unseen = [name for name in header.raters if name not in self.raters]
+            self.problems.add(self.first, [f"raters: {name!r} has no judgment" for name in unseen])
+        # One wrong item makes the whole hash wrong; then that item is what must be mended.
+        if header.study_hash and not self.problems.total:
+            specs = [canonical_hash(spec) for spec in header.study.specs]
+            computed = study_hash(specs, sorted(self.hashes))
+            if computed != header.study_hash:
+                self.problems.add(self.first, [hash_problem("study_hash", header.study_hash, computed)])
+
+
+def _query_content(query: Query) -> list[Any]:
+    return [
+        query.text, query.category, query.source, query.split, query.information_need, query.references,
+        query.documents,
+    ]  # fmt: skip
+
+
+def _content(response: Response) -> list[str | None]:
+    context = response.context
+    return [response.system.key, response.text, context.key if context else None]

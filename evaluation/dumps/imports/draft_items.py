@@ -1,0 +1,109 @@
+"""Items for a draft that exists: a file read as if it were the draft's own, then moved into it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from evaluation.dumps.exports.jsonl import study_record
+from evaluation.dumps.imports.checker import Watch
+from evaluation.dumps.imports.dump_import import import_dump
+from evaluation.dumps.lines import Line, Source
+from evaluation.models import Status, Study
+from evaluation.refusals import Refused, WrongState
+from evaluation.services.imports import discard_import, unfinished_import
+from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.drafts import take_over_items
+
+
+class ItemsOf:
+    """A source whose study's line is the draft's; that of the file, where it has one, adds arms, systems and
+    attributes."""
+
+    def __init__(self, source: Source, study: Study) -> None:
+        self.source = source
+        self.study = study
+        self.name, self.format, self.unit = source.name, source.format, source.unit
+
+    @property
+    def total(self) -> int:
+        return self.source.total
+
+    def fingerprint(self) -> str:
+        return self.source.fingerprint()
+
+    def notes(self) -> dict[str, Any]:
+        return self.source.notes()
+
+    def lines(self) -> Iterator[Line]:
+        lines = self.source.lines()
+        first = next(lines, None)
+        if first is None:
+            return
+        given = first.value if isinstance(first.value, dict) and "assay" in first.value else None
+        if given is not None and first.problems:
+            yield first
+            return
+        header = _header(self.study, given or {})
+        if given is not None:
+            yield replace(first, value=header)
+        else:
+            yield Line(0, 0, 0, header)
+            yield first
+        yield from lines
+
+
+def _header(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The draft's own line, with the arms, systems and attributes that only the file's line has."""
+    spec = compile_spec(study)
+    record = study_record(study, [spec])
+    theirs = given.get("spec", {})
+    theirs = theirs if isinstance(theirs, dict) else {}
+    record["spec"] = {**spec, "arms": _joined(spec["arms"], theirs.get("arms", []))}
+    if attributes := _joined(spec.get("attributes", []), theirs.get("attributes", [])):
+        record["spec"]["attributes"] = attributes
+    record["systems"] = _joined(record["systems"], given.get("systems", []))
+    record["status"] = Status.DRAFT
+    return record
+
+
+def _joined(own: list[Any], theirs: Any) -> list[Any]:
+    """Those of the draft, then those whose key it lacks; what is no list of objects is left to the schema to refuse."""
+    if not isinstance(theirs, list):
+        return own
+    keys = {each["key"] for each in own}
+    return own + [each for each in theirs if not isinstance(each, dict) or each.get("key") not in keys]
+
+
+def import_items(
+    source: Source,
+    study: Study,
+    *,
+    replace_broken: bool = False,
+    watch: Watch = lambda phase, done, total: None,
+    still_mine: Callable[[], None] = lambda: None,
+) -> int:
+    """Makes the file's items the draft's, instead of those it had; returns how many. Refused changes nothing.
+
+    They are read into a study of their own, which nobody sees, and change places at once.
+    """
+    aside = f"{study.slug[:60]}-incoming-{study.pk}"
+    leftover = Study.objects.filter(slug=aside).first() if replace_broken else None
+    if leftover is not None and unfinished_import(aside) is None:
+        discard_import(leftover)
+    incoming = import_dump(
+        ItemsOf(source, study),
+        slug=aside,
+        protocol=study.protocol,
+        title=study.title,
+        replace_broken=replace_broken,
+        watch=watch,
+    )
+    try:
+        if incoming.status != Status.DRAFT:
+            raise Refused("Items for a draft can't have judgments; make a new study from this file instead.")
+        still_mine()
+        return take_over_items(study, incoming)
+    except WrongState as too_late:
+        raise Refused(str(too_late)) from None
+    finally:
+        discard_import(incoming)

@@ -1,0 +1,139 @@
+"""Reading a dump in: first all of it is checked without the database, then it is written in short transactions."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError
+
+from evaluation.dumps.imports.checker import Checked, Checker, Watch
+from evaluation.dumps.imports.items import Preparer, items_on
+from evaluation.dumps.lines import Source
+from evaluation.dumps.problems import LineInvalid
+from evaluation.models import Study
+from evaluation.refusals import Refused
+from evaluation.rendering import RenderBox
+from evaluation.services.imports import (
+    ImportedItem,
+    ImportWriter,
+    begin_import,
+    discard_import,
+    finish_import,
+    unfinished_import,
+)
+from evaluation.services.studies.compilation import renderer_for
+
+# A batch also ends here, so that long lines and many judgments make neither long transactions nor full memory.
+MAX_BATCH_BYTES = 4_000_000
+MAX_BATCH_JUDGMENTS = 2_000
+
+
+def import_dump(
+    source: Source,
+    *,
+    slug: str,
+    protocol: str = "",
+    title: str = "",
+    owner: Any = None,
+    replace_broken: bool = False,
+    watch: Watch = lambda phase, done, total: None,
+) -> Study:
+    """The study of that slug, made from the source; Refused, and nothing is there, if anything is wrong.
+
+    Whatever interrupts the writing, what was written is deleted again. Only a process that is killed outright
+    leaves an unfinished, invisible study behind; `replace_broken` deletes it first.
+    """
+    _make_room(slug, replace_broken)
+    with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
+        checker = Checker(source, slug=slug, protocol=protocol, title=title, render=box.render)
+        checked = checker.run(watch)
+        study = _begin(source, checked, owner)
+        fingerprint = source.fingerprint()
+        try:
+            writer = _write(source, checked, study, box, watch)
+            if source.fingerprint() != fingerprint:
+                raise _changed(source)
+            finish_import(study, notes={**source.notes(), "written": writer.counts})
+        except BaseException as interrupted:
+            _discard(study, interrupted)
+            raise
+    return study
+
+
+def _make_room(slug: str, replace_broken: bool) -> None:
+    unfinished = unfinished_import(slug)
+    if unfinished is not None:
+        if not replace_broken:
+            dump = unfinished.created_by_import
+            assert dump is not None
+            raise Refused(
+                f"An import of {slug!r} that was started at {dump.started_at:%Y-%m-%d %H:%M} UTC has not finished. "
+                "If it isn't running any more, import again with --replace-broken."
+            )
+        discard_import(unfinished)
+    if Study.objects.filter(slug=slug).exists():
+        raise Refused(f"There is a study {slug!r} already.")
+
+
+def _begin(source: Source, checked: Checked, owner: Any) -> Study:
+    try:
+        return begin_import(
+            checked.header.study,
+            file_name=source.name,
+            format=source.format,
+            frozen=checked.frozen,
+            owner=owner,
+        )
+    except ValidationError as invalid:
+        raise Refused(*invalid.messages) from None
+
+
+def _write(source: Source, checked: Checked, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
+    specs = list(checked.header.study.specs)
+    render = renderer_for(specs[-1], box.render) if checked.frozen else None
+    preparer = Preparer(specs, render)
+    study.simulated = checked.header.simulated
+    writer = ImportWriter(study, checked.header.raters)
+    for batch, done in _batches(source, preparer, checked.frozen):
+        writer.write(batch)
+        watch("writing", done, source.total)
+    return writer
+
+
+def _batches(source: Source, preparer: Preparer, frozen: bool) -> Iterator[tuple[list[ImportedItem], int]]:
+    """Items ready to be written, prepared outside of any transaction, with how far the source is read."""
+    batch: list[ImportedItem] = []
+    size = judgments = done = 0
+    lines = source.lines()
+    next(lines, None)  # the study's
+    for line in lines:
+        if line.problems:
+            raise _changed(source)
+        try:
+            items = [preparer.prepare(each, keep_stimulus=frozen) for each in items_on(line.value)]
+        except (LineInvalid, LookupError, TypeError):  # it was good a moment ago
+            raise _changed(source) from None
+        for prepared in items:
+            batch.append(prepared)
+            size, judgments, done = size + line.size, judgments + len(prepared.judgments), line.done
+            if (
+                len(batch) >= settings.ASSAY_BATCH_SIZE
+                or size >= MAX_BATCH_BYTES
+                or judgments >= MAX_BATCH_JUDGMENTS
+            ):
+                yield batch, done
+                batch, size, judgments = [], 0, 0
+    if batch:
+        yield batch, done
+
+
+def _changed(source: Source) -> Refused:
+    return Refused(f"{source.name} was changed while it was being read.")
+
+
+def _discard(study: Study, interrupted: BaseException) -> None:
+    try:
+        discard_import(study)
+    except DatabaseError:
+        interrupted.add_note("What was written could not be deleted; import again with --replace-broken.")

@@ -1,0 +1,151 @@
+"""The study's line: its spec with the protocol's defaults filled in, its rules and its systems."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from evaluation.dumps.imports.items import query_row
+from evaluation.dumps.problems import LineInvalid
+from evaluation.dumps.schemas import schema_problems
+from evaluation.models import ArmPer, OncePer, Study
+from evaluation.protocols import PROTOCOLS
+from evaluation.services.imports import OPTIONAL_FIELDS, SPEC_FIELDS, RaterFacts, StudyInput
+from evaluation.services.studies.compilation import FORMAT
+
+QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options": {}}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What line 1 says, ready to be written and to check the items by."""
+
+    study: StudyInput
+    status: str | None = None
+    study_hash: str = ""
+    # Facts of the line itself, not of its items.
+    simulated: bool = False
+    raters: Mapping[str, RaterFacts] = field(default_factory=dict)
+
+
+def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: str) -> Header:
+    """The study's line, or LineInvalid. `protocol` and `title` may be empty: then the line says them."""
+    if "assay" not in value:
+        raise LineInvalid("not the line of a study: it has no 'assay'")
+    if problems := schema_problems("study", value):
+        raise LineInvalid(*problems)
+    key = _protocol_key(value["spec"], protocol)
+    spec = _complete_spec(value["spec"], key, title or value["spec"].get("title") or slug)
+    later = [
+        _complete_spec({**spec, **each}, key, each.get("title", spec["title"])) for each in _later(value)
+    ]
+    study = StudyInput(
+        slug=slug,
+        specs=[spec, *later],
+        rules=_rules(value.get("rules", {})),
+        systems=value.get("systems", []),
+        queries=[query_row(each) for each in value.get("queries", [])],
+    )
+    _check(study)
+    return Header(
+        study,
+        value.get("status"),
+        value.get("study_hash", ""),
+        value.get("simulated", False),
+        _raters(value.get("raters", [])),
+    )
+
+
+def _raters(records: Sequence[Mapping[str, Any]]) -> dict[str, RaterFacts]:
+    if twice := _twice("rater", [record["rater"] for record in records]):
+        raise LineInvalid(*twice)
+    return {
+        record["rater"]: RaterFacts(record.get("in_figures", True), record.get("about", {}))
+        for record in records
+    }
+
+
+def _later(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    later: list[dict[str, Any]] = value.get("later_specs", [])
+    return later
+
+
+def _protocol_key(spec: Mapping[str, Any], wanted: str) -> str:
+    key = str(wanted or spec.get("protocol", ""))
+    if not key:
+        raise LineInvalid("neither the line nor --protocol names the protocol")
+    if spec.get("protocol", key) != key:
+        raise LineInvalid(f"the line's protocol is {spec['protocol']!r} and not {key!r}")
+    if key not in PROTOCOLS:
+        raise LineInvalid(f"no protocol {key!r}; there are: {', '.join(sorted(PROTOCOLS))}")
+    return key
+
+
+def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, Any]:
+    """The spec as `compile_spec` will make it from the rows; what is given stays exactly as it is."""
+    blank = Study()
+    protocol = PROTOCOLS[key]
+    spec = {name: given.get(name, getattr(blank, name)) for name in SPEC_FIELDS}
+    questions = given.get("questions") or [each.as_json() for each in protocol.default_questions()]
+    complete = {
+        **spec,
+        "format": FORMAT,
+        "protocol": key,
+        "title": title,
+        "arms": [{"label": arm["key"], **arm} for arm in given["arms"]],
+        "questions": [{**QUESTION_DEFAULTS, **question} for question in questions],
+        "texts": given.get("texts", protocol.default_texts()),
+    }
+    # A spec that names its format was compiled, and one without attributes is of a study that has none.
+    default = [] if "format" in given else [each.as_json() for each in protocol.default_attributes()]
+    attributes = given.get("attributes", default)
+    optional = {
+        name: given[name]
+        for name in OPTIONAL_FIELDS
+        if given.get(name, getattr(blank, name)) != getattr(blank, name)
+    }
+    return complete | optional | ({"attributes": attributes} if attributes else {})
+
+
+def _rules(given: Mapping[str, Any]) -> dict[str, Any]:
+    rules = dict(given)
+    if rules.get("pay") is not None:
+        rules["pay"] = Decimal(str(rules["pay"]))
+    return rules
+
+
+def _check(study: StudyInput) -> None:
+    problems = [
+        sentence
+        for spec in study.specs
+        for sentence in (*_duplicates(spec), *map(str, PROTOCOLS[spec["protocol"]].spec_problems(spec)))
+    ]
+    problems += _twice("system", [system["key"] for system in study.systems])
+    problems += _twice("query", [query.key for query in study.queries])
+    row = study.unsaved()
+    try:
+        row.clean_fields()
+    except ValidationError as invalid:
+        problems += [f"{name}: {' '.join(messages)}" for name, messages in invalid.message_dict.items()]
+    if not problems and row.lease_minutes < row.paid_minutes:
+        problems.append("rules: lease_minutes must not be below paid_minutes")
+    if row.arm_per == ArmPer.ITEM and row.once_per != OncePer.QUERY:
+        problems.append(
+            "spec: arm_per 'item' needs once_per 'query', or a query would be met again in another arm"
+        )
+    if problems:
+        raise LineInvalid(*problems)
+
+
+def _duplicates(spec: Mapping[str, Any]) -> list[str]:
+    return [
+        *_twice("arm", [arm["key"] for arm in spec["arms"]]),
+        *_twice("question", [question["key"] for question in spec["questions"]]),
+    ]
+
+
+def _twice(what: str, keys: list[str]) -> list[str]:
+    return [f"{what} {key!r} stands there twice" for key, times in Counter(keys).items() if times > 1]

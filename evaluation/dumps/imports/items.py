@@ -1,0 +1,298 @@
+"""From an item's line to unsaved rows and a checked stimulus, without the database."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils import timezone
+
+from evaluation.canonical import canonical_hash
+from evaluation.dumps.imports.judgments import prepare_judgments
+from evaluation.dumps.problems import LineInvalid
+from evaluation.models import Context, Item, Query, Response, Role, System
+from evaluation.protocols import get_protocol
+from evaluation.protocols.attributes import attributes_of, find_unknown
+from evaluation.protocols.base import Spec
+from evaluation.protocols.entries.sets import clean_entries, write_set
+from evaluation.services.imports import ImportedItem, ImportedJudgment
+from evaluation.services.studies.compilation import compile_stimulus
+
+MAX_KEY = 120
+Record = Mapping[str, Any]
+# What is of one item, and so on no line that stands for several.
+OF_ONE_ITEM = ("context", "gold", "judgments", "start_order", "stimulus_hash")
+
+
+def default_response_key(system: str, context: str | None) -> str:
+    """A response's key where the line gives none: one per system, and one more per context it was given."""
+    return system if context is None else f"{system}@{context}"
+
+
+def default_response_context(arm: Mapping[str, Any], context: Any) -> Any:
+    """The context that a response was given, where the line does not say."""
+    return context if arm["context_at_generation"] else None
+
+
+# What leaves open which parts there are, so that nothing more can be said of gold and judgments.
+PARTS_UNKNOWN = {"responses", "context_missing"}
+
+
+@dataclass(frozen=True)
+class Examined:
+    """An item as far as its line makes one, and everything that is wrong with it."""
+
+    item: ImportedItem
+    problems: list[str]
+    # Whether the item itself is good, its gold and judgments aside: only then its stimulus is what was meant.
+    stands: bool
+
+
+def items_on(record: Record) -> list[Record]:
+    """The items that a line stands for: itself, or where it lists attributes, one for each of them.
+
+    Each then asks of that attribute alone, without a chosen value, and its key is the line's and the attribute's.
+    """
+    if "attributes" not in record:
+        return [record]
+    problems = [f"attributes: {key!r} stands there twice" for key in _twice(record["attributes"])]
+    problems += [f"{name}: can't stand beside attributes" for name in OF_ONE_ITEM if name in record]
+    shared = {name: value for name, value in record.items() if name != "attributes"}
+    records: list[Record] = [
+        {
+            **shared,
+            "key": f"{record['key']}-{key}",
+            "context": {"key": key, "follow_ups": [{"attribute": key}]},
+        }
+        for key in record["attributes"]
+    ]
+    problems += [
+        f"key: {each['key']!r} is longer than {MAX_KEY}" for each in records if len(each["key"]) > MAX_KEY
+    ]
+    if problems:
+        raise LineInvalid(*problems)
+    return records
+
+
+def _twice(keys: Sequence[str]) -> list[str]:
+    return [key for key, times in Counter(keys).items() if times > 1]
+
+
+class Preparer:
+    """Prepares a study's items, one line at a time; the same for checking and for writing."""
+
+    def __init__(self, specs: Sequence[Spec], render: Callable[[str], str] | None) -> None:
+        """`render` makes responses HTML; None leaves it out, where only the check counts."""
+        self.specs = specs
+        self.spec = specs[-1]
+        self.protocol = get_protocol(self.spec["protocol"])
+        self.attributes = attributes_of(self.spec)
+        self.arms = {arm["key"]: arm for arm in self.spec["arms"]}
+        self.render = render
+        self._systems: dict[str, System] = {}
+
+    def prepare(self, record: Record, *, keep_stimulus: bool = True) -> ImportedItem:
+        """The item of a line that fits the schema; LineInvalid with every reason against it."""
+        examined = self.examine(record, keep_stimulus=keep_stimulus)
+        if examined.problems:
+            raise LineInvalid(*examined.problems)
+        return examined.item
+
+    def examine(self, record: Record, *, keep_stimulus: bool = True) -> Examined:
+        """The same of a line that may have any number of faults; one does not hide another."""
+        arm = self.arms.get(record["arm"])
+        query, context = query_row(record["query"]), _context(record.get("context"))
+        responses, problems = self._responses(record["responses"], arm, context)
+        misnamed = self._misnamed(record.get("context"))
+        problems += misnamed
+        stimulus: dict[str, Any] | None = None
+        judgments: list[ImportedJudgment] = []
+        further: list[str] = []
+        if arm is None:
+            problems.insert(0, f"the study has no arm {record['arm']!r}; it has {', '.join(self.arms)}")
+        else:
+            stimulus = self._stimulus(record, query, context, responses)
+            # Of an attribute that is not known there is nothing to check.
+            found = [] if misnamed else self.protocol.check_item(self.spec, stimulus)
+            problems += map(str, found)
+            if not misnamed and not PARTS_UNKNOWN & {problem.code for problem in found}:
+                judgments, further = self._about_parts(record, stimulus)
+        item = ImportedItem(
+            arm=record["arm"],
+            item=_item(record),
+            query=query,
+            context=context,
+            responses=responses,
+            stimulus=stimulus if keep_stimulus else None,
+            judgments=judgments,
+        )
+        return Examined(item, [*problems, *further], stands=not problems)
+
+    def _stimulus(
+        self, record: Record, query: Query, context: Context | None, responses: list[Response]
+    ) -> dict[str, Any]:
+        return compile_stimulus(
+            arm=record["arm"],
+            query=query,
+            context=context,
+            clarifying_question=record.get("clarifying_question", ""),
+            responses=responses,
+            attributes=self.attributes,
+            render=self.render or _unrendered,
+        )
+
+    def _misnamed(self, context: Record | None) -> list[str]:
+        """What is wrong with how the context names attributes."""
+        follow_ups = context["follow_ups"] if context else []
+        both = [
+            f"context: follow-up question {number} names an attribute and brings {name} of its own"
+            for number, each in enumerate(follow_ups, 1)
+            if "attribute" in each
+            for name in ("question", "answers")
+            if name in each
+        ]
+        return [*map(str, find_unknown(follow_ups, self.attributes)), *both]
+
+    def _about_parts(
+        self, record: Record, stimulus: dict[str, Any]
+    ) -> tuple[list[ImportedJudgment], list[str]]:
+        """The good judgments, and what is wrong with the gold and with the others."""
+        gold = record.get("gold")
+        problems = [] if gold is None else self.protocol.gold_problems(self.spec, stimulus, gold)
+        judgments, wrong = prepare_judgments(self.specs, self.protocol, stimulus, record.get("judgments", ()))
+        return judgments, [*map(str, problems), *wrong]
+
+    def _responses(
+        self, records: list[Record], arm: Mapping[str, Any] | None, context: Context | None
+    ) -> tuple[list[Response], list[str]]:
+        responses: list[Response] = []
+        keys: list[str] = []
+        problems: list[str] = []
+        for record in records:
+            own = record.get("context")
+            problems += self._misnamed(own if isinstance(own, Mapping) else None)
+            try:
+                given = _given_context(record, arm, context)
+            except LineInvalid as invalid:
+                problems += invalid.problems
+                given = None
+            else:
+                # What the default key is depends on the arm; without one only what is certain counts.
+                if arm is not None or "key" in record:
+                    keys.append(_key(record, given))
+            try:
+                text = self._text(record)
+            except LineInvalid as invalid:
+                problems += invalid.problems
+                text = record.get("text", write_set([]))
+            responses.append(self._response(record, text, given))
+        problems += [
+            f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
+        ]
+        problems += [f"responses: {key!r} stands there twice" for key in _twice(keys)]
+        return responses, problems
+
+    def _text(self, record: Record) -> str:
+        """A response's text; that of a drafted set is its entries in their one spelling."""
+        if "entries" not in record:
+            text: str = record["text"]
+            return text
+        whose = f"responses: {record['system']!r}"
+        if not self.protocol.drafts_entries:
+            raise LineInvalid(f"{whose} has entries, and responses of {self.protocol.key} are texts")
+        if "text" in record:
+            raise LineInvalid(f"{whose} has both text and entries")
+        entries, problems = clean_entries(record["entries"], None, "entries")
+        if problems:
+            raise LineInvalid(*(f"{whose}: {problem}" for problem in problems))
+        return write_set(entries)
+
+    def _response(self, record: Record, text: str, given: Context | None) -> Response:
+        name = record["system"]
+        if name not in self._systems:
+            self._systems[name] = System(key=name)
+        return Response(key=_key(record, given), system=self._systems[name], text=text, context=given)
+
+
+def _key(record: Record, given: Context | None) -> str:
+    return record.get("key") or default_response_key(record["system"], given.key if given else None)
+
+
+def hash_problem(what: str, given: str, computed: str) -> str:
+    return (
+        f"{what} is {computed[:12]}... and not {given[:12]}... as the file says: its content was changed, "
+        "or it was frozen by another version"
+    )
+
+
+def stimulus_problems(record: Record, prepared: ImportedItem) -> list[str]:
+    """Whether the stimulus is still the one that the line's hash was taken of."""
+    given = record.get("stimulus_hash")
+    if given is None:
+        return []
+    computed = canonical_hash(prepared.stimulus)
+    return [] if computed == given else [hash_problem("stimulus_hash", given, computed)]
+
+
+def _unrendered(text: str) -> str:
+    return ""
+
+
+def _item(record: Record) -> Item:
+    return Item(
+        key=record["key"],
+        clarifying_question=record.get("clarifying_question", ""),
+        role=record.get("role", Role.MAIN),
+        gold=record.get("gold"),
+        start_order=record.get("start_order"),
+        withdrawn_at=timezone.now() if record.get("withdrawn") else None,
+    )
+
+
+def query_row(record: Record) -> Query:
+    """An unsaved query, complete however sparsely it is written."""
+    return Query(
+        key=record["key"],
+        text=record["text"],
+        category=record.get("category", ""),
+        source=record.get("source", ""),
+        split=record.get("split", ""),
+        information_need=record.get("information_need", ""),
+        references=record.get("references", []),
+        documents=record.get("documents", []),
+    )
+
+
+def _context(record: Record | None) -> Context | None:
+    if record is None:
+        return None
+    return Context(key=record["key"], follow_ups=complete_follow_ups(record["follow_ups"]))
+
+
+def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
+    """With every key, so that equal contexts are equal however sparsely they are written."""
+    return [
+        {"attribute": each["attribute"], "answer": each.get("answer", "")}
+        if "attribute" in each
+        else {
+            "question": each["question"],
+            "answers": each.get("answers", []),
+            "answer": each.get("answer", ""),
+        }
+        for each in records
+    ]
+
+
+def _given_context(
+    record: Record, arm: Mapping[str, Any] | None, item_context: Context | None
+) -> Context | None:
+    """What a response was given. A string names the item's own context; another is given in full, so that a line
+    needs no other line."""
+    if "context" not in record:
+        return default_response_context(arm, item_context) if arm else None
+    given = record["context"]
+    if not isinstance(given, str):
+        return _context(given)
+    if item_context is None or given != item_context.key:
+        raise LineInvalid(f"responses: {given!r} is not the context of this item; give it in full here")
+    return item_context

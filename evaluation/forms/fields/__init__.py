@@ -1,0 +1,1 @@
+"""One builder per way of answering, each of which fills in what its partial draws."""

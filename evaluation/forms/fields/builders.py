@@ -1,0 +1,82 @@
+"""A question as its partial draws it, by its kind."""
+
+import json
+from typing import Any
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from evaluation.forms.fields.checklist import build_checklist
+from evaluation.forms.fields.choice import build_choice
+from evaluation.forms.fields.entries import build_entries
+from evaluation.forms.fields.grades import build_grades
+from evaluation.forms.fields.page import Builder, Page, build_option
+from evaluation.forms.fields.ranking import build_ranking
+from evaluation.forms.fields.scale import build_scale
+from evaluation.forms.problems import text_for
+from evaluation.forms.shapes import Field
+from evaluation.protocols import Question
+from evaluation.protocols.kinds import KINDS
+from evaluation.protocols.requirements.questions import SHORT_TEXT
+from evaluation.registry import Table
+
+
+def build_field(question: Question, page: Page, value: Any) -> Field:
+    form = KINDS[question.kind].form
+    field: Field = {
+        "key": question.key,
+        "id": SafeString(f"q-{escape(question.key)}"),
+        "template": f"evaluation/_{form}.html",
+        "prompt": question.prompt,
+        "help": question.help,
+        "required": question.required,
+        "error": text_for(page.errors.get(question.key, ""), form),
+        "options": [],
+        "heads": [],
+        "rows": [],
+        "groups": [],
+        "points": None,
+        "value": "",
+    }
+    BUILDERS[form](field, question, page, value)
+    return field
+
+
+def _preference(field: Field, question: Question, page: Page, value: Any) -> None:
+    """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
+    if question.grades:
+        build_grades(field, question, page, value)
+        return
+    # Only the first nine have a key of their own.
+    choices = [(card["part"], card["name"], str(n) if n < 10 else "") for n, card in enumerate(page.cards, 1)]
+    if question.ties:
+        tie = ("tie", escape(question.options.get("tie") or gettext("Tie")), "T")
+        choices.insert(1 if len(choices) == 2 else len(choices), tie)
+    name = escape(question.key)
+    field["options"] = [
+        build_option(name, part, label, "" if n else field["id"], key, checked=value == part)
+        for n, (part, label, key) in enumerate(choices)
+    ]
+
+
+def _text(field: Field, question: Question, page: Page, value: Any) -> None:
+    field["value"] = value if isinstance(value, str) else ""
+    field["least"] = SHORT_TEXT if question.required else 0
+    field["moves"] = json.dumps(moves) if (moves := page.trace.get(question.key)) else ""
+
+
+# By how a question is answered (`QuestionKind.form`).
+BUILDERS: Table[Builder] = Table(
+    "No field draws questions of the form {key!r}: add its builder to evaluation.forms.fields.builders, and "
+    "the partial templates/evaluation/_{key}.html.",
+    {
+        "preference": _preference,
+        "checklist": build_checklist,
+        "choice": build_choice,
+        "scale": build_scale,
+        "text": _text,
+        "ranking": build_ranking,
+        "entries": build_entries,
+    },
+)

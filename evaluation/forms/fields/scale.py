@@ -1,0 +1,130 @@
+"""A scale: for every part of the item that it is asked about, its points from low to high."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from evaluation.forms.fields.page import Page, build_option
+from evaluation.forms.problems import text_for
+from evaluation.forms.shapes import Field, Group, Meaning, Point, Points
+from evaluation.protocols import Question
+from evaluation.protocols.answers.parts import value_parts
+from evaluation.protocols.base import Kind, Over, Stimulus, stored
+from evaluation.protocols.kinds import KINDS
+
+# Labels up to here stand under their number in a segment; longer ones, each on a line of its own.
+SHORT_LABEL = 20
+# So many segments with words, and so many with numbers alone, stand in one row on a phone's screen.
+ROW_OF_WORDS, ROW_OF_NUMBERS = 5, 7
+
+
+class _Part(NamedTuple):
+    key: str
+    who: str = ""
+    head: str = ""
+    head_key: str = ""
+
+
+class _Step(NamedTuple):
+    """A point before it belongs to a part; all escaped."""
+
+    value: SafeString
+    number: str
+    label: SafeString
+
+
+def build_scale(field: Field, question: Question, page: Page, value: Any) -> None:
+    given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"": value}
+    steps = [
+        _Step(escape(stored(point)), number_text(point), escape(question.label(point)))
+        for point in KINDS[question.kind].offers(question)
+    ]
+    field["points"] = _points(question, steps)
+    field["groups"] = [_group(field, part, steps, given, page.errors) for part in _parts(question, page)]
+
+
+def number_text(value: float) -> str:
+    """A number as people write it: no needless digits, and a minus that is one."""
+    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+
+
+def _points(question: Question, steps: list[_Step]) -> Points:
+    worded = all(step.label for step in steps)
+    described: list[Meaning] = [
+        {"number": step.number, "label": step.label, "text": question.about(point)}
+        for step, point in zip(steps, KINDS[question.kind].offers(question), strict=True)
+    ]
+    return {
+        "by_response": question.over == Over.RESPONSE,
+        "classes": _classes(steps, worded=worded),
+        "worded": worded,
+        "ends": [] if worded else [each for each in described if each["label"]],
+        "meanings": [each for each in described if each["text"]],
+    }
+
+
+def _classes(steps: list[_Step], *, worded: bool) -> str:
+    """The arrangement as style sheets name it; a row that is too long for a phone is broken into even ones."""
+    if not worded:
+        rows = -(-len(steps) // ROW_OF_NUMBERS)
+        return f"numbers by-{-(-len(steps) // rows)}" if rows > 1 else "numbers"
+    short = len(steps) <= ROW_OF_WORDS and all(len(step.label) <= SHORT_LABEL for step in steps)
+    if not short:
+        return "lines"
+    return "words five" if len(steps) == ROW_OF_WORDS else "words"
+
+
+def _group(
+    field: Field, part: _Part, steps: list[_Step], given: Mapping[str, Any], errors: Mapping[str, str]
+) -> Group:
+    key = escape(field["key"])
+    where = f"{field['key']}.{part.key}" if part.key else field["key"]
+    name = SafeString(f"{key}.{part.key}" if part.key else key)
+    value = given.get(part.key)
+    chosen = None if value is None else str(value)
+    return {
+        "name": name,
+        "part": part.key,
+        "who": part.who,
+        "who_id": SafeString(f"w-{name}"),
+        "head": part.head,
+        "head_id": SafeString(f"a-{key}.{part.head_key}"),
+        "options": [
+            _point(name, step, "" if n else f"q-{name}", checked=step.value == chosen)
+            for n, step in enumerate(steps)
+        ],
+        # Of the whole item the field itself says what is wrong.
+        "error": text_for(errors.get(where, ""), Kind.SCALE) if part.key else "",
+    }
+
+
+def _point(name: str, step: _Step, id_: str, *, checked: bool) -> Point:
+    option = build_option(name, step.value, step.label, SafeString(id_), checked=checked)
+    return {**option, "number": step.number}
+
+
+def _parts(question: Question, page: Page) -> list[_Part]:
+    """What the question is asked about: responses in the order shown, the rest in that of the stimulus."""
+    match question.over:
+        case Over.RESPONSE:
+            return [_Part(card["part"], card["name"]) for card in page.cards]
+        case Over.FOLLOW_UP:
+            return [_Part(each["part"], each["question"]) for each in _follow_ups(page.stimulus)]
+        case Over.VALUE:
+            return list(_values(page.stimulus))
+        case _:
+            return [_Part("")]
+
+
+def _follow_ups(stimulus: Stimulus) -> list[Mapping[str, Any]]:
+    return list(stimulus["context"]["follow_ups"]) if stimulus["context"] else []
+
+
+def _values(stimulus: Stimulus) -> Iterator[_Part]:
+    attributes = {each["part"]: each for each in _follow_ups(stimulus)}
+    for part in value_parts(stimulus):
+        key, _, number = part.partition(".v")
+        attribute = attributes[key]
+        yield _Part(part, attribute["answers"][int(number) - 1], attribute["question"], key)

@@ -1,0 +1,94 @@
+"""Several sets of entries beside each other: what they agree in, and where they differ."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from evaluation.protocols.entries.sets import Entry, differing_fields, same_content
+
+# So much alike are two entries at least that are put beside each other, of 2 for equal ones.
+ALIKE = 0.5
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Entries of several sets that are about the same: per set the entry, or None where the set has none.
+
+    `differs` names the fields in which those that are there differ.
+    """
+
+    entries: tuple[Entry | None, ...]
+    differs: frozenset[str]
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether every set has one."""
+        return None not in self.entries
+
+    @property
+    def agreed(self) -> bool:
+        """Whether every set has one, and all say the same."""
+        return self.everywhere and not self.differs
+
+
+def compare_sets(sets: Sequence[Sequence[Entry]]) -> list[Aligned]:
+    """The sets side by side: each entry in one row, with the entries of the other sets that are most like it.
+
+    The rows stand in the order of the first set; what only later sets have comes after it, in their order.
+    """
+    rows: list[list[Entry | None]] = []
+    for at, entries in enumerate(sets):
+        free = list(entries)
+        for _, row, entry in _closest_first(rows, entries):
+            if row[at] is None and entry in free:
+                row[at] = entry
+                free.remove(entry)
+        for entry in free:
+            row = [None] * len(sets)
+            row[at] = entry
+            rows.append(row)
+    return [Aligned(tuple(row), differing_fields([entry for entry in row if entry])) for row in rows]
+
+
+def _closest_first(
+    rows: Sequence[list[Entry | None]], entries: Sequence[Entry]
+) -> list[tuple[float, list[Entry | None], Entry]]:
+    """Pairs of a row and an entry that are alike enough, the most alike first; equals in their order."""
+    pairs = [
+        (max(_alikeness(entry, other) for other in row if other is not None), row, entry)
+        for row in rows
+        for entry in entries
+    ]
+    return sorted((pair for pair in pairs if pair[0] >= ALIKE), key=lambda pair: -pair[0])
+
+
+def _alikeness(one: Entry, other: Entry) -> float:
+    """From 0 to 2: how much the conditions have in common, and the answers; equal entries have the most."""
+    if same_content(one, other):
+        return 2.0
+    conditions = _shared_words(one["condition"], other["condition"])
+    return conditions + _shared_words(" ".join(one["answers"]), " ".join(other["answers"]))
+
+
+def _shared_words(one: str, other: str) -> float:
+    """From 0 to 1: twice the words in common, by the words of both (Dice)."""
+    first, second = set(_words(one)), set(_words(other))
+    return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+def mark_differences(text: str, other: str) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether the other text lacks it; together they are the text."""
+    ours, theirs = re.findall(r"\s*\S+\s*", text), re.findall(r"\s*\S+\s*", other)
+    matcher = SequenceMatcher(
+        None, [word.strip() for word in ours], [word.strip() for word in theirs], autojunk=False
+    )
+    return [
+        ("".join(ours[start:end]), what != "equal")
+        for what, start, end, _, _ in matcher.get_opcodes()
+        if end > start
+    ]

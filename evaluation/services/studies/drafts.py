@@ -1,0 +1,62 @@
+"""Drafts as long as they are drafts: other items, or none of it any more."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+
+from evaluation.models import Arm, Item, Query, Response, Study, System
+from evaluation.refusals import WrongState
+from evaluation.services.imports import discard_import
+
+
+def locked_draft(study: Study) -> Study:
+    """The study's row, locked, so that no launch begins before this transaction ends; WrongState if one has."""
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    if locked.is_frozen:
+        raise WrongState(
+            f"{locked.title} is {locked.get_status_display()} or being launched: its items are frozen."
+        )
+    return locked
+
+
+def take_over_items(study: Study, incoming: Study) -> int:
+    """Moves the items of one draft to another in place of those it had, with all that they are made of."""
+    with transaction.atomic():
+        locked_draft(study)
+        _delete_items(study)
+        _merge(System, study, incoming, "system", Response)
+        _merge(Arm, study, incoming, "arm", Item)
+        _add_attributes(study, incoming)
+        Query.objects.filter(study=incoming).update(study=study)
+        return Item.objects.filter(study=incoming).update(study=study)
+
+
+def _delete_items(study: Study) -> None:
+    Item.objects.filter(study=study).delete()
+    Response.objects.filter(query__study=study).delete()
+    Query.objects.filter(study=study).delete()
+
+
+def _merge(model: Any, study: Study, incoming: Study, field: str, users: Any) -> None:
+    """Rows whose key the draft has already are used from there; the others move."""
+    own = dict(model.objects.filter(study=study).values_list("key", "pk"))
+    for row in model.objects.filter(study=incoming):
+        if row.key in own:
+            users.objects.filter(**{field: row}).update(**{field: own[row.key]})
+        else:
+            model.objects.filter(pk=row.pk).update(study=study)
+
+
+def _add_attributes(study: Study, incoming: Study) -> None:
+    """Those that the draft lacks, behind its own."""
+    own = dict(study.attributes.values_list("key", "position"))
+    new = incoming.attributes.exclude(key__in=own)
+    new.update(study=study, position=F("position") + max(own.values(), default=0) + 1)
+
+
+def delete_draft(study: Study) -> None:
+    """Deletes a draft with everything in it; WrongState once it was launched."""
+    with transaction.atomic():
+        locked_draft(study)
+    discard_import(study)

@@ -1,0 +1,133 @@
+"""Freezing a study's spec and items, in short batches, and the order each item's first slot shows."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Prefetch, QuerySet
+
+from evaluation import design
+from evaluation.canonical import canonical_hash, study_hash
+from evaluation.models import Item, ItemResponse, Revision, Role, Study
+from evaluation.models.item import count_responses
+from evaluation.protocols import Problem
+from evaluation.protocols.attributes import attributes_of, find_unknown
+from evaluation.protocols.base import Spec
+from evaluation.rendering import RenderBox
+from evaluation.services.studies.compilation import (
+    compile_spec,
+    compile_stimulus,
+    lengths,
+    renderer_for,
+    systems_key,
+)
+
+
+def freeze_spec(study: Study) -> Revision:
+    """The study's first revision, from its rows; the one that exists if there is one."""
+    existing = study.revisions.first()
+    if existing is not None:
+        return existing
+    spec = compile_spec(study)
+    return Revision.objects.create(study=study, number=1, spec=spec, spec_hash=canonical_hash(spec))
+
+
+def freeze_item(item: Item, spec: Spec, study: Study, render: Callable[[str], str]) -> list[Problem]:
+    """Sets the item's stimulus (unsaved), or says what keeps it from being judged."""
+    attributes = attributes_of(spec)
+    responses = [link.response for link in item.item_responses.all()]
+    contexts = [item.context, *(response.context for response in responses)]
+    follow_ups = [each for context in contexts if context for each in context.follow_ups]
+    if unknown := find_unknown(follow_ups, attributes):
+        return unknown
+    stimulus = compile_stimulus(
+        arm=item.arm.key,
+        query=item.query,
+        context=item.context,
+        clarifying_question=item.clarifying_question,
+        responses=responses,
+        attributes=attributes,
+        render=render,
+    )
+    protocol = study.protocol_object
+    problems = protocol.check_item(spec, stimulus)
+    if item.gold is not None:
+        problems += protocol.gold_problems(spec, stimulus, item.gold)
+    if not problems:
+        set_stimulus(item, stimulus)
+    return problems
+
+
+def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
+    item.stimulus = stimulus
+    item.stimulus_hash = canonical_hash(stimulus)
+    item.systems_key = systems_key(stimulus)
+    item.lengths = lengths(stimulus)
+
+
+def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
+    """Items with everything that a stimulus is made of, in a fixed number of queries."""
+    # Responses come by a join: asked for by their keys, a batch's many are more than SQLite's expressions can hold.
+    parts = ItemResponse.objects.select_related("response__system", "response__context")
+    return items.select_related("query", "context", "arm").prefetch_related(Prefetch("item_responses", parts))
+
+
+def freeze_items(
+    study: Study, revision: Revision, *, on_batch: Callable[[int], None] = lambda done: None
+) -> list[tuple[str, Problem]]:
+    """Freezes every item that is not yet frozen, in short transactions; returns (item key, problem) pairs."""
+    problems: list[tuple[str, Problem]] = []
+    done = 0
+    with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
+        render = renderer_for(revision.spec, box.render)
+        for batch in _batches(study):
+            ready = []
+            for item in batch:
+                wrong = freeze_item(item, revision.spec, study, render)
+                problems += [(item.key, problem) for problem in wrong]
+                if not wrong:
+                    ready.append(item)
+            with transaction.atomic():
+                Item.objects.bulk_update(ready, ["stimulus", "stimulus_hash", "systems_key", "lengths"])
+            done += len(batch)
+            on_batch(done)
+    return problems
+
+
+def _batches(study: Study) -> Iterator[Sequence[Item]]:
+    last = 0
+    while True:
+        unfrozen = Item.objects.filter(study=study, stimulus_hash="", pk__gt=last).order_by("pk")
+        batch = list(with_parts(unfrozen)[: settings.ASSAY_BATCH_SIZE])
+        if not batch:
+            return
+        last = batch[-1].pk
+        yield batch
+
+
+def assign_orders(study: Study) -> None:
+    """Gives every frozen item without one the presentation order that its first slot shows (see `design`)."""
+    frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(stimulus_hash="")
+    already: Counter[Any] = Counter(
+        frozen.exclude(start_order=None).order_by().values_list("arm__key", "systems_key")
+    )
+    # Sorted here and not by the database, whose collation would decide which item gets which order.
+    unordered = frozen.filter(start_order=None).order_by()
+    new = sorted(unordered.values_list("key", "pk", "arm__key", "systems_key", "lengths"))
+    strata = [(arm, systems) for _, _, arm, systems, _ in new]
+    rows = {(arm, systems): design.n_orders(count_responses(lengths)) for _, _, arm, systems, lengths in new}
+    starts = design.starting_orders(strata, study.seed, already, rows)
+    for start in sorted(set(starts.tolist())):
+        chosen = [row[1] for row, each in zip(new, starts, strict=True) if each == start]
+        for at in range(0, len(chosen), settings.ASSAY_BATCH_SIZE):
+            Item.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE]).update(start_order=start)
+
+
+def compute_study_hash(study: Study) -> str:
+    """The hash that covers the specs of all revisions and all frozen items."""
+    items = Item.objects.filter(study=study).exclude(stimulus_hash="").order_by("key")
+    # Sorted here and not by the database, whose collation is nobody's contract.
+    pairs = sorted(items.values_list("key", "stimulus_hash"))
+    return study_hash(study.revisions.order_by("number").values_list("spec_hash", flat=True), pairs)

@@ -1,0 +1,182 @@
+"""Launch and the life cycle: draft -> live <-> paused -> closed."""
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from evaluation import hooks
+from evaluation.models import Import, Item, Revision, Role, Status, Study
+from evaluation.refusals import Refused, WrongState
+from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.freeze import assign_orders, compute_study_hash, freeze_items, freeze_spec
+
+# A launch that has not shown a sign of life for this long is taken over by the next one.
+ABANDONED_AFTER = timedelta(minutes=2)
+MAX_PROBLEMS = 1_000
+# The texts that say how the questions are to be answered.
+GUIDING = ("instructions", "guideline", "guideline_context")
+
+
+def launch_problems(study: Study) -> list[str]:
+    """What keeps a draft from being launched, as far as can be told without compiling every item."""
+    problems = []
+    if not study.arms.exists():
+        problems.append("The study has no arm.")
+    if not study.questions.exists():
+        problems.append("The study has no questions.")
+    problems += [f"{problem}." for problem in study.protocol_object.spec_problems(compile_spec(study))]
+    if not study.items.filter(role=Role.MAIN).exists():
+        problems.append("The study has no items.")
+    if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
+        problems.append("The study is still being imported.")
+    problems += pass_mark_problems(study, study.steps)
+    without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
+    problems += [
+        f"Item {key}: a {role} item needs gold."
+        for key, role in without_gold.order_by("key").values_list("key", "role")[:MAX_PROBLEMS]
+    ]
+    return problems
+
+
+def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
+    """What does not keep a draft from being launched, and should be thought about first; `by` reads it."""
+
+    def fewest_responses() -> int:
+        main = study.items.filter(role=Role.MAIN).annotate(n=Count("responses"))
+        return main.aggregate(fewest=Min("n"))["fewest"] or 0
+
+    found = [hooks.Advice(text) for text in study.protocol_object.advice(study.redundancy, fewest_responses)]
+    found += [hooks.Advice(text) for text in text_advice(study)]
+    return found + [each for says in hooks.launch_advice for each in says(study, by)]
+
+
+def launch_cautions(study: Study) -> list[str]:
+    """What participants would be left without; it stops a launch until it is confirmed."""
+    found = []
+    if not study.contact.strip():
+        found.append("No contact is set: participants have nobody to write to.")
+    if study.pay is None:
+        found.append("No pay is set: the entry page does not say what people get.")
+    if study.steps.get("consent") and not _bodies(study).get("consent", "").strip():
+        found.append("Participants are asked for their consent, but the consent text is empty.")
+    return found + [each for says in hooks.launch_cautions for each in says(study)]
+
+
+def text_advice(study: Study) -> list[str]:
+    """Texts that are empty, or that still speak of the protocol's own questions where these were replaced."""
+    bodies, defaults = _bodies(study), study.protocol_object.default_texts()
+    found = []
+    if study.steps.get("instructions") and not bodies.get("instructions", "").strip():
+        found.append("The instructions are a step of the study, but their text is empty.")
+    if "guideline" in defaults and not bodies.get("guideline", "").strip():
+        found.append("The guideline is empty: neither people nor judges are told how to judge.")
+    own = {(each.key, each.prompt) for each in study.protocol_object.default_questions()}
+    if own != set(study.questions.values_list("key", "prompt")):
+        same = [key for key in GUIDING if defaults.get(key) and bodies.get(key) == defaults[key]]
+        if same:
+            found.append(
+                f"The questions were changed, but these texts are still the protocol's own and may speak of others: "
+                f"{', '.join(same)}."
+            )
+    return found
+
+
+def _bodies(study: Study) -> dict[str, str]:
+    return dict(study.texts.values_list("key", "body"))
+
+
+def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:
+    """Whether anybody could qualify."""
+    mark = (steps.get("qualification") or {}).get("pass_mark", 0)
+    available = study.items.filter(role=Role.QUALIFICATION, withdrawn_at=None).count() if mark else 0
+    if available >= mark:
+        return []
+    return [f"The pass mark is {mark}, but there are {available} qualification items."]
+
+
+def sign_of_life(study: Study) -> None:
+    """Says that a launch is still at it; long hooks say so too, or another launch takes over."""
+    Study.objects.filter(pk=study.pk, launching_since__isnull=False).update(launching_since=timezone.now())
+
+
+def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
+    """Compiles, freezes, hashes and deals; Refused leaves an editable draft behind.
+
+    Works in short transactions. A launch that was cut short is resumed by launching again.
+    """
+    revision = _begin(study)
+
+    def alive(done: int) -> None:
+        sign_of_life(study)
+        on_batch(done)
+
+    try:
+        problems = freeze_items(study, revision, on_batch=alive)
+        if problems:
+            raise Refused(*[f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
+        assign_orders(study)
+        for hook in hooks.launch:
+            hook(study)
+    except Exception:
+        _thaw(study)
+        raise
+    with transaction.atomic():
+        study.study_hash = compute_study_hash(study)
+        study.status, study.launching_since = Status.LIVE, None
+        study.save(update_fields=["study_hash", "status", "launching_since"])
+
+
+def _begin(study: Study) -> Revision:
+    with transaction.atomic():
+        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        study.refresh_from_db()  # what is stored is frozen, not what the caller read a while ago
+        if study.status != Status.DRAFT:
+            raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
+        if study.launching_since and timezone.now() - study.launching_since < ABANDONED_AFTER:
+            raise WrongState("The study is being launched already.")
+        problems = launch_problems(study)
+        if not problems:
+            study.launching_since = timezone.now()
+            study.save(update_fields=["launching_since"])
+            return freeze_spec(study)
+    if study.launching_since:  # what a launch that was cut short left behind
+        _thaw(study)
+    raise Refused(*problems)
+
+
+def _thaw(study: Study) -> None:
+    """Back to a draft: nothing of a refused launch stays frozen."""
+    for hook in hooks.unlaunch:
+        hook(study)
+    with transaction.atomic():
+        frozen = Item.objects.filter(study=study).exclude(stimulus_hash="")
+        frozen.update(stimulus=None, stimulus_hash="", systems_key="", lengths="", start_order=None)
+        study.revisions.all().delete()
+        study.launching_since = None
+        study.save(update_fields=["launching_since"])
+
+
+def pause_study(study: Study) -> None:
+    """No new reservations; running ones may finish."""
+    _move(study, {Status.LIVE}, Status.PAUSED)
+
+
+def resume_study(study: Study) -> None:
+    _move(study, {Status.PAUSED}, Status.LIVE)
+
+
+def close_study(study: Study) -> None:
+    _move(study, {Status.LIVE, Status.PAUSED}, Status.CLOSED)
+
+
+def _move(study: Study, allowed: set[Status], to: Status) -> None:
+    with transaction.atomic():
+        locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        if locked.status not in allowed:
+            raise WrongState(f"A study that is {locked.status} can't become {to}.")
+        study.status = locked.status = to
+        locked.save(update_fields=["status"])

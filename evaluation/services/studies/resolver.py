@@ -1,0 +1,200 @@
+"""The resolver's study: what several calibrators made of the same queries, put before one more person who settles it.
+
+CondAmbigQA section 3.3: calibrators work by themselves, and where they differ somebody resolves. Each calibrator's set
+becomes a response of a system that stands for that calibrator; the query keeps its fragments, so citations stay true.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Prefetch
+
+from evaluation.models import (
+    Answer,
+    Arm,
+    Item,
+    ItemResponse,
+    Judgment,
+    Query,
+    Rater,
+    Response,
+    Role,
+    Study,
+    StudyMember,
+    System,
+)
+from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.condition_calibration import MAX_SETS
+from evaluation.protocols.entries.sets import Entry, read_answers, write_set
+from evaluation.refusals import Refused
+from evaluation.selectors import counting_judgments
+from evaluation.services.studies.creation import create_study, write_questions_and_texts
+
+FEWEST_CALIBRATORS = 2
+# What carries over from the calibrators' study. Codes don't: a panel's codes are of one study there.
+FIELDS = (
+    "asker", "render_as", "show_references", "skips", "items_per_participant", "paid_minutes", "lease_minutes",
+    "pay", "currency", "contact", "exact_times", "revisions_in_all", "revisions_per_day", "revisions_anonymous",
+    "going_back",
+)  # fmt: skip
+# What a query is made of, as its stimulus has it.
+QUERY_FIELDS = (
+    "key", "text", "category", "source", "split", "information_need", "references", "documents",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CalibratedSet:
+    """What one calibrator settled on for an item."""
+
+    item: Item
+    rater: Rater
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The draft, and what could not be taken into it: queries of fewer than two calibrators, sets beyond the most."""
+
+    study: Study
+    items: int
+    sets: int
+    queries_left_out: int
+    sets_left_out: int
+
+    def __str__(self) -> str:
+        parts = [f"{self.study.title} is a draft. Queries: {self.items:,}, sets: {self.sets:,}."]
+        if self.queries_left_out:
+            parts.append(
+                f"Queries left out for having fewer than two calibrators: {self.queries_left_out:,}."
+            )
+        if self.sets_left_out:
+            parts.append(f"Sets left out beyond the {MAX_SETS} of a query: {self.sets_left_out:,}.")
+        return " ".join(parts)
+
+
+def calibrated_sets(study: Study) -> dict[int, list[CalibratedSet]]:
+    """The sets that count, by query and in the order in which they were given.
+
+    People's; of a study that no person has judged, the simulated raters'. Never both, and never a judge's.
+    """
+    entries = Answer.objects.filter(kind=Kind.ENTRIES)
+    judgments = (
+        counting_judgments(study)
+        .filter(rater__kind__in=[Rater.Kind.PERSON, Rater.Kind.SIMULATED])
+        .select_related("rater", "item__arm")
+        .prefetch_related(Prefetch("answers", entries))
+        .order_by("pk")
+    )
+    found = list(_sets(judgments.iterator(chunk_size=500)))
+    kinds = {each.rater.kind for each in found}
+    kind = Rater.Kind.PERSON if Rater.Kind.PERSON in kinds else Rater.Kind.SIMULATED
+    by_query: dict[int, list[CalibratedSet]] = {}
+    for each in found:
+        if each.rater.kind == kind:
+            by_query.setdefault(each.item.query_id, []).append(each)
+    return by_query
+
+
+def _sets(judgments: Iterator[Judgment]) -> Iterator[CalibratedSet]:
+    for judgment in judgments:
+        answers = [
+            AnswerValue(row.question, row.kind, row.part, text=row.text) for row in judgment.answers.all()
+        ]
+        if entries := read_answers(answers):
+            yield CalibratedSet(judgment.item, judgment.rater, entries)
+
+
+def derive_resolver(study: Study, *, slug: str, title: str = "") -> Derived:
+    """A draft that can be launched at once: an item per query of two calibrators and more, judged by one person each.
+
+    Members are those of the calibrators' study. Refused says why there is none; nothing is half made.
+    """
+    revision = study.revisions.order_by("-number").first()
+    if revision is None or not has_entries(revision.spec):
+        raise Refused("Only a study of condition-answer-citation entries that was launched can be resolved.")
+    by_query = calibrated_sets(study)
+    enough = {
+        query: sets
+        for query, sets in by_query.items()
+        if len({each.rater.pk for each in sets}) >= FEWEST_CALIBRATORS
+    }
+    if not enough:
+        raise Refused("No query has sets of two calibrators or more yet; there is nothing to resolve.")
+    used = {query: sets[:MAX_SETS] for query, sets in enough.items()}
+    with transaction.atomic():
+        derived = _draft(study, revision.spec, slug, title or f"{study.title}: resolving")
+        _fill(derived, used)
+    n_sets = sum(map(len, used.values()))
+    return Derived(
+        derived, len(used), n_sets, n_queries(study) - len(used), sum(map(len, enough.values())) - n_sets
+    )
+
+
+def n_queries(study: Study) -> int:
+    """How many queries there are to be calibrated."""
+    main = study.queries.filter(items__role=Role.MAIN, items__withdrawn_at=None)
+    return main.distinct().count()
+
+
+def has_entries(spec: Mapping[str, Any]) -> bool:
+    """Whether a study of this spec asks for sets of entries."""
+    return any(question["kind"] == Kind.ENTRIES for question in spec["questions"])
+
+
+def _draft(study: Study, spec: Mapping[str, Any], slug: str, title: str) -> Study:
+    """Without items; the words are those that the latest participants read."""
+    steps = {**spec["steps"], "training": False, "qualification": None, "attention": None}
+    fields = {name: getattr(study, name) for name in FIELDS}
+    try:
+        derived = create_study(
+            slug=slug, title=title[:200], protocol=study.protocol, redundancy=1, seed=study.seed, steps=steps, **fields
+        )  # fmt: skip
+    except ValidationError as invalid:
+        raise Refused(" ".join(invalid.messages)) from None
+    write_questions_and_texts(derived, spec)
+    Arm.objects.bulk_create(Arm(study=derived, position=n, **arm) for n, arm in enumerate(spec["arms"]))
+    StudyMember.objects.bulk_create(
+        StudyMember(study=derived, user_id=user, role=role)
+        for user, role in study.members.values_list("user_id", "role")
+    )
+    return derived
+
+
+def _fill(derived: Study, by_query: Mapping[int, Sequence[CalibratedSet]]) -> None:
+    arms = {arm.key: arm for arm in derived.arms.all()}
+    raters = {each.rater.pk: each.rater for sets in by_query.values() for each in sets}
+    kinds = {Rater.Kind.PERSON: System.Kind.PERSON, Rater.Kind.SIMULATED: System.Kind.MODEL}
+    systems = {
+        pk: System(study=derived, key=rater.pseudonym, kind=kinds[Rater.Kind(rater.kind)])
+        for pk, rater in sorted(raters.items())
+    }
+    System.objects.bulk_create(systems.values())
+    queries, items, responses, links = [], [], [], []
+    for position, sets in enumerate(by_query.values()):
+        asked = (sets[0].item.stimulus or {})["query"]
+        query = Query(study=derived, **{name: asked[name] for name in QUERY_FIELDS})
+        item = Item(
+            study=derived, key=query.key, query=query, arm=arms[sets[0].item.arm.key], position=position
+        )
+        queries.append(query)
+        items.append(item)
+        times: dict[str, int] = {}
+        for each in sets:
+            system = systems[each.rater.pk]
+            n = times[system.key] = times.get(system.key, 0) + 1
+            response = Response(
+                query=query,
+                system=system,
+                key=system.key if n == 1 else f"{system.key}-{n}",
+                text=write_set(each.entries),
+            )
+            responses.append(response)
+            links.append(ItemResponse(item=item, response=response))
+    Query.objects.bulk_create(queries)
+    Item.objects.bulk_create(items)
+    Response.objects.bulk_create(responses)
+    ItemResponse.objects.bulk_create(links)
