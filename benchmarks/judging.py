@@ -127,7 +127,7 @@ def be_a_child(step: str, *arguments: str) -> Any:
 
     django.setup()
     import judging.backends.chat  # its client takes long to import
-    import judging.services.running  # noqa: F401
+    import judging.services.runs.session  # noqa: F401
 
     print("ready", flush=True)
     sys.stdin.readline()
@@ -202,7 +202,7 @@ def start(model: str, in_flight: str, calls: str) -> int:
 
 
 def work(run: str) -> dict[str, float]:
-    from judging.services.running import work_on
+    from judging.services.runs.work import work_on
 
     began, cpu_before = time.time(), time.process_time()
     worked = work_on(int(run), beside=True)
@@ -211,7 +211,8 @@ def work(run: str) -> dict[str, float]:
 
 def remember(run: str) -> dict[str, float]:
     """Works on a run and looks at this process's memory meanwhile."""
-    from judging.services.running import Tick, work_on
+    from judging.services.runs.session import Tick
+    from judging.services.runs.work import work_on
 
     seen = {"start": resident()}
 

@@ -13,11 +13,15 @@ class JudgingConfig(AppConfig):
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
-        from judging.services import demo, revising, runs, verification
+        from judging.services import demo
+        from judging.services.revisions import draft_revision
+        from judging.services.runs import lifecycle, verification
 
         hooks.demo.register("heuristics", demo.run_heuristics)
-        hooks.item_withdrawn.register("calls", runs.drop_withdrawn)
+        hooks.item_withdrawn.register("calls", lifecycle.drop_withdrawn)
         hooks.verifiers.register("runs", verification.check_runs)
         hooks.methods_facts.register("judges", selectors.judges_in_figures)
-        hooks.revisers.register("judges", hooks.Reviser(revising.reviser_name, revising.revise_draft))
+        hooks.revisers.register(
+            "judges", hooks.Reviser(draft_revision.reviser_name, draft_revision.revise_draft)
+        )
         hooks.panels.register("runs", hooks.Panel("Judge runs", "judging:run-list"))

@@ -11,9 +11,9 @@ from django.db import transaction
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message
 from judging.models import Run
-from judging.services.connection import give_up_test, run_test
-from judging.services.running import work_on
-from judging.services.workers import expect_workers, neglected_runs, sign_off
+from judging.services.endpoints.connection_test import give_up_test, run_test
+from judging.services.runs.work import work_on
+from judging.services.runs.workers import expect_workers, neglected_runs, sign_off
 
 logger = logging.getLogger(__name__)
 

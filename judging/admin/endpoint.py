@@ -16,8 +16,7 @@ from evaluation.admin.rights import FORM
 from evaluation.models import Study
 from evaluation.permissions import studies_for
 from judging.models import Endpoint
-from judging.services.connection import begin_test, is_testing
-from judging.services.endpoints import (
+from judging.services.endpoints.access import (
     PLACE,
     endpoint_problems,
     is_trusted,
@@ -25,6 +24,7 @@ from judging.services.endpoints import (
     place_refusals,
     set_trust,
 )
+from judging.services.endpoints.connection_test import begin_test, is_testing
 from judging.tasks import queue_test
 
 PLAIN = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "local", "open_to_all")

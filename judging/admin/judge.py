@@ -20,7 +20,7 @@ from judging import prompting
 from judging.admin.run import start
 from judging.models import Endpoint, Judge
 from judging.services import create_judge, edit_judge, judge_settings, preview_request
-from judging.services.endpoints import offered_endpoints
+from judging.services.endpoints.access import offered_endpoints
 from judging.services.judges import FIELDS, current_spec
 
 tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70))

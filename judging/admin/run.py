@@ -29,9 +29,9 @@ from judging.services import (
     run_progress,
     start_run,
 )
-from judging.services.runs import revises
-from judging.services.trying import needs_try, start_try, tried_calls
-from judging.services.unread import unread_reply
+from judging.services.calls.unreadable_replies import unreadable_reply
+from judging.services.runs.lifecycle import revises
+from judging.services.runs.trials import needs_trial, start_trial, trial_calls
 from judging.tasks import enqueue_run
 
 PURPOSES = (
@@ -78,7 +78,7 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404
     study = study_for(request, judge.study_id, "write")
     if request.headers.get("HX-Request"):
-        return _never_kept(render(request, "admin/judging/_try.html", _tried(request, judge)))
+        return _never_kept(render(request, "admin/judging/_try.html", _trial_context(request, judge)))
     # Behind a try, the form has what was filled in before it.
     given = request.POST if request.method == "POST" else request.GET if "purpose" in request.GET else None
     form = StartForm(given)
@@ -87,13 +87,13 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid() and START & request.POST.keys():
         try:
             judges = form.cleaned_data["purpose"] != Purpose.REVISION
-            if judges and needs_try(judge) and "anyway" not in request.POST:
+            if judges and needs_trial(judge) and "anyway" not in request.POST:
                 return _try(request, study, judge, form)
             return _start(request, study, judge, form.cleaned_data)
         except Refused as refused:
             for problem in refused.problems:
                 form.add_error(None, problem)
-    context = {"title": f"Run {judge}", "judge": judge, "form": form, **_tried(request, judge)}
+    context = {"title": f"Run {judge}", "judge": judge, "form": form, **_trial_context(request, judge)}
     context |= _estimated(study, judge, form)
     status = 422 if request.method == "POST" and form.errors else 200
     return _never_kept(
@@ -111,7 +111,7 @@ def _never_kept(response: HttpResponse) -> HttpResponse:
 
 
 def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> HttpResponse:
-    run = start_try(study, judge, user=request.user, budget=form.cleaned_data["budget"])
+    run = start_trial(study, judge, user=request.user, budget=form.cleaned_data["budget"])
     enqueue_run(run)
     log_act(study=study, by=request.user, message=f"Tried one item: {run}.")
     filled = {name: form.data[name] for name in form.fields if form.data.get(name)}
@@ -119,18 +119,18 @@ def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> H
     return HttpResponseRedirect(f"{back}?{urlencode({'try': run.pk, **filled})}")
 
 
-def _tried(request: HttpRequest, judge: Judge) -> dict[str, Any]:
+def _trial_context(request: HttpRequest, judge: Judge) -> dict[str, Any]:
     """The try that the address names, as far as it is; whether another one is due before a run."""
     pk = as_id(request.GET.get("try", ""))
     run = Run.objects.filter(pk=pk or 0, judge=judge).select_related("judge__endpoint", "revision").first()
-    tried = tried_calls(run) if run else []
+    calls = trial_calls(run) if run else []
     return {
         "judge": judge,
-        "needs_try": needs_try(judge),
-        "tried_run": run,
-        "trying": run is not None and run.state in ACTIVE,
-        "tried": tried,
-        "tried_ok": bool(tried) and all(each.ok for each in tried),
+        "needs_trial": needs_trial(judge),
+        "trial_run": run,
+        "trial_active": run is not None and run.state in ACTIVE,
+        "trial_calls": calls,
+        "trial_ok": bool(calls) and all(each.ok for each in calls),
         "again": request.get_full_path(),
     }
 
@@ -184,7 +184,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "run": run,
         "progress": progress,
         "left": _duration(progress.seconds_left),
-        "unread": unread_reply(run),
+        "unread": unreadable_reply(run),
         "outcomes": list(progress.outcomes.items()),
         "acts": _acts(run, progress.not_ok) if may(request, "write", run.study_id) else [],
         "calls": f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}",

@@ -12,7 +12,7 @@ from evaluation.api.base import ApiView
 from evaluation.api.paging import ById
 from evaluation.api.query import PageQuery
 from judging.models import Endpoint
-from judging.services.endpoints import endpoints_for
+from judging.services.endpoints.access import endpoints_for
 
 
 class EndpointSerializer(serializers.Serializer[Any]):

@@ -30,7 +30,7 @@ from judging.services import (
     resume_run,
     run_progress,
     start_run,
-    unread_reply,
+    unreadable_reply,
 )
 from judging.tasks import enqueue_run
 
@@ -311,7 +311,7 @@ def _record(run: Run) -> dict[str, Any]:
 
 
 def _detail(run: Run) -> dict[str, Any]:
-    unread = unread_reply(run)
+    unread = unreadable_reply(run)
     return _record(run) | {
         "progress": _progress(run_progress(run)),
         "unread_reply": asdict(unread) if unread else None,

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from evaluation.models import Study
 from judging.models import Endpoint, Run
-from judging.services import unread_reply
+from judging.services import unreadable_reply
 
 
 def study_of(slug: str) -> Study:
@@ -38,7 +38,7 @@ def given(options: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def unread_lines(run: Run) -> list[str]:
     """A reply that could not be read beside what was asked for; nothing where all could."""
-    unread = unread_reply(run)
+    unread = unreadable_reply(run)
     if unread is None:
         return []
     return [

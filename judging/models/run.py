@@ -58,7 +58,8 @@ class Run(models.Model):
     price_completion = models.DecimalField(max_digits=12, decimal_places=6, default=0)
     # What its calls have cost so far: the sum over them, kept beside it so that a budget can be held at every claim.
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0, editable=False)
-    # Its last replies since it was started or resumed, the latest at the end, a letter each (`services.unread`).
+    # Its last replies since it was started or resumed, the latest at the end, a letter each: see
+    # `judging.services.calls.unreadable_replies`.
     recent = models.CharField(max_length=50, blank=True, editable=False)
     # {token: until when}: the workers that are at it, and messages on their way to one.
     workers = models.JSONField(default=dict, blank=True, editable=False)

@@ -1,6 +1,6 @@
-"""Writes of the autoraters: judges, endpoints, runs and their calls.
+"""The autoraters' services: judges, endpoints, runs and their calls.
 
-What the admin, the API and the commands call:
+The admin, the API and the commands call:
 
     create_endpoint(*, user, name, base_url, **fields) -> Endpoint          FieldsRefused(problems); endpoint_problems
     create_judge(study, *, user=None, **fields) -> Judge                    FieldsRefused(problems)
@@ -19,15 +19,16 @@ What the admin, the API and the commands call:
     cancel_run(run) -> None                                                 WrongState
     retry_run(run, outcomes=RETRIED) -> int                                 calls opened again; WrongState
     run_progress(run) -> Progress                                           runs_progress(runs) -> {pk: Progress}
-    unread_reply(run) -> UnreadReply | None                                 beside what was asked for
-    needs_try(judge) -> bool; start_try(study, judge, ...) -> Run           one item, before the first run; Refused
+    unreadable_reply(run) -> UnreadableReply | None                         beside a reply that could have been read
+    needs_trial(judge) -> bool; start_trial(study, judge, ...) -> Run       one item, before the first run; Refused
 
 Runs are rows: start, resume and retry only change them. Whoever wants the work done queues it on commit with
 `judging.tasks.enqueue_run(run)`, or works on it here and now with `work_on(run.pk)`.
 """
 
-from judging.services.endpoints import create_endpoint, endpoint_problems
-from judging.services.estimating import Estimate, estimate
+from judging.services.calls.unreadable_replies import UnreadableReply, unreadable_reply
+from judging.services.endpoints.access import create_endpoint, endpoint_problems
+from judging.services.estimates.run_estimate import Estimate, estimate
 from judging.services.judges import (
     copy_judge,
     create_judge,
@@ -37,18 +38,25 @@ from judging.services.judges import (
     judge_settings,
     preview_request,
 )
-from judging.services.progress import Progress, run_progress, runs_progress
-from judging.services.runs import RETRIED, UNCHANGED, cancel_run, pause_run, resume_run, retry_run, start_run
-from judging.services.trying import Tried, needs_try, start_try, tried_calls
-from judging.services.unread import UnreadReply, unread_reply
+from judging.services.runs.lifecycle import (
+    RETRIED,
+    UNCHANGED,
+    cancel_run,
+    pause_run,
+    resume_run,
+    retry_run,
+    start_run,
+)
+from judging.services.runs.progress import Progress, run_progress, runs_progress
+from judging.services.runs.trials import TrialCall, needs_trial, start_trial, trial_calls
 
 __all__ = [
     "RETRIED",
     "UNCHANGED",
     "Estimate",
     "Progress",
-    "Tried",
-    "UnreadReply",
+    "TrialCall",
+    "UnreadableReply",
     "cancel_run",
     "copy_judge",
     "create_endpoint",
@@ -59,7 +67,7 @@ __all__ = [
     "heuristic_judge",
     "judge_problems",
     "judge_settings",
-    "needs_try",
+    "needs_trial",
     "pause_run",
     "preview_request",
     "resume_run",
@@ -67,7 +75,7 @@ __all__ = [
     "run_progress",
     "runs_progress",
     "start_run",
-    "start_try",
-    "tried_calls",
-    "unread_reply",
+    "start_trial",
+    "trial_calls",
+    "unreadable_reply",
 ]

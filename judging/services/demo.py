@@ -4,8 +4,8 @@ from evaluation.models import Study
 from evaluation.protocols import Question
 from judging.backends import heuristics
 from judging.services.judges import current_spec, heuristic_judge
-from judging.services.running import work_on
-from judging.services.runs import start_run
+from judging.services.runs.lifecycle import start_run
+from judging.services.runs.work import work_on
 
 
 def run_heuristics(study: Study) -> None:

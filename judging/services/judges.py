@@ -17,7 +17,7 @@ from judging import prompting
 from judging.backends import BACKENDS, Heuristic
 from judging.backends.base import Request
 from judging.models import Judge
-from judging.services.endpoints import endpoint_refusals, open_to
+from judging.services.endpoints.access import endpoint_refusals, open_to
 
 # What a researcher sets; the rest is bookkeeping.
 FIELDS = (

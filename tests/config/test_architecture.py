@@ -103,11 +103,11 @@ PLANTS = {
     "layers inside judging": [
         ("judging/backends/base.py", "import judging.parsing"),
         ("judging/models/run.py", "import judging.services"),
-        ("judging/services/claiming.py", "import judging.tasks"),
+        ("judging/services/calls/leases.py", "import judging.tasks"),
     ],
     "pure cores import no models, no Celery, no DRF": [
         ("judging/prompting/__init__.py", "from judging import models"),
-        ("judging/parsing.py", "import django"),
+        ("judging/parsing/labels.py", "import django"),
         ("evaluation/design.py", "from django.db import models"),
         ("analytics/statistics/core/counts.py", "import celery"),
         ("evaluation/protocols/answers/values.py", "import rest_framework"),
@@ -115,7 +115,7 @@ PLANTS = {
     "Celery only in tasks and config": [
         ("evaluation/services/studies/launch.py", "import celery"),
         ("annotator/services/slots/deal.py", "from celery import shared_task"),
-        ("judging/services/running.py", "import celery"),
+        ("judging/services/runs/session.py", "import celery"),
         ("analytics/reports/build.py", "import celery"),
     ],
 }  # fmt: skip

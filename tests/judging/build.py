@@ -2,7 +2,7 @@
 
 from judging.models import Endpoint, Run
 from judging.services import create_endpoint, create_judge, start_run
-from judging.services.running import work_on
+from judging.services.runs.work import work_on
 
 # What the tests' endpoint can do; kept beforehand, so that only the tests of probing see its requests.
 ABLE = {"json_schema": True, "logprobs": True, "top_logprobs": 20, "seed": True, "token_limit": "max_tokens"}

@@ -12,7 +12,7 @@ from judging.backends import BACKENDS
 from judging.backends.base import Heuristic, ModelBackend, Reply
 from judging.models import Judge
 from judging.services import create_judge, start_run
-from judging.services.running import work_on
+from judging.services.runs.work import work_on
 from tests.analytics.reports.reading import build_report
 from tests.crowd import come, hand_in
 from tests.evaluation.dumps import build

@@ -20,16 +20,17 @@ from judging.services import (
     Estimate,
     estimate,
     heuristic_judge,
-    needs_try,
+    needs_trial,
     pause_run,
     resume_run,
     retry_run,
     run_progress,
     start_run,
-    start_try,
-    tried_calls,
+    start_trial,
+    trial_calls,
 )
-from judging.services.running import Tick, work_on
+from judging.services.runs.session import Tick
+from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run
 
 
@@ -98,7 +99,7 @@ class Command(BaseCommand):
             return run
         if not options["yes"] and judge.asks_model and sys.stdin.isatty():
             self._tell(_estimate(study, judge, options))
-            if needs_try(judge):
+            if needs_trial(judge):
                 self._try(study, judge, budget)
             if input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
                 return None
@@ -113,10 +114,10 @@ class Command(BaseCommand):
 
     def _try(self, study: Study, judge: Judge, budget: Decimal | None) -> None:
         """One item before the first run, with what came back and what was read in it."""
-        run = start_try(study, judge, budget=budget)
+        run = start_trial(study, judge, budget=budget)
         work_on(run.pk, beside=True)
         run.refresh_from_db()
-        for each in tried_calls(run):
+        for each in trial_calls(run):
             if each.ok:
                 self.stdout.write(f"Tried item {each.call.item.key}: {', '.join(each.read)}\n  {each.raw}")
         for line in (run.reason, *unread_lines(run)):

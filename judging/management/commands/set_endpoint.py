@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from judging.management.studies import endpoint_of, study_of
-from judging.services.endpoints import is_trusted, place_refusals, set_trust
+from judging.services.endpoints.access import is_trusted, place_refusals, set_trust
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from evaluation.models import ApiRequest, StudyMember
 from judging import tasks
 from judging.models import Judge, Run, RunState
 from judging.services import create_endpoint, create_judge, heuristic_judge, pause_run
-from judging.services.running import work_on
+from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import judged_study
 from tests.evaluation.api.conftest import Caller
 from tests.factories import make_study

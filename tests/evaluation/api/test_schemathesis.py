@@ -16,7 +16,7 @@ from evaluation.services import PAPER_ARMS
 from evaluation.services.tokens import make_token
 from judging.models import Run
 from judging.services import heuristic_judge, pause_run, start_run
-from judging.services.running import work_on
+from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
 
 DESCRIPTION = Path(__file__).resolve().parents[3] / "docs" / "openapi.yaml"

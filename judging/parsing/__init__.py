@@ -1,0 +1,12 @@
+"""Strict reading of a judge's reply: whatever is not clearly a verdict is a counted failure, never a verdict.
+
+A reply is read in the very form that was asked for, and in no other: all values, each once, nothing beside them but
+the rationale where one was wanted. Words such as "Response 1" in a rationale are words.
+"""
+
+from judging.parsing.labels import MIN_LABEL_MASS
+from judging.parsing.rejection import ReplyRejected
+from judging.parsing.reply import Reading, read_reply
+from judging.parsing.revision import read_revision
+
+__all__ = ["MIN_LABEL_MASS", "Reading", "ReplyRejected", "read_reply", "read_revision"]

@@ -1,0 +1,79 @@
+"""A preference read from log-probabilities.
+
+At the verdict's place, the probabilities of the tokens that are a label (whatever blanks and case they are written
+with) are summed per label and divided by their sum. The number is P(r2 is better) plus half of P(tie), the mass of a
+tie being shared evenly; the presented order is undone first. The label is the most likely one, or a tie where two share
+the first place. If the labels together have less than `MIN_LABEL_MASS`, the model was about to say something else, and
+the reply is unparsed.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.protocols import Question
+from evaluation.storable import storable
+from judging.backends.base import BLANKS, Reply
+from judging.parsing.rationale import without_heading
+from judging.parsing.rejection import reject, require_complete
+from judging.prompting import Settings, View, cells_of
+
+MIN_LABEL_MASS = 0.5
+
+
+def read_label(
+    question: Question, view: View, settings: Settings, reply: Reply
+) -> tuple[dict[str, Any], str]:
+    """A preference with the probability that r2 is better.
+
+    Where the label is asked for alone, its place is the first token and what follows does not matter. With a rationale
+    the label must stand alone in its line, the first or the last.
+    """
+    choices = cells_of(question, view, as_labels=True)[0].choices or {}
+    if settings.rationale != "none":
+        require_complete(reply)
+    rationale = _beside_label(reply.text, choices, settings)
+    if not reply.logprobs:
+        reject("No log-probabilities came with the reply.")
+    place = reply.logprobs[-1 if settings.rationale == "before" else 0]
+    verdict = _continuous(_label_masses(place, choices))
+    # The number of a graded preference is a grade, which a probability is not.
+    return {question.key: verdict["label"] if question.grades else verdict}, rationale
+
+
+def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> str:
+    """The rationale, without the line that is the label."""
+    if settings.rationale == "none":
+        return ""
+    lines = [line.strip() for line in storable(text).splitlines() if line.strip()]
+    label = lines[-1 if settings.rationale == "before" else 0] if lines else ""
+    labels = [line for line in lines if line.casefold() in {each.casefold() for each in choices}]
+    if label not in labels or len(labels) > 1:
+        reject("No line is the label alone where it was asked for, or several are.")
+    return without_heading(lines[:-1] if settings.rationale == "before" else lines[1:])
+
+
+def _label_masses(place: Mapping[str, float], choices: Mapping[str, str]) -> dict[str, float]:
+    """Probability per canonical label, adding up to one."""
+    stored = {label.casefold(): value for label, value in choices.items()}
+    masses = dict.fromkeys(stored.values(), 0.0)
+    for token, logprob in place.items():
+        label = stored.get(token.strip(BLANKS).casefold())
+        if label is None:
+            continue
+        if not isinstance(logprob, int | float) or not logprob <= 1e-3:  # also refuses NaN
+            reject(f"The log-probability {logprob!r} is none.")
+        masses[label] += math.exp(logprob)
+    total = sum(masses.values())
+    if total < MIN_LABEL_MASS:
+        reject(f"The labels have {total:.2f} of the probability, and {MIN_LABEL_MASS} is needed.")
+    return {label: mass / total for label, mass in masses.items()}
+
+
+def _continuous(masses: Mapping[str, float]) -> dict[str, Any]:
+    most = max(masses.values())
+    likeliest = [label for label, mass in masses.items() if mass == most]
+    label = likeliest[0] if len(likeliest) == 1 else "tie"
+    if masses.keys() | {"tie"} != {"r1", "r2", "tie"}:  # of three responses or more, none is the other
+        return {"label": label}
+    return {"label": label, "number": min(masses["r2"] + masses.get("tie", 0.0) / 2, 1.0)}

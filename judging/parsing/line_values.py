@@ -1,0 +1,42 @@
+"""Values in lines `name: value`."""
+
+from collections.abc import Iterator, Sequence
+
+from evaluation.protocols import Question
+from judging.parsing.json_values import Values
+from judging.parsing.rationale import without_heading
+from judging.parsing.rejection import reject
+from judging.prompting import Settings, View, cells_of, line_name
+
+
+def values_from_lines(
+    text: str, questions: Sequence[Question], view: View, settings: Settings
+) -> tuple[Values, str]:
+    """The values of lines `name: value`, which stand together, in any order, where the prompt put them."""
+    paths = dict(_paths_by_line(questions, view))
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    given = [(number, *_split(line)) for number, line in enumerate(lines) if _split(line)[0] in paths]
+    if len({name for _, name, _ in given}) != len(given):
+        reject("The reply answers a question more than once.")
+    if not given:
+        reject("The reply is neither the JSON object nor the lines that were asked for.")
+    if len(given) != len(paths):
+        reject(f"The reply has {len(given)} of the {len(paths)} lines that were asked for.")
+    first, last = given[0][0], given[-1][0]
+    before, after = lines[:first], lines[last + 1 :]
+    if last - first + 1 != len(given) or (after and settings.rationale != "after") or (
+        before and settings.rationale != "before"
+    ):  # fmt: skip
+        reject("The reply says more than it was asked for, or in another place.")
+    return {paths[name]: value for _, name, value in given}, without_heading([*before, *after])
+
+
+def _paths_by_line(questions: Sequence[Question], view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for question in questions:
+        for cell in cells_of(question, view):
+            yield line_name(question, cell), (question.key, *cell.path)
+
+
+def _split(line: str) -> tuple[str, str]:
+    name, colon, value = line.partition(":")
+    return (name.strip(), value.strip()) if colon else ("", "")

@@ -1,0 +1,47 @@
+"""A judge's reply to a request, read in the form that was asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol
+from evaluation.protocols.base import Spec, Stimulus
+from judging.backends.base import Reply
+from judging.parsing.answers import read_answers
+from judging.parsing.labels import read_label
+from judging.parsing.rejection import ReplyRejected, require_answer
+from judging.prompting import Settings, asked, view_of, wants_labels
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A reply's content, against canonical responses: `data`, and the answers that the protocol makes of it."""
+
+    data: dict[str, Any]
+    answers: Sequence[AnswerValue]
+    rationale: str = ""
+
+
+def read_reply(
+    protocol: Protocol,
+    spec: Spec,
+    stimulus: Stimulus,
+    settings: Settings,
+    *,
+    order: str,
+    step: str = "",
+    reply: Reply,
+) -> Reading:
+    """Read the answers in a reply; ReplyRejected if it is no verdict."""
+    require_answer(reply)
+    questions = asked(protocol, spec, stimulus, settings, step)
+    view = view_of(stimulus, order)
+    if wants_labels(questions, settings):
+        data, rationale = read_label(questions[0], view, settings, reply)
+    else:
+        data, rationale = read_answers(questions, view, settings, reply)
+    try:
+        answers = protocol.clean(spec, stimulus, data, source="judge")
+    except AnswersInvalid as invalid:
+        raise ReplyRejected("unparsed", str(invalid)) from None
+    return Reading(data, answers, rationale)

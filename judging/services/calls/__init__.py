@@ -1,0 +1,1 @@
+"""Calls: planned, created, leased, paid for, attempted, and the judgments written that they make."""

@@ -1,0 +1,34 @@
+"""The items that a run judges, and draws from them."""
+
+import hashlib
+
+from django.db.models import QuerySet
+
+from evaluation.models import Item, Role, Study
+
+
+def judged_items(study: Study) -> QuerySet[Item]:
+    """What judges judge: main items that are frozen and not withdrawn, in the order of their rows."""
+    return (
+        Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
+        .exclude(stimulus_hash="")
+        .order_by("pk")
+    )
+
+
+def drawn_items(study: Study, max_items: int) -> list[int]:
+    """So many of the items, drawn by the study's seed; an item's place in the draw depends on its key alone."""
+
+    def place(row: tuple[int, str]) -> bytes:
+        return hashlib.sha256(f"{study.seed}\x1fdraw\x1f{row[1]}".encode()).digest()
+
+    rows = sorted(judged_items(study).values_list("pk", "key"), key=place)
+    return sorted(pk for pk, _ in rows[:max_items])
+
+
+def sample_items(study: Study, max_items: int | None, size: int) -> tuple[int, list[Item]]:
+    """How many items a run would judge, and up to `size` of them, drawn by the seed, with their stimuli."""
+    total = judged_items(study).count()
+    total = total if max_items is None else min(total, max_items)
+    drawn = drawn_items(study, min(size, total))
+    return total, list(Item.objects.filter(pk__in=drawn).order_by("pk"))

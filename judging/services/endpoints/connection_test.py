@@ -1,0 +1,91 @@
+"""Testing an endpoint: its list of models, one short call, and what the model can do.
+
+A worker does it, which has the keys; what came of it stands on the endpoint's row, for the page that waits.
+"""
+
+import asyncio
+import time
+from typing import Any
+
+from django.utils import timezone
+
+from judging.backends.base import CallFailed, Request, StopRun, TryAgain
+from judging.backends.probing import probe
+from judging.models import Endpoint
+from judging.services.calls.call_attempts import storable_reply
+from judging.services.endpoints.access import place_refusals
+from judging.services.endpoints.capabilities import Patient, keep_capabilities
+
+PROMPT = "Say hello in one word."
+# A test that nobody ended after so long was lost with its worker.
+LOST_SECONDS = 180
+MOST_MODELS = 200
+UNREACHED = "The queue can't be reached at the moment, so no worker could be told. Test again in a while."
+REFUSALS = (CallFailed, TryAgain, StopRun)
+
+
+def begin_test(endpoint: Endpoint, model: str) -> None:
+    """Notes that somebody waits for a test; whoever calls queues it."""
+    endpoint.tested = {"state": "asking", "model": model, "at": timezone.now().timestamp()}
+    endpoint.save(update_fields=["tested"])
+
+
+def is_testing(endpoint: Endpoint) -> bool:
+    begun = float(endpoint.tested.get("at", 0.0))
+    waits = bool(endpoint.tested.get("state") == "asking")
+    return waits and timezone.now().timestamp() - begun < LOST_SECONDS
+
+
+def give_up_test(endpoint_id: int) -> None:
+    """Ends a test that no worker could be told of."""
+    endpoint = Endpoint.objects.get(pk=endpoint_id)
+    endpoint.tested = {**endpoint.tested, "state": "done", "problem": UNREACHED}
+    endpoint.save(update_fields=["tested"])
+
+
+def run_test(endpoint_id: int) -> dict[str, Any]:
+    """Asks the endpoint and keeps what came of it."""
+    endpoint = Endpoint.objects.select_related("trusted_by").get(pk=endpoint_id)
+    found = {"state": "done", "model": endpoint.tested.get("model", ""), "at": timezone.now().timestamp()}
+    refused = place_refusals(endpoint)
+    if refused:
+        found["problem"] = " ".join(refused)
+    else:
+        try:
+            found |= asyncio.run(_ask(endpoint, found["model"]))
+        except StopRun as stop:
+            found["problem"] = str(stop)
+    if able := found.get("able"):
+        keep_capabilities(endpoint, found["model"], able)
+    Endpoint.objects.filter(pk=endpoint_id).update(tested=found)
+    return found
+
+
+async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"model": model}
+    # The client takes most of a second to import, and web imports this module.
+    from judging.backends.chat import ChatBackend
+    from judging.backends.keys import key_for
+
+    backend = ChatBackend(
+        endpoint.base_url, key=key_for(endpoint), timeout=endpoint.timeout_seconds, in_flight=1
+    )
+    async with backend:
+        try:
+            found["models"] = [storable_reply(name) for name in await backend.models()][:MOST_MODELS]
+        except REFUSALS as problem:
+            found["models_problem"] = storable_reply(str(problem))
+        found["model"] = model = model or next(iter(found.get("models", [])), "")
+        if not model:
+            return found | {"problem": "The endpoint lists no models; name one."}
+        request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
+        began = time.monotonic()
+        try:
+            reply = await backend.ask(request)
+            found["reply"] = storable_reply(reply.text)[:300]
+            found["milliseconds"] = round((time.monotonic() - began) * 1000)
+            found["tokens"] = reply.prompt_tokens + reply.completion_tokens
+            found["able"] = await probe(Patient(backend), model)
+        except REFUSALS as problem:
+            found["problem"] = storable_reply(str(problem))
+    return found

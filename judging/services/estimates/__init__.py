@@ -1,0 +1,1 @@
+"""Estimates of a run before anything is spent."""

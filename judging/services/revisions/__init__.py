@@ -1,0 +1,1 @@
+"""Drafts revised by a model for participants who calibrate."""

@@ -1,0 +1,173 @@
+"""Revised drafts for calibrators: one call to the endpoint of one of the study's judges (see `evaluation.hooks`).
+
+What goes wrong is told to the participant in words without technical terms, and to the operator in the log.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from django.utils.translation import gettext_noop
+
+from evaluation.hooks import RevisionFailed
+from evaluation.models import Item, Outcome
+from evaluation.protocols.base import Stimulus
+from evaluation.protocols.entries.sets import Entry
+from evaluation.refusals import Refused
+from judging import prompting
+from judging.backends import CHAT, open_backend
+from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
+from judging.backends.keys import key_for
+from judging.backends.probing import probe
+from judging.models import Call, Judge
+from judging.parsing import ReplyRejected, read_revision
+from judging.services.endpoints.access import endpoint_refusals, private_refusal
+from judging.services.endpoints.capabilities import Patient, keep_capabilities, known_capabilities
+from judging.services.judges import judge_settings
+from judging.services.revisions.revision_calls import SpentUp, end_call, open_call, set_aside, takes_revisions
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+# A participant waits for it, so an endpoint's own patience does not count beyond this.
+MOST_SECONDS = 120.0
+
+NO_MODEL = gettext_noop("No model can be asked in this study any more.")
+BUSY = gettext_noop("The model did not answer in time, or is too busy. Please ask again in a little while.")
+CANNOT = gettext_noop("The model can't be asked at the moment. You can go on without it.")
+REFUSED = gettext_noop("The model refused to answer this. You can ask for it in other words.")
+CUT = gettext_noop(
+    "The model's answer was too long and was cut off. You can ask for fewer or shorter entries."
+)
+UNREADABLE = gettext_noop("The model's answer could not be read as entries. You can ask again.")
+REJECTIONS = {"refused": REFUSED, "truncated": CUT}
+
+
+def reviser_name(item: Item) -> str:
+    """The model that would be asked about this item, '' where no judge of its study can or may be.
+
+    Web asks this, which has no keys.
+    """
+    judges = _judges(item)
+    return judges[0].model if judges else ""
+
+
+def find_judge(item: Item) -> Judge | None:
+    """The first of the study's chat judges, in its newest version, whose endpoint may be sent this item and has its
+    key, and whose revisions are open."""
+    return next((judge for judge in _judges(item) if _has_key(judge)), None)
+
+
+def _judges(item: Item) -> list[Judge]:
+    judges = Judge.objects.filter(study=item.study_id, backend=CHAT.key, endpoint__isnull=False)
+    newest: dict[str, Judge] = {}
+    for judge in judges.select_related("study", "endpoint__trusted_by").order_by("version"):
+        newest[judge.name] = judge
+    in_order = sorted(newest.values(), key=lambda judge: judge.pk)
+    return [judge for judge in in_order if _may_be_asked(judge, item)]
+
+
+def _may_be_asked(judge: Judge, item: Item) -> bool:
+    endpoint = judge.endpoint
+    if endpoint is None or endpoint_refusals(endpoint, judge.study):
+        return False
+    return not private_refusal(endpoint, Item.objects.filter(pk=item.pk)) and takes_revisions(judge)
+
+
+def _has_key(judge: Judge) -> bool:
+    assert judge.endpoint is not None
+    try:
+        key_for(judge.endpoint)
+    except StopRun:
+        return False
+    return True
+
+
+def revise_draft(item: Item, entries: Sequence[Entry], instruction: str) -> list[Entry]:
+    """The entries as a model would have them (see `evaluation.hooks`); RevisionFailed with words for the participant.
+
+    Not for use inside an event loop.
+    """
+    judge = find_judge(item)
+    if judge is None:
+        raise RevisionFailed(NO_MODEL)
+    try:
+        call = open_call(judge, item)
+    except (SpentUp, Refused) as refused:
+        raise _failed(judge, NO_MODEL, refused) from None
+    return _Revision(judge, call, item.stimulus or {}, entries, instruction).make()
+
+
+def _failed(judge: Judge, words: str, why: Exception) -> RevisionFailed:
+    # These texts hold no key, and of what was sent and came back no more than a judge's failures do.
+    logger.warning("Judge %s gave no revised draft: %s", judge.pk, why or type(why).__name__)
+    return RevisionFailed(words)
+
+
+@dataclass(frozen=True)
+class _Revision:
+    """One call: asked, read, and written down however it ends."""
+
+    judge: Judge
+    call: Call
+    stimulus: Stimulus
+    entries: Sequence[Entry]
+    instruction: str
+
+    def make(self) -> list[Entry]:
+        began, reply, revised = time.monotonic(), None, None
+        outcome, words, why = str(Outcome.FAILED), "", ""
+        try:
+            reply = self._ask()
+            revised = read_revision(self.stimulus, self.entries, reply)
+            outcome = Outcome.OK
+        except SpentUp as spent:  # of which nothing is left to write down
+            raise _failed(self.judge, NO_MODEL, spent) from None
+        except (TryAgain, TimeoutError) as error:
+            words, why = BUSY, str(error) or type(error).__name__
+        except (CallFailed, StopRun) as error:
+            words, why = CANNOT, str(error)
+        except ReplyRejected as rejected:
+            outcome, words, why = (
+                rejected.outcome,
+                REJECTIONS.get(rejected.outcome, UNREADABLE),
+                str(rejected),
+            )
+        except Exception as error:
+            end_call(self.call, outcome, error=f"The request broke with {type(error).__name__}.")
+            raise
+        end_call(self.call, outcome, reply=reply, error=why, seconds=time.monotonic() - began)
+        if revised is None:
+            raise _failed(self.judge, words, Exception(why))
+        return revised
+
+    def _ask(self) -> Reply:
+        """After the endpoint was asked what the model can do, where that is not known."""
+        endpoint, judge = self.judge.endpoint, self.judge
+        assert endpoint is not None
+        able = known_capabilities(endpoint, judge.model)
+        deadline = time.monotonic() + MOST_SECONDS
+        if able is None:
+            able = self._over_the_network(deadline, lambda backend: probe(Patient(backend), judge.model))
+            keep_capabilities(endpoint, judge.model, able)
+        request = prompting.build_revision(
+            self.stimulus, self.entries, self.instruction, judge_settings(judge), capabilities=able
+        )
+        set_aside(self.call, request)
+        return self._over_the_network(deadline, lambda backend: backend.ask(request))
+
+    def _over_the_network(self, deadline: float, ask: Callable[[Backend], Awaitable[T]]) -> T:
+        endpoint = self.judge.endpoint
+        assert endpoint is not None
+
+        async def go() -> T:
+            async with (
+                asyncio.timeout(max(0.0, deadline - time.monotonic())),
+                open_backend(self.judge.backend, endpoint, in_flight=1) as backend,
+            ):
+                return await ask(backend)
+
+        return asyncio.run(go())

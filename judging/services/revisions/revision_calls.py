@@ -1,0 +1,124 @@
+"""Revisions in the ledger: a run of its own holds what participants ask of a judge, a call each, within its budget.
+
+The run is opened by a researcher, with a budget, or by the first participant who asks. Paused, stopped or cancelled it
+answers nobody; a new version of the judge gets a run of its own with what is left of the budget.
+"""
+
+import uuid
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from evaluation.models import Item, Outcome, Study
+from judging.backends.base import Reply, Request
+from judging.models import Call, CallState, Judge, Purpose, Run, RunState
+from judging.services.calls.budget import reserve_budget
+from judging.services.calls.call_attempts import storable_reply
+from judging.services.calls.costs import ZERO, cost_of, most_it_costs, plain
+from judging.services.calls.leases import release_calls
+from judging.services.runs.lifecycle import close_revisions, latest_revisions, start_run, stop_run
+
+STEP = "revision"
+# A worker gives up long before.
+LEASE = timedelta(seconds=300)
+
+
+class SpentUp(Exception):
+    """The budget for revisions does not hold this one."""
+
+
+def takes_revisions(judge: Judge) -> bool:
+    """Whether this judge's revisions are open, or would be opened by the first one."""
+    run = latest_revisions(judge.study, judge)
+    return run is None or run.state in (RunState.RUNNING, RunState.COMPLETE)
+
+
+def open_call(judge: Judge, item: Item) -> Call:
+    """A leased call for one revision of this item, in the judge's run for revisions."""
+    with transaction.atomic():
+        # One run, and one number per revision, however many ask at once.
+        Study.objects.select_for_update(no_key=True).get(pk=judge.study_id)
+        run = _run_of(judge)
+        _end_lost(run)
+        last = Call.objects.filter(run=run, item=item).aggregate(last=Max("replicate"))["last"]
+        return Call.objects.create(
+            run=run,
+            item=item,
+            replicate=0 if last is None else last + 1,
+            step=STEP,
+            state=CallState.LEASED,
+            lease=uuid.uuid4(),
+            leased_until=timezone.now() + LEASE,
+        )
+
+
+def _run_of(judge: Judge) -> Run:
+    run = latest_revisions(judge.study, judge)
+    if run is not None and run.judge_id == judge.pk and run.state == RunState.RUNNING:
+        return run
+    left = None
+    if run is not None and run.state == RunState.RUNNING:
+        left = None if run.budget is None else run.budget - run.spent
+        close_revisions(run)
+    if left is not None and left <= 0:
+        raise SpentUp
+    return start_run(judge.study, judge, purpose=Purpose.REVISION, budget=left)
+
+
+def _end_lost(run: Run) -> None:
+    """Calls of workers that were killed: what was set aside for them is free again."""
+    lost = Call.objects.filter(run=run, state=CallState.LEASED, leased_until__lt=timezone.now())
+    lost.update(**_final(Outcome.FAILED), error="Its worker was lost.")
+
+
+def set_aside(call: Call, request: Request) -> None:
+    """Holds the most that this request may cost within the run's budget; SpentUp, and the run stopped, if it does not
+    fit."""
+    run = call.run
+    if run.budget is None or not (run.price_prompt or run.price_completion):
+        return
+    bound = most_it_costs(request, run.price_prompt, run.price_completion)
+    if reserve_budget(run.pk, [(call, bound)]).allowed:
+        return
+    stop_run(
+        run.pk,
+        f"The budget of {plain(run.budget)} would be exceeded: the next revision may cost up to {plain(bound)}.",
+    )
+    release_calls(run.pk, {call.lease} if call.lease else ())
+    Call.objects.filter(pk=call.pk).delete()
+    raise SpentUp
+
+
+def end_call(
+    call: Call, outcome: str, *, reply: Reply | None = None, error: str = "", seconds: float = 0
+) -> None:
+    """Writes down what became of a revision and what it cost; nothing if its lease is gone."""
+    run, taken = call.run, {}
+    cost = ZERO
+    if reply is not None:
+        cost = cost_of(reply.prompt_tokens, reply.completion_tokens, run.price_prompt, run.price_completion)
+        taken = {
+            "raw": storable_reply(reply.text),
+            "prompt_tokens": reply.prompt_tokens,
+            "completion_tokens": reply.completion_tokens,
+            "cost": cost,
+            "latency_ms": round(seconds * 1000),
+        }
+    with transaction.atomic():
+        mine = Call.objects.filter(pk=call.pk, lease=call.lease)
+        if mine.update(**_final(outcome), **taken, attempts=1, error=storable_reply(error)[:500]) and cost:
+            Run.objects.filter(pk=run.pk).update(spent=F("spent") + cost)
+
+
+def _final(outcome: str) -> dict[str, Any]:
+    return {
+        "state": CallState.FINAL,
+        "outcome": outcome,
+        "lease": None,
+        "leased_until": None,
+        "reserved": ZERO,
+        "finished_at": timezone.now(),
+    }

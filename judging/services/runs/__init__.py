@@ -1,0 +1,1 @@
+"""Runs: started and steered, and the work on them, step by step."""

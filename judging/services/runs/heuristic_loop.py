@@ -1,0 +1,43 @@
+"""A heuristic at work: no endpoint, nothing to wait for, whole batches at once."""
+
+import time
+
+from django.conf import settings
+
+from evaluation.protocols.base import Stimulus
+from judging.backends import BACKENDS, Heuristic, heuristic_data
+from judging.models import Call
+from judging.services.calls.call_attempts import CallAttempt, accept_answers
+from judging.services.runs.session import LOOK_SECONDS, PATIENCE_SECONDS, Session
+
+
+def judge_in_bulk(session: Session) -> None:
+    """Works until nothing is left, time is over or the run is not wanted any more."""
+    while not session.told_to_stop() and not session.out_of_time():
+        calls = session.claim(settings.ASSAY_BATCH_SIZE)
+        if not calls:
+            wait = session.wait_for()
+            if wait is None or wait > PATIENCE_SECONDS or not session.look():
+                session.come_back = wait or 0.0
+                return
+            time.sleep(min(wait, LOOK_SECONDS))
+            continue
+        stimuli = session.stimuli(calls)
+        session.record([_attempt(session, call, *stimuli[call.item_id]) for call in calls])
+        if not session.look():
+            return
+
+
+def _attempt(session: Session, call: Call, stimulus: Stimulus, key: str) -> CallAttempt:
+    heuristic = BACKENDS[session.judge.backend]
+    assert isinstance(heuristic, Heuristic)
+    data = heuristic_data(
+        heuristic,
+        session.plan.spec,
+        stimulus,
+        seed=session.study.seed,
+        item_key=key,
+        replicate=call.replicate,
+        questions=session.judge.questions,
+    )
+    return accept_answers(session.plan, CallAttempt(call=call, stimulus=stimulus), data)

@@ -1,0 +1,112 @@
+"""One worker's stay at one run: its claims, its leases, and the results that it writes."""
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.conf import settings
+from django.utils import timezone
+
+from evaluation.models import Item, Outcome
+from evaluation.protocols.base import Stimulus
+from judging.models import ACTIVE, Call, Run
+from judging.services.calls.call_attempts import CallAttempt
+from judging.services.calls.costs import ZERO
+from judging.services.calls.creation import CallCreator
+from judging.services.calls.leases import claim_calls, next_due, renew_leases
+from judging.services.calls.plan import CallPlan
+from judging.services.calls.result_writer import ResultWriter
+from judging.services.runs.lifecycle import settle
+from judging.services.runs.workers import sign_on
+
+# How often a worker looks whether the run is still wanted, and waits where nothing is due.
+LOOK_SECONDS = 0.4
+# A worker leaves a run of which nothing is due for longer than this, and comes back when it is.
+PATIENCE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tick:
+    """Progress of a session so far, for whoever watches it."""
+
+    final: int
+    failed: int
+    spent: Decimal
+    tokens: int
+
+
+class Session:
+    """One worker's stay at one run."""
+
+    def __init__(
+        self,
+        run: Run,
+        token: str,
+        seconds: float | None,
+        should_stop: Callable[[], bool],
+        on_tick: Callable[[Tick], None],
+    ) -> None:
+        self.run = run
+        self.judge = run.judge
+        self.study = run.study
+        self.token = token
+        self.ends_at = None if seconds is None else time.monotonic() + seconds
+        self.told_to_stop = should_stop
+        self.on_tick = on_tick
+        self.plan = CallPlan.of(self.judge, run.revision.spec)
+        self.creator = CallCreator(run)
+        self.writer = ResultWriter(run, self.study, self.plan)
+        self.leases: set[uuid.UUID] = set()
+        self.come_back = 0.0
+        self.final = self.failed = self.tokens = 0
+        self.spent = ZERO
+        self._renewed_at = time.monotonic()
+
+    def out_of_time(self) -> bool:
+        return self.ends_at is not None and time.monotonic() >= self.ends_at
+
+    def claim(self, limit: int) -> list[Call]:
+        """Claim calls, creating further ones where there are too few."""
+        calls = claim_calls(self.run.pk, limit)
+        while len(calls) < limit and self.run.dealt_to is not None:
+            if not self.creator.create_batch():
+                self.run.dealt_to = None
+            calls += claim_calls(self.run.pk, limit - len(calls))
+        self.leases |= {call.lease for call in calls if call.lease}
+        return calls
+
+    def stimuli(self, calls: Collection[Call]) -> dict[int, tuple[Stimulus, str]]:
+        """Stimulus and key of every call's item."""
+        items = Item.objects.filter(pk__in={call.item_id for call in calls})
+        return {pk: (stimulus or {}, key) for pk, stimulus, key in items.values_list("pk", "stimulus", "key")}
+
+    def record(self, batch: Sequence[CallAttempt]) -> None:
+        self.writer.write(batch)
+        for each in batch:
+            self.final += bool(each.outcome)
+            self.failed += bool(each.outcome) and each.outcome != Outcome.OK
+            self.tokens += each.prompt_tokens + each.completion_tokens
+            self.spent += each.cost
+
+    def wait_for(self) -> float | None:
+        """Seconds until something is due, where nothing could be claimed; None if the run is complete."""
+        if settle(self.run.pk):
+            return None
+        due = next_due(self.run.pk)
+        return 0.0 if due is None else max(0.0, (due - timezone.now()).total_seconds())
+
+    def tick(self) -> None:
+        self.on_tick(Tick(final=self.final, failed=self.failed, spent=self.spent, tokens=self.tokens))
+
+    def look(self) -> bool:
+        """Shows signs of life; whether the run is still wanted."""
+        now = time.monotonic()
+        if now - self._renewed_at > settings.ASSAY_RUN_LEASE_SECONDS / 3:
+            self._renewed_at = now
+            renew_leases(self.run.pk, self.leases)
+            if sign_on(self.run.pk, self.token, beside=True) is None:
+                return False
+        self.tick()
+        return Run.objects.filter(pk=self.run.pk, state__in=ACTIVE).exists()

@@ -1,0 +1,81 @@
+"""Work on a run: claim calls, ask, read, record, until nothing is left, time is over or somebody says stop.
+
+One worker's stay at a run is a `Session`. At an endpoint (`endpoint_loop`) it is k coroutines that ask, one that claims
+ahead, one that writes in bulk and one that looks whether the run is still wanted. Database work runs in the thread that
+called `work_on`, with its connection, while the event loop runs in a thread beside it.
+"""
+
+import gc
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from asgiref.sync import async_to_sync
+
+from judging.backends.base import StopRun
+from judging.models import ACTIVE, Run
+from judging.services.calls.leases import release_calls
+from judging.services.runs.endpoint_loop import EndpointLoop
+from judging.services.runs.heuristic_loop import judge_in_bulk
+from judging.services.runs.lifecycle import stop_run
+from judging.services.runs.session import Session, Tick
+from judging.services.runs.workers import sign_off, sign_on
+
+# How many objects more than before make the collector look, and what it was before.
+COLLECT_AFTER = 50_000
+COLLECTED_AFTER = gc.get_threshold()
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorkResult:
+    """How a session ended: the run's state, and in how many seconds to come back (None: not at all)."""
+
+    state: str
+    come_back: float | None
+    final: int
+
+
+def work_on(
+    run_id: int,
+    *,
+    token: str = "",
+    seconds: float | None = None,
+    beside: bool = False,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_tick: Callable[[Tick], None] = lambda tick: None,
+) -> WorkResult:
+    """Works on a run for so long (None: to its end); what is left when it returns can be taken up at once."""
+    token = token or uuid.uuid4().hex
+    run = sign_on(run_id, token, beside=beside)
+    if run is None:
+        return WorkResult(
+            state=Run.objects.values_list("state", flat=True).get(pk=run_id), come_back=None, final=0
+        )
+    session = Session(run, token, seconds, should_stop, on_tick)
+    try:
+        with rare_collections():
+            if run.judge.asks_model:
+                async_to_sync(EndpointLoop(session).work)()
+            else:
+                judge_in_bulk(session)
+        session.tick()
+    except StopRun as stop:
+        stop_run(run_id, str(stop))
+    finally:
+        release_calls(run_id, session.leases)
+        sign_off(run_id, token)
+    state = Run.objects.values_list("state", flat=True).get(pk=run_id)
+    return WorkResult(
+        state=state, come_back=session.come_back if state in ACTIVE else None, final=session.final
+    )
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """The calls that wait and are in flight are many objects and no garbage: walking them takes a sixth of the time."""
+    gc.set_threshold(COLLECT_AFTER, *COLLECTED_AFTER[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*COLLECTED_AFTER)

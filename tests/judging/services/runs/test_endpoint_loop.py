@@ -1,0 +1,353 @@
+"""Working on a run: what each misbehaviour of an endpoint does to it, how it slows down, and how it lets go."""
+
+import threading
+import time
+
+import pytest
+from django.utils import timezone
+
+from judging.backends.base import TryAgain
+from judging.models import Call, Endpoint, Run
+from judging.services import heuristic_judge, pause_run, start_run
+from judging.services.calls.call_attempts import retry_later
+from judging.services.calls.creation import CallCreator
+from judging.services.runs import endpoint_loop
+from judging.services.runs.session import Session
+from judging.services.runs.throttle import Throttle
+from judging.services.runs.work import work_on
+from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
+from tests import factories
+from tests.judging import endpoint
+from tests.judging.build import judged, make_judge
+from tests.judging.table import MISBEHAVIOUR
+
+MISBEHAVIOURS = {
+    "": "complete: 8 ok, asked 8 times",
+    "slow=0.3": "complete: 8 ok, asked 8 times",
+    "hang": "complete: 8 failed, asked 16 times",
+    "429": "complete: 8 failed, asked 16 times",
+    "429=0.05": "complete: 8 failed, asked 16 times",
+    "500": "complete: 8 failed, asked 16 times",
+    "503": "complete: 8 failed, asked 16 times",
+    "nothing": "complete: 8 failed, asked 16 times",
+    "half": "complete: 8 failed, asked 16 times",
+    "garbage": "complete: 8 failed, asked 16 times",
+    "odd": "complete: 8 failed, asked 16 times",
+    "400": "complete: 8 failed, asked 8 times",
+    "babble": "complete: 8 unparsed, asked 24 times",
+    "empty": "complete: 8 unparsed, asked 24 times",
+    "refusal": "complete: 8 refused, asked 8 times",
+    "filtered": "complete: 8 refused, asked 8 times",
+    "truncated": "complete: 8 truncated, asked 8 times",
+    "no_usage": "complete: 8 ok, asked 8 times",
+    "quota": "stopped: 8 open",
+    "401": "stopped: 8 open",
+    "403": "stopped: 8 open",
+    "404": "stopped: 8 open",
+    "redirect=http|//127.0.0.1/elsewhere": "stopped: 8 open",
+}
+
+
+@pytest.fixture
+def served():
+    with endpoint.serve() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def quick(settings):
+    settings.ASSAY_RUN_BACKOFF_SECONDS = 0.02
+    settings.ASSAY_RUN_ATTEMPTS = 2
+    settings.ASSAY_RUN_UNREAD = 3
+    settings.ASSAY_RUN_UNREAD_FIRST = 0
+
+
+@pytest.fixture
+def study(owner):
+    arms = factories.PAPER_ARMS[:1]
+    return factories.launch(
+        factories.make_study("eight", owner=owner, arms=arms, queries=8, training=False, checks=0)
+    )
+
+
+def summary(run, served):
+    """What became of a run, in a line."""
+    counts = {}
+    for state, outcome in run.calls.values_list("state", "outcome"):
+        counts[outcome or state] = counts.get(outcome or state, 0) + 1
+    what = ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
+    asked = f", asked {served.total} times" if run.state == "complete" else ""
+    return f"{run.state}: {what}{asked}"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected"), MISBEHAVIOURS.items(), ids=lambda value: value or "well-behaved"
+)
+def test_what_an_endpoint_does_to_a_run(study, served, record_property, behaviour, expected):
+    judge = make_judge(study, served, f"coin:{behaviour}" if behaviour else "coin", in_flight=8)
+    Endpoint.objects.update(timeout_seconds=1)
+    run, _ = judged(study, judge)
+    found = summary(run, served)
+    record_property(MISBEHAVIOUR, (behaviour or "(well-behaved)", found, run.reason or _error(run)))
+    assert found == expected
+    judgments = dict.fromkeys(run.calls.filter(state="final").values_list("item", flat=True))
+    assert run.rater.judgments.count() == len(judgments)
+    for each in run.rater.judgments.exclude(outcome="ok"):
+        assert each.trace["error"], "why it could not be judged is kept"
+        if each.outcome in ("unparsed", "truncated") and behaviour != "empty":
+            assert each.trace["raw"], "what could not be read is kept as it came"
+
+
+def _error(run):
+    return run.calls.exclude(error="").values_list("error", flat=True).first() or ""
+
+
+def test_a_failing_fifth_is_made_good(study, served, settings):
+    settings.ASSAY_RUN_ATTEMPTS = 8
+    served.behaviours = "500@0.2"
+    run, _ = judged(study, make_judge(study, served, "coin"))
+    assert set(run.calls.values_list("outcome", flat=True)) == {"ok"}
+
+
+# --- backing off ------------------------------------------------------------------------------------------------------
+
+
+def test_backing_off_doubles_with_a_jitter_that_the_seed_decides(settings, db):
+    settings.ASSAY_RUN_BACKOFF_SECONDS = 1.0
+    settings.ASSAY_RUN_ATTEMPTS = 20
+    now = timezone.now()
+
+    def wait(attempts, after=None, seed=1):
+        ended = retry_later(seed, Call(pk=1, attempts=attempts), {}, TryAgain("busy", after=after), now)
+        return (ended.not_before - now).total_seconds()
+
+    waits = [wait(attempts) for attempts in range(8)]
+    for attempts, each in enumerate(waits):
+        assert min(2**attempts, 60) * 0.5 <= each <= min(2**attempts, 60) * 1.5
+    assert waits == [wait(attempts) for attempts in range(8)]
+    assert wait(3, seed=2) != waits[3]
+    assert wait(0, after=7.5) == 7.5, "as long as the server asked for"
+    assert wait(0, after=900) == 900
+
+
+def test_a_call_waits_as_long_as_the_server_asked(study, served):
+    served.script = ["429=0.5"]
+    began = time.monotonic()
+    run, _ = judged(study, make_judge(study, served, "coin", in_flight=1))
+    assert run.state == "complete"
+    assert time.monotonic() - began >= 0.5
+    assert sorted(run.calls.values_list("attempts", flat=True))[-1] == 2
+
+
+def test_one_refusal_slows_the_whole_worker():
+    throttle = Throttle(64)
+    throttle.refused(None)
+    throttle.refused(None)
+    assert throttle.limit == 32, "a burst counts once"
+    for _ in range(40):
+        throttle.answered()
+    assert 32 < throttle.limit < 34
+    for _ in range(5_000):
+        throttle.answered()
+    assert throttle.limit == 64
+
+
+def test_after_a_refusal_fewer_calls_are_in_flight(owner, served):
+    arms = factories.PAPER_ARMS[:1]
+    study = factories.launch(factories.make_study("many", owner=owner, arms=arms, queries=60))
+    served.latency = 0.05
+    served.script = ["429=0.3"] + [""] * 15
+    run, _ = judged(study, make_judge(study, served, "coin", in_flight=16))
+    assert run.state == "complete"
+    at = sorted(seen.at for seen in served.log)
+    assert at[16] - at[0] >= 0.3, "nobody asks while the server wants to be left alone"
+    assert sum(at[16] <= moment <= at[16] + 0.04 for moment in at) <= 10, "and then half as many at once"
+
+
+# --- letting go -------------------------------------------------------------------------------------------------------
+
+
+def test_time_is_over_and_what_is_left_can_be_taken_up(study, served):
+    served.latency = 0.2
+    run = start_run(study, make_judge(study, served, "coin", in_flight=1))
+    worked = work_on(run.pk, seconds=0.5)
+    assert 0 < worked.final < 8
+    assert worked.come_back == 0
+    assert not run.calls.filter(state="leased").exists()
+    assert served.total == worked.final, "calls in flight are waited for"
+    assert work_on(run.pk).state == "complete"
+
+
+@pytest.mark.parametrize("how", ["told", "paused"])
+def test_it_lets_go_within_a_second_or_so(study, served, how):
+    served.latency = 30
+    run = start_run(study, make_judge(study, served, "coin", in_flight=4))
+    Endpoint.objects.update(timeout_seconds=60)
+
+    def someone_pauses(tick):
+        if how == "paused" and served.total >= 4 and Run.objects.filter(state="running").exists():
+            pause_run(run)
+
+    began = time.monotonic()
+    worked = work_on(run.pk, should_stop=lambda: how == "told" and served.total >= 4, on_tick=someone_pauses)
+    assert time.monotonic() - began < 8, "not the 30 seconds that a call takes"
+    assert worked.state == ("running" if how == "told" else "paused")
+    assert (worked.come_back is None) == (how == "paused")
+    assert set(run.calls.values_list("state", "attempts")) == {("open", 0)}
+    run.refresh_from_db()
+    assert run.workers == {}
+
+
+def test_slow_calls_keep_their_leases(study, served, settings):
+    settings.ASSAY_RUN_LEASE_SECONDS = 0.9
+    served.latency = 2.5
+    run, _ = judged(study, make_judge(study, served, "coin", in_flight=8))
+    assert run.state == "complete"
+    assert served.total == 8, "nobody else took them meanwhile"
+
+
+def test_an_error_of_ours_fails_the_call_and_tells_nothing(study, served, monkeypatch, caplog):
+    def broken(*args, **kwargs):
+        raise RuntimeError("Bearer sk-secret-secret")
+
+    monkeypatch.setattr("judging.backends.chat.body_of", broken)
+    run, _ = judged(study, make_judge(study, served, "coin"))
+    assert set(run.calls.values_list("outcome", "error")) == {
+        ("failed", "The request broke with RuntimeError.")
+    }
+    assert "secret" not in caplog.text
+
+
+def test_an_endpoint_is_asked_once_what_it_can_do(study, served):
+    run, _ = judged(study, make_judge(study, served, "coin", probed=False))
+    assert run.state == "complete"
+    probes = served.total - 8
+    assert probes > 0
+    assert Endpoint.objects.get().capabilities["coin"]["json_schema"] is True
+    judged(study, run.judge, purpose="anchor")
+    assert served.total == probes + 16
+
+
+def test_an_endpoint_that_never_answers_stops_the_run(study, served, settings):
+    settings.ASSAY_RUN_BACKOFF_SECONDS = 0.001
+    run, _ = judged(study, make_judge(study, served, "coin:503", probed=False))
+    assert run.state == "stopped"
+    assert "did not tell what it can do" in run.reason
+
+
+def test_no_more_is_claimed_while_answers_wait_to_be_written(study, served, monkeypatch):
+    """Or a slow database would fill the worker's memory, and a kill would lose the more."""
+    monkeypatch.setattr(endpoint_loop, "WRITE_AT_ONCE", 2)
+    monkeypatch.setattr(endpoint_loop, "GATHER_SECONDS", 0.01)
+    held = []
+    record = Session.record
+
+    def look_and_record(session, batch):
+        held.append(session.run.calls.filter(state="leased").count())
+        record(session, batch)
+
+    monkeypatch.setattr(Session, "record", look_and_record)
+    run, _ = judged(study, make_judge(study, served, in_flight=1, samples=12))
+    assert set(run.calls.values_list("outcome", flat=True)) == {"ok"}
+    assert run.calls.count() == 96
+    ahead = endpoint_loop.AHEAD  # of one call in flight
+    assert max(held) <= (ahead - 1) + 1 + (ahead - 1) + 2 + endpoint_loop.SMALLEST_CLAIM, (
+        "in the queue, in flight, waiting, being written, claimed at once"
+    )
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """The messages that would go to the broker."""
+    messages = []
+    monkeypatch.setattr(
+        work_on_run, "apply_async", lambda args, countdown=None: messages.append((args, countdown))
+    )
+    return messages
+
+
+def test_a_run_is_queued_once(study, sent, django_capture_on_commit_callbacks):
+    run = start_run(study, heuristic_judge(study, "longer"))
+    with django_capture_on_commit_callbacks(execute=True):
+        enqueue_run(run)
+        enqueue_run(run)
+    assert [args[0] for args, _ in sent] == [run.pk]
+    sweep_runs()
+    assert len(sent) == 1, "its message is on its way"
+    work_on_run(*sent[0][0])
+    run.refresh_from_db()
+    assert run.state == "complete"
+    assert len(sent) == 1
+
+
+def test_what_is_left_is_queued_again(study, served, sent, settings):
+    settings.ASSAY_RUN_SECONDS = 0
+    run = start_run(study, make_judge(study, served, "coin"))
+    send_workers(run.pk)
+    work_on_run(*sent[0][0])
+    assert len(sent) == 2
+    assert sent[0][0] != sent[1][0], "every message has a token of its own"
+
+
+def test_a_message_that_comes_late_finds_its_place_taken(study, sent, settings):
+    run = start_run(study, heuristic_judge(study, "longer"))
+    settings.ASSAY_RUN_LEASE_SECONDS = -1
+    send_workers(run.pk)
+    settings.ASSAY_RUN_LEASE_SECONDS = 60
+    sweep_runs()
+    assert len(sent) == 2
+    work_on_run(*sent[0][0])
+    assert not run.rater.judgments.exists()
+    work_on_run(*sent[1][0])
+    assert run.rater.judgments.count() == 8
+
+
+def test_work_that_breaks_is_tried_again_later(study, sent, monkeypatch, caplog):
+    run = start_run(study, heuristic_judge(study, "longer"))
+    monkeypatch.setattr("judging.tasks.work_on", lambda *args, **kwargs: 1 / 0)
+    work_on_run(run.pk, "token")
+    assert [(args[0], countdown) for args, countdown in sent] == [(run.pk, 30.0)]
+    assert "broke off" in caplog.text
+
+
+def test_a_paused_run_is_not_queued(study, sent):
+    run = start_run(study, heuristic_judge(study, "longer"))
+    pause_run(run)
+    send_workers(run.pk)
+    sweep_runs()
+    assert sent == []
+
+
+# --- several workers --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.postgres
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_share_a_run(owner, served):
+    from django.db import connection
+
+    from tests.crowd import at_once
+
+    if connection.vendor != "postgresql":
+        pytest.skip("DATABASE_URL names no PostgreSQL")
+    study = factories.launch(factories.make_study("two", owner=owner, queries=60))
+    served.latency = 0.05
+    run = start_run(study, make_judge(study, served, "coin", in_flight=4))
+    CallCreator(run).create_batch()
+    finals, lock = [], threading.Lock()
+
+    def work():
+        worked = work_on(run.pk, beside=True)
+        with lock:
+            finals.append(worked.final)
+        connection.close()
+
+    at_once(work, work)
+    assert sum(finals) == 180
+    assert min(finals) > 40, "both had their share"
+    run.refresh_from_db()
+    assert run.state == "complete"
+    assert served.total == 180

@@ -1,0 +1,271 @@
+"""A judge's run over a study of every protocol: from the items to the answers in the database."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from django.core.management import call_command
+
+from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, System
+from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols.answers.parts import parts_of
+from evaluation.refusals import FieldsRefused
+from evaluation.services import add_arms, create_study
+from evaluation.services.studies.creation import write_questions_and_texts
+from judging.services import create_judge, heuristic_judge, preview_request, start_run
+from judging.services.judges import current_spec
+from judging.services.runs.work import work_on
+from tests import factories
+from tests.judging import endpoint
+from tests.judging.build import judged, make_judge
+from tests.judging.samples import EVERYTHING, QUESTIONS, SAMPLES, is_list
+
+ITEMS = 4
+NUMBERED = {Kind.SCALE, Kind.CHECKLIST, Kind.RANKING}
+
+
+@pytest.fixture(scope="module")
+def served():
+    with endpoint.serve() as server:
+        yield server
+
+
+def make_study(name, owner):
+    """A live study of that sample's protocol, with a few items like it."""
+    spec, sample = SAMPLES[name]
+    study = create_study(slug="sample", title="Sample", protocol=spec["protocol"], owner=owner)
+    if name == EVERYTHING:
+        write_questions_and_texts(study, spec)
+    [arm] = add_arms(study, [{"label": "All", **spec["arms"][0]}])
+    systems = [System.objects.create(study=study, key=each["system"]) for each in sample["responses"]]
+    for number in range(ITEMS):
+        _make_item(study, arm, systems, sample, number)
+    return factories.launch(study, redundancy=1, steps={})
+
+
+def _make_item(study, arm, systems, sample, number):
+    of_sample = {key: sample["query"][key] for key in ("references", "information_need", "documents")}
+    query = Query.objects.create(
+        study=study, key=f"q{number}", text=sample["query"]["text"] and f"Question {number}?", **of_sample
+    )
+    context = sample["context"] and Context.objects.create(
+        query=query, key="c", follow_ups=[{k: v for k, v in each.items() if k != "part"} for each in
+                                          sample["context"]["follow_ups"]],
+    )  # fmt: skip
+    item = Item.objects.create(
+        study=study, key=f"i{number}", query=query, context=context, arm=arm, role=Role.MAIN,
+        clarifying_question=sample["clarifying_question"],
+    )  # fmt: skip
+    for system, response in zip(systems, sample["responses"], strict=True):
+        text = response["text"] if is_list(response["text"]) else f"{response['text']} {'More. ' * number}"
+        made = Response.objects.create(query=query, system=system, key=system.key, text=text)
+        ItemResponse.objects.create(item=item, response=made)
+
+
+def cells(study, item):
+    """(question, part) to the field that holds the answer, for everything that is asked of the item."""
+    questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
+    return {
+        (each.key, part): "number"
+        if each.kind in NUMBERED
+        else "text"
+        if each.kind == Kind.ENTRIES
+        else "label"
+        for each in questions
+        if each.kind != Kind.TEXT
+        for part in parts_of(each, item.stimulus)
+    }
+
+
+def answers_of(run, item, replicate=0):
+    rows = Answer.objects.filter(
+        judgment__rater=run.rater, judgment__item=item, judgment__replicate=replicate
+    )
+    return list(rows)
+
+
+def part_of(answer):
+    """What the answer is about; a set of entries has as many as it has, and is about the item."""
+    return "" if answer.kind == Kind.ENTRIES else answer.part
+
+
+def given(answer):
+    return next(name for name in ("number", "label", "text") if getattr(answer, name) is not None)
+
+
+FORMS = {
+    "schema": {},
+    "json": {"json_schema": False, "json_object": True},
+    "lines": {"json_schema": False, "json_object": False},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [(name, "schema") for name in SAMPLES] + [(EVERYTHING, "json"), (EVERYTHING, "lines")]
+)
+def test_a_run_judges_every_item_of_every_protocol(name, form, owner, served):
+    study = make_study(name, owner)
+    judge = make_judge(study, served, "coin")
+    judge.endpoint.capabilities["coin"] |= FORMS[form]
+    judge.endpoint.save()
+    run, _ = judged(study, judge)
+    assert Counter(run.calls.values_list("outcome", "error")) == {("ok", ""): ITEMS}
+    for item in study.items.all():
+        found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
+        assert found == cells(study, item)
+        assert {call.order for call in run.calls.filter(item=item)} == {
+            judgment.shown for judgment in run.rater.judgments.filter(item=item)
+        }
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_one_call_per_question_makes_one_judgment_of_all(name, owner, served):
+    study = make_study(name, owner)
+    run, _ = judged(study, make_judge(study, served, "coin", one_call_per_question=True))
+    items = study.items.all()
+    steps = {question for question, _ in cells(study, items[0])}
+    assert run.calls.count() == ITEMS * len(steps)
+    assert run.rater.judgments.filter(outcome="ok").count() == ITEMS
+    for item in items:
+        assert {(each.question, part_of(each)) for each in answers_of(run, item)} == cells(study, item).keys()
+
+
+@pytest.mark.parametrize("name", ["ranking", "aspects", "context_validation", "justification_coding"])
+def test_both_orders_of_any_number_of_responses(name, owner, served):
+    study = make_study(name, owner)
+    run, _ = judged(study, make_judge(study, served, "coin", orders="both"))
+    n = len(SAMPLES[name][1]["responses"])
+    canonical = [f"r{number}" for number in range(1, n + 1)]
+    assert set(run.calls.values_list("replicate", "order")) == {
+        (0, ",".join(canonical)), (1, ",".join(reversed(canonical))),
+    }  # fmt: skip
+    assert run.rater.judgments.filter(outcome="ok").count() == 2 * ITEMS
+
+
+def test_presented_orders_of_several_responses_differ(owner, served):
+    study = make_study("ranking", owner)
+    run, _ = judged(study, make_judge(study, served, "coin", samples=3))
+    assert len(set(run.calls.values_list("order", flat=True))) > 3
+    firsts = Counter(order.split(",")[0] for order in run.calls.values_list("order", flat=True))
+    assert max(firsts.values()) - min(firsts.get(f"r{n}", 0) for n in range(1, 6)) <= 2
+
+
+def test_a_rationale_becomes_the_justification_where_the_form_asks_for_one(owner, served):
+    study = make_study("aspects", owner)
+    run, _ = judged(study, make_judge(study, served, "coin", rationale="before"))
+    for item in study.items.all():
+        [text] = [answer for answer in answers_of(run, item) if given(answer) == "text"]
+        assert (text.question, text.text) == ("justification", endpoint.SENTENCE)
+
+
+@pytest.mark.parametrize("behaviour", ["babble", "empty"])
+@pytest.mark.parametrize("name", ["aspects", "ranking", "context_validation"])
+def test_what_can_not_be_read_is_counted_and_kept(name, behaviour, owner, served, settings):
+    settings.ASSAY_RUN_UNREAD = 1
+    study = make_study(name, owner)
+    run, _ = judged(study, make_judge(study, served, f"coin:{behaviour}"))
+    assert set(run.rater.judgments.values_list("outcome", flat=True)) == {"unparsed"}
+    assert not Answer.objects.filter(judgment__rater=run.rater).exists()
+    assert all(judgment.trace["error"] for judgment in run.rater.judgments.all())
+
+
+# --- heuristics -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_random_judge_answers_everything(name, owner):
+    study = make_study(name, owner)
+    run, _ = judged(study, heuristic_judge(study, "random"))
+    for item in study.items.all():
+        found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
+        assert found == cells(study, item)
+    assert run.rater.about["questions"] == list(dict.fromkeys(key for key, _ in cells(study, item)))
+
+
+def by_length(question):
+    return question.kind in (Kind.PREFERENCE, Kind.RANKING) or (
+        question.kind == Kind.SCALE and question.over == Over.RESPONSE
+    )
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
+    study = make_study(name, owner)
+    questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
+    wanted = [each.key for each in questions if by_length(each)]
+    if not wanted:
+        with pytest.raises(FieldsRefused, match="'longer' has nothing to say"):
+            heuristic_judge(study, "longer")
+        return
+    run, _ = judged(study, heuristic_judge(study, "longer"))
+    assert run.rater.judgments.filter(outcome="ok").count() == ITEMS
+    answered = set(Answer.objects.filter(judgment__rater=run.rater).values_list("question", flat=True))
+    assert answered == set(wanted)
+    assert run.rater.about["questions"] == wanted
+
+
+def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(owner):
+    study = make_study("aspects", owner)
+    judge = create_judge(study, name="quick", backend="longer", questions=["best"])
+    run, _ = judged(study, judge)
+    assert set(Answer.objects.filter(judgment__rater=run.rater).values_list("question", flat=True)) == {
+        "best"
+    }
+    assert run.rater.about["questions"] == ["best"]
+    with pytest.raises(FieldsRefused, match="no question 'nice'"):
+        create_judge(study, name="other", backend="longer", questions=["nice"])
+    with pytest.raises(FieldsRefused, match="nothing to say"):
+        create_judge(study, name="other", backend="longer", questions=["justification"])
+
+
+# --- judges in the admin and from the command line --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_preview_is_what_is_sent_before_and_after_the_launch(name, owner, served):
+    study = make_study(name, owner)
+    judge = make_judge(study, served, "coin", orders="fixed")
+    served.reset()
+    run = start_run(study, judge)
+    work_on(run.pk)
+    sent = [seen.body["messages"][-1]["content"] for seen in served.log]
+    for item in study.items.all():
+        frozen = preview_request(judge, item).messages[-1]["content"]
+        assert frozen in sent
+        item.stimulus = None
+        assert preview_request(judge, item).messages[-1]["content"] == frozen
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_admin_shows_the_prompt_of_any_item(name, owner, served, client):
+    study = make_study(name, owner)
+    judge = make_judge(study, served, "coin")
+    client.force_login(owner)
+    for item in study.items.all():
+        page = client.get(f"/admin/judging/judge/{judge.pk}/prompt/", {"item": item.pk})
+        assert page.status_code == 200
+        assert page.context["problem"] == ""
+        assert page.context["prompt"][-1][1] in [
+            preview_request(judge, item, order=order).messages[-1]["content"]
+            for order in page.context["orders"]
+        ]
+        assert len(page.context["orders"]) == (2 if len(SAMPLES[name][1]["responses"]) > 1 else 1)
+
+
+@pytest.mark.parametrize("name", ["ranking", "relevance", EVERYTHING])
+def test_a_judge_is_made_from_the_command_line_with_some_of_the_questions(name, owner, served):
+    study = make_study(name, owner)
+    make_judge(study, served, "coin")
+    keys = list(dict.fromkeys(key for key, _ in cells(study, study.items.first())))[-1:]
+    call_command(
+        "add_judge", study.slug, "some", endpoint="here", model="coin", questions=",".join(keys), verbosity=0
+    )
+    run, _ = judged(study, study.judges.get(name="some"))
+    assert set(Answer.objects.filter(judgment__rater=run.rater).values_list("question", flat=True)) == set(
+        keys
+    )
+
+
+def test_every_kind_of_question_is_in_the_form_that_asks_everything():
+    assert {question.kind for question in QUESTIONS} == set(Kind) - {Kind.ENTRIES}

@@ -1,0 +1,89 @@
+"""A complete run with failures says so, wherever its state is shown."""
+
+import importlib
+
+import pytest
+from django.apps import apps
+from django.core.management import call_command
+from django.urls import reverse
+
+from evaluation.services.tokens import make_token
+from judging.models import Run
+from judging.selectors import judges_in_figures
+from judging.services import heuristic_judge, retry_run
+from judging.services.runs.work import work_on
+from tests.judging import endpoint
+from tests.judging.build import judged, make_judge
+
+
+@pytest.fixture
+def served():
+    with endpoint.serve() as server:
+        yield server
+
+
+@pytest.fixture
+def run(study, served):
+    """12 calls, of which the server refuses the first three."""
+    served.script = ["400"] * 3
+    run, _ = judged(study, make_judge(study, served, "coin"))
+    return run
+
+
+SAID = "complete, 3 of 12 not answered"
+
+
+def test_it_says_so_on_every_page(client, owner, study, run):
+    owner.is_superuser = True
+    owner.save()
+    client.force_login(owner)
+    changelist = f"{reverse('admin:judging_run_changelist')}?study={study.pk}"
+    for page in (
+        reverse("judging:run-list", args=[study.slug]),
+        reverse("admin:judging_run_watch", args=[run.pk]),
+        changelist,
+    ):
+        assert SAID in client.get(page).content.decode(), page
+
+
+def test_it_says_so_in_the_list_at_the_shell_and_in_the_report(study, run, capsys):
+    call_command("runs", study.slug)
+    assert SAID in capsys.readouterr().out
+    [sentence] = judges_in_figures(study)
+    assert sentence.endswith("; 3 of its 12 calls were not answered.")
+
+
+def test_the_command_that_ran_it_says_so(study, served, capsys):
+    make_judge(study, served, "coin")
+    served.script = ["400"] * 3
+    call_command("run_judge", study.slug, "--judge", "llm")
+    assert SAID in capsys.readouterr().out
+
+
+def test_it_says_so_in_the_api(client, owner, study, run):
+    _, token = make_token(owner, name="reader")
+    found = client.get(
+        f"/api/v1/studies/{study.slug}/runs/{run.pk}/", headers={"Authorization": f"Bearer {token}"}
+    ).json()
+    assert (found["state"], found["state_text"]) == ("complete", SAID)
+
+
+def test_what_is_made_good_is_not_said_any_more(study, run):
+    retry_run(run)
+    work_on(run.pk)
+    run.refresh_from_db()
+    assert run.state_text == "complete"
+    assert [each for each in judges_in_figures(study) if "not answered" in each] == []
+
+
+def test_what_was_left_out_was_not_asked(study, served):
+    judge = make_judge(study, served, "coin", own_system="aspen")
+    run, _ = judged(study, judge)
+    assert (run.asked, run.unanswered, run.state_text) == (0, 0, "complete")
+
+
+def test_runs_that_were_complete_before_are_counted(study, run):
+    judged(study, heuristic_judge(study, "longer"))
+    Run.objects.update(asked=None, unanswered=None)
+    importlib.import_module("judging.migrations.0003_counted_when_complete").count(apps, None)
+    assert list(Run.objects.order_by("pk").values_list("asked", "unanswered")) == [(12, 3), (12, 0)]
