@@ -18,7 +18,7 @@ class JudgingConfig(AppConfig):
         from judging.services.runs import lifecycle, verification
 
         hooks.demo.register("heuristics", demo.run_heuristics)
-        hooks.item_withdrawn.register("calls", lifecycle.drop_withdrawn)
+        hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)
         hooks.methods_facts.register("judges", selectors.judges_in_figures)
         hooks.revisers.register(

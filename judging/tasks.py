@@ -11,9 +11,9 @@ from django.db import transaction
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message
 from judging.models import Run
-from judging.services.endpoints.connection_test import give_up_test, run_test
+from judging.services.endpoints.connection_test import abandon_test, run_test
 from judging.services.runs.work import work_on
-from judging.services.runs.workers import expect_workers, neglected_runs, sign_off
+from judging.services.runs.workers import expect_workers, sign_off, unattended_runs
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +51,8 @@ def work_on_run(run_id: int, token: str) -> None:
             send_workers(run_id, settings.ASSAY_RUN_SWEEP_SECONDS)
             return
         logger.info("Run %s: %s calls final, now %s", run_id, worked.final, worked.state)
-        if worked.come_back is not None:
-            send_workers(run_id, worked.come_back)
+        if worked.resume_in is not None:
+            send_workers(run_id, worked.resume_in)
 
 
 def queue_test(endpoint_id: int) -> None:
@@ -60,7 +60,7 @@ def queue_test(endpoint_id: int) -> None:
 
     def queue() -> None:
         if not send_message(test_endpoint, endpoint_id):
-            give_up_test(endpoint_id)
+            abandon_test(endpoint_id)
 
     transaction.on_commit(queue, robust=True)
 
@@ -74,7 +74,7 @@ def test_endpoint(endpoint_id: int) -> None:
 @shared_task
 def sweep_runs() -> None:
     """Queues active runs that nobody works on: their worker was killed, or their message was lost."""
-    for run_id in neglected_runs():
+    for run_id in unattended_runs():
         if not send_workers(run_id):
             return
 

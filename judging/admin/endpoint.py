@@ -18,10 +18,10 @@ from evaluation.permissions import studies_for
 from judging.models import Endpoint
 from judging.services.endpoints.access import (
     PLACE,
+    address_refusals,
     endpoint_problems,
     is_trusted,
     may_trust,
-    place_refusals,
     set_trust,
 )
 from judging.services.endpoints.connection_test import begin_test, is_testing
@@ -158,7 +158,7 @@ class EndpointAdmin(admin.ModelAdmin):
         endpoint = self.get_queryset(request).select_related("trusted_by").filter(pk=pk).first()
         if endpoint is None:
             raise Http404
-        refused = place_refusals(endpoint)
+        refused = address_refusals(endpoint)
         address = reverse("admin:judging_endpoint_test", args=[pk])
         if request.method == "POST" and not refused:
             begin_test(endpoint, request.POST.get("model", "").strip()[:200])

@@ -30,7 +30,7 @@ from judging.services import (
     start_run,
 )
 from judging.services.calls.unreadable_replies import unreadable_reply
-from judging.services.runs.lifecycle import revises
+from judging.services.runs.lifecycle import has_revisable_entries
 from judging.services.runs.trials import needs_trial, start_trial, trial_calls
 from judging.tasks import enqueue_run
 
@@ -82,7 +82,7 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     # Behind a try, the form has what was filled in before it.
     given = request.POST if request.method == "POST" else request.GET if "purpose" in request.GET else None
     form = StartForm(given)
-    if revises(study):
+    if has_revisable_entries(study):
         form.fields["purpose"].choices = [*PURPOSES, REVISIONS]  # type: ignore[attr-defined]
     if request.method == "POST" and form.is_valid() and START & request.POST.keys():
         try:

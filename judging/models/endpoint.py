@@ -52,7 +52,7 @@ class Endpoint(models.Model):
         Study, blank=True, related_name="endpoints", verbose_name="Open to studies",
         help_text="Their owners and editors can choose it for judges.",
     )  # fmt: skip
-    # What the server can do, asked once: see `judging.backends.probing`.
+    # What the server can do, asked once: see `judging.backends.probe`.
     capabilities = models.JSONField(default=dict, blank=True, editable=False)
     # What came of the last test of the connection: see `judging.services.endpoints.connection_test`.
     tested = models.JSONField(default=dict, blank=True, editable=False)

@@ -9,7 +9,7 @@ from evaluation.protocols.entries.sets import FIELDS
 from evaluation.storable import storable_json
 from judging.parsing.json_values import refuse_constant, strict_object
 from judging.parsing.rejection import reject
-from judging.prompting import FROM, Cell, View
+from judging.prompting import ORIGINS_FIELD, Cell, View
 
 # A drafted entry as a prompt calls it: the response's number in the order shown, and the entry's.
 NUMBERED = re.compile(r"[1-9][0-9]?\.[1-9][0-9]?", re.ASCII)
@@ -23,7 +23,7 @@ def read_entries(name: str, cell: Cell, view: View, said: str) -> list[dict[str,
             raise ValueError("other names than asked for")
         return [
             {field: storable_json(each[field]) for field in FIELDS}
-            | {"origins": _origins(each.get(FROM, []), view)}
+            | {"origins": _origins(each.get(ORIGINS_FIELD, []), view)}
             for each in entries
         ]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -10,7 +10,7 @@ from judging.backends.base import Reply
 from judging.parsing.answers import read_answers
 from judging.parsing.labels import read_label
 from judging.parsing.rejection import ReplyRejected, require_answer
-from judging.prompting import Settings, asked, view_of, wants_labels
+from judging.prompting import Settings, asked_questions, view_of, wants_labels
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ def read_reply(
 ) -> Reading:
     """Read the answers in a reply; ReplyRejected if it is no verdict."""
     require_answer(reply)
-    questions = asked(protocol, spec, stimulus, settings, step)
+    questions = asked_questions(protocol, spec, stimulus, settings, step)
     view = view_of(stimulus, order)
     if wants_labels(questions, settings):
         data, rationale = read_label(questions[0], view, settings, reply)

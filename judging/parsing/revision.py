@@ -16,7 +16,7 @@ from evaluation.storable import storable
 from judging.backends.base import Reply
 from judging.parsing.json_values import load_json
 from judging.parsing.rejection import reject, require_answer, require_complete
-from judging.prompting import FROM, quoted_in
+from judging.prompting import ORIGINS_FIELD, quotations
 
 
 def read_revision(stimulus: Stimulus, before: Sequence[Entry], reply: Reply) -> list[Entry]:
@@ -27,7 +27,7 @@ def read_revision(stimulus: Stimulus, before: Sequence[Entry], reply: Reply) -> 
     require_answer(reply)
     require_complete(reply)
     given = [_with_origins(each, before) for each in _given_entries(storable(reply.text).strip())]
-    quoted, fragments = quoted_in(before), fragments_of(stimulus)
+    quoted, fragments = quotations(before), fragments_of(stimulus)
     entries, problems = clean_entries(given, fragments + len(quoted), "entries")
     if problems:
         reject("; ".join(map(str, problems))[:500])
@@ -46,7 +46,7 @@ def read_revision(stimulus: Stimulus, before: Sequence[Entry], reply: Reply) -> 
 
 def _with_origins(given: Mapping[str, Any], before: Sequence[Entry]) -> dict[str, Any]:
     """An entry with all that those had come from which it came from."""
-    places: list[int] = given[FROM]
+    places: list[int] = given[ORIGINS_FIELD]
     if not all(1 <= place <= len(before) for place in places):
         reject(f"An entry came from one of {places}, of which there are {len(before)}.")
     origins = [origin for place in places for origin in before[place - 1]["origins"]]
@@ -58,9 +58,11 @@ def _given_entries(text: str) -> list[Any]:
     try:
         data = load_json(text)
         entries: list[Any] = data["entries"]
-        if data.keys() != {"entries"} or not all(each.keys() == {*FIELDS, FROM} for each in entries):
+        if data.keys() != {"entries"} or not all(each.keys() == {*FIELDS, ORIGINS_FIELD} for each in entries):
             raise ValueError("other names than asked for")
-        if not all(type(each) is int for entry in entries for each in entry["citations"] + entry[FROM]):
+        if not all(
+            type(each) is int for entry in entries for each in entry["citations"] + entry[ORIGINS_FIELD]
+        ):
             raise TypeError("a citation is a number, and so is an entry that another came from")
     except KeyError:
         return reject('The reply is JSON without "answers".')

@@ -3,40 +3,40 @@
 Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
 """
 
-from judging.prompting.cells import ASKINGS, Asking, Cell, cells_of
-from judging.prompting.expected import CHARACTERS_PER_TOKEN, ExpectedReply, expected_reply
+from judging.prompting.cells import ANSWER_FORMATS, AnswerFormat, Cell, cells_of
+from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN, ExpectedReply, expected_reply
 from judging.prompting.problems import settings_problems
-from judging.prompting.questions import asked, steps, wants_labels
+from judging.prompting.questions import asked_questions, steps, wants_labels
 from judging.prompting.replies import line_name
 from judging.prompting.request import Frame, build_request, cache_key
-from judging.prompting.revising import build_revision, quoted_in
+from judging.prompting.revision import build_revision, quotations
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
-from judging.prompting.template import NEEDED, PLACEHOLDERS, template_problems
+from judging.prompting.template import PLACEHOLDERS, REQUIRED_PLACEHOLDERS, template_problems
 from judging.prompting.view import View, view_of
-from judging.prompting.wording import FROM
+from judging.prompting.wording import ORIGINS_FIELD
 
 __all__ = [
-    "ASKINGS",
+    "ANSWER_FORMATS",
     "CHARACTERS_PER_TOKEN",
-    "FROM",
-    "NEEDED",
+    "ORIGINS_FIELD",
     "OWN_PARAMETERS",
     "PLACEHOLDERS",
-    "Asking",
+    "REQUIRED_PLACEHOLDERS",
+    "AnswerFormat",
     "CannotAsk",
     "Cell",
     "ExpectedReply",
     "Frame",
     "Settings",
     "View",
-    "asked",
+    "asked_questions",
     "build_request",
     "build_revision",
     "cache_key",
     "cells_of",
     "expected_reply",
     "line_name",
-    "quoted_in",
+    "quotations",
     "settings_problems",
     "steps",
     "template_problems",

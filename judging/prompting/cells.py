@@ -13,7 +13,7 @@ from evaluation.protocols.kinds import KINDS
 from evaluation.registry import Table
 from judging.prompting import wording
 from judging.prompting.settings import CannotAsk
-from judging.prompting.view import View, places
+from judging.prompting.view import View, part_paths
 
 # A letter alone is one token in every tokeniser, as digits are.
 TIE_LABEL = "T"
@@ -33,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Asking:
+class AnswerFormat:
     """How questions of one form are asked: its cells, and a sentence on how to answer."""
 
     cells: Callable[[Question, View], list[Cell]]
@@ -77,25 +77,25 @@ def text_cells(question: Question, view: View) -> list[Cell]:
 
 def entries_cells(question: Question, view: View) -> list[Cell]:
     """The whole set at once; where nothing was drafted, an entry comes from no draft."""
-    return [Cell((), "", None, (*FIELDS, wording.FROM) if view.order else FIELDS)]
+    return [Cell((), "", None, (*FIELDS, wording.ORIGINS_FIELD) if view.order else FIELDS)]
 
 
 def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | None) -> list[Cell]:
     """The same choices for everything that the question is about."""
-    return [Cell(path, part, choices) for path, part in places(question, view)]
+    return [Cell(path, part, choices) for path, part in part_paths(question, view)]
 
 
 # By how a question is answered (`QuestionKind.form`).
-ASKINGS: Table[Asking] = Table(
+ANSWER_FORMATS: Table[AnswerFormat] = Table(
     "No judge can be asked questions of the form {key!r}: add its cells and its sentence to judging.prompting.cells.",
     {
-        "preference": Asking(preference_cells, wording.preference_how),
-        "scale": Asking(scale_cells, wording.scale_how),
-        "checklist": Asking(checklist_cells, wording.checklist_how),
-        "ranking": Asking(ranking_cells, wording.ranking_how),
-        "choice": Asking(choice_cells, wording.choice_how),
-        "text": Asking(text_cells, wording.text_how),
-        "entries": Asking(entries_cells, wording.entries_how),
+        "preference": AnswerFormat(preference_cells, wording.preference_how),
+        "scale": AnswerFormat(scale_cells, wording.scale_how),
+        "checklist": AnswerFormat(checklist_cells, wording.checklist_how),
+        "ranking": AnswerFormat(ranking_cells, wording.ranking_how),
+        "choice": AnswerFormat(choice_cells, wording.choice_how),
+        "text": AnswerFormat(text_cells, wording.text_how),
+        "entries": AnswerFormat(entries_cells, wording.entries_how),
     },
 )
 
@@ -103,7 +103,7 @@ ASKINGS: Table[Asking] = Table(
 def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list[Cell]:
     """The cells of a question's answer; as labels, each choice is one token in every tokeniser."""
     if not as_labels:
-        return ASKINGS[KINDS[question.kind].form].cells(question, view)
+        return ANSWER_FORMATS[KINDS[question.kind].form].cells(question, view)
     if len(view.order) > 9:
         raise CannotAsk(
             "Log-probabilities are read of single tokens, and of ten responses or more some take two."
@@ -115,4 +115,4 @@ def how_to_answer(question: Question, view: View, *, as_labels: bool = False) ->
     """A sentence on what to say to a question."""
     if as_labels:
         return wording.preference_how(question, view, TIE_LABEL)
-    return ASKINGS[KINDS[question.kind].form].how(question, view)
+    return ANSWER_FORMATS[KINDS[question.kind].form].how(question, view)

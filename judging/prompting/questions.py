@@ -7,7 +7,7 @@ from evaluation.protocols.base import Spec, Stimulus
 from judging.prompting.settings import CannotAsk, Settings
 
 
-def asked(
+def asked_questions(
     protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings, step: str = ""
 ) -> tuple[Question, ...]:
     """The questions of this stimulus's arm that the judge answers in this step."""
@@ -29,7 +29,7 @@ def steps(protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
 
     () where the stimulus's arm asks none of the judge's questions: then there is nothing to judge.
     """
-    questions = asked(protocol, spec, stimulus, settings)
+    questions = asked_questions(protocol, spec, stimulus, settings)
     if not settings.one_call_per_question:
         return ("",) if questions else ()
     return tuple(question.key for question in questions)

@@ -9,7 +9,7 @@ from judging.prompting.cells import Cell, cells_of
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
-from judging.prompting.wording import FROM, listed
+from judging.prompting.wording import ORIGINS_FIELD, listed
 
 REASONS = "two or three sentences"
 
@@ -72,7 +72,7 @@ ENTRY_FIELDS: dict[str, dict[str, Any]] = {
     "answers": TEXTS,
     "citations": {"type": "array", "items": {"anyOf": [{"type": "integer"}, QUOTED]}},
     "reason": TEXT,
-    FROM: TEXTS,
+    ORIGINS_FIELD: TEXTS,
 }
 
 

@@ -10,7 +10,7 @@ from evaluation.protocols.base import Spec, Stimulus, sees_context
 from judging.backends.base import Request
 from judging.prompting.cells import cells_of
 from judging.prompting.material import material_of
-from judging.prompting.questions import asked
+from judging.prompting.questions import asked_questions
 from judging.prompting.replies import capabilities_of, form_of, reply_form, reply_schema
 from judging.prompting.settings import ENTRIES_TOKENS, OWN_PARAMETERS, CannotAsk, Settings
 from judging.prompting.template import fill_template, needed_of, template_problems
@@ -70,7 +70,7 @@ def build_request(
     protocol or what the model can do. Who makes many requests of the same protocol, spec, settings and capabilities
     gives them one mapping of `frames`, empty at first.
     """
-    questions = asked(protocol, spec, stimulus, settings, step)
+    questions = asked_questions(protocol, spec, stimulus, settings, step)
     if not questions:
         raise CannotAsk("This item's arm asks none of the judge's questions.")
     view = view_of(stimulus, order)

@@ -5,17 +5,21 @@ from collections.abc import Mapping, Sequence
 
 PLACEHOLDERS = ("query", "documents", "context", "responses", "reference", "guideline", "questions", "format")
 FENCED = frozenset({"query", "documents", "context", "responses", "reference"})
-NEEDED = ("query", "responses", "format")
+REQUIRED_PLACEHOLDERS = ("query", "responses", "format")
 # {{ and }} stand for braces; whatever else looks like a name in braces is meant as a placeholder. JSON is left alone.
 PLACEHOLDER = re.compile(r"\{\{|\}\}|\{([A-Za-z0-9_][^{}\s\"':,]*(?:[!:][^{}\s\"']*)?)\}")
 
 
 def needed_of(has_responses: bool) -> tuple[str, ...]:
     """The placeholders that a template must have; {responses} only where there are any."""
-    return NEEDED if has_responses else tuple(name for name in NEEDED if name != "responses")
+    return (
+        REQUIRED_PLACEHOLDERS
+        if has_responses
+        else tuple(name for name in REQUIRED_PLACEHOLDERS if name != "responses")
+    )
 
 
-def template_problems(template: str, needed: Sequence[str] = NEEDED) -> list[str]:
+def template_problems(template: str, needed: Sequence[str] = REQUIRED_PLACEHOLDERS) -> list[str]:
     """What is wrong with a researcher's template: unknown placeholders, and needed ones that are missing."""
     found = [match[1] for match in PLACEHOLDER.finditer(template) if match[1]]
     known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)

@@ -28,7 +28,7 @@ def view_of(stimulus: Stimulus, order: str) -> View:
     return View(parts, tuple(follow_ups), tuple(grouped))
 
 
-def places(question: Question, view: View) -> Iterator[tuple[tuple[str, ...], str]]:
+def part_paths(question: Question, view: View) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the question is about: the name of each part in what the judge sees, and its canonical key."""
     match question.over:
         case Over.ITEM:

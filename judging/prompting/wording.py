@@ -93,7 +93,7 @@ def text_how(question: Question, view: View) -> str:
 
 
 # Under which name an entry says which drafted ones it came from.
-FROM = "from"
+ORIGINS_FIELD = "from"
 
 
 def entries_how(question: Question, view: View) -> str:
@@ -106,7 +106,7 @@ def entries_how(question: Question, view: View) -> str:
     ]  # fmt: skip
     if view.order:
         said.append((
-            FROM,
+            ORIGINS_FIELD,
             'a list of the drafted entries that it came from, as "2.1" for entry 1 of Response 2; several where you '
             "merged them, none where you added it",
         ))  # fmt: skip

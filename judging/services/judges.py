@@ -17,7 +17,7 @@ from judging import prompting
 from judging.backends import BACKENDS, Heuristic
 from judging.backends.base import Request
 from judging.models import Judge
-from judging.services.endpoints.access import endpoint_refusals, open_to
+from judging.services.endpoints.access import endpoint_refusals, grant_access
 
 # What a researcher sets; the rest is bookkeeping.
 FIELDS = (
@@ -230,7 +230,7 @@ def _save(judge: Judge, user: Any) -> Judge:
     """Whoever may open the endpoint to the study does so by choosing it."""
     _fill_in_own_system(judge)
     if judge.endpoint is not None:
-        open_to(judge.endpoint, judge.study, user)
+        grant_access(judge.endpoint, judge.study, user)
     problems = judge_problems(judge)
     if problems:
         raise FieldsRefused(problems)

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 
 from judging.management.studies import endpoint_of, study_of
-from judging.services.endpoints.access import is_trusted, place_refusals, set_trust
+from judging.services.endpoints.access import address_refusals, is_trusted, set_trust
 
 
 class Command(BaseCommand):
@@ -48,5 +48,5 @@ class Command(BaseCommand):
             f"{'keeps' if endpoint.local else 'may pass on'} what it is sent, "
             f"open to {'every study' if endpoint.open_to_all else ', '.join(slugs) or 'no study'}."
         )
-        for problem in place_refusals(endpoint):
+        for problem in address_refusals(endpoint):
             self.stdout.write(f"Not called: {problem}")

@@ -4,7 +4,7 @@ import json
 from decimal import ROUND_UP, Decimal
 
 from judging.backends.base import Request
-from judging.backends.probing import LIMITS
+from judging.backends.probe import LIMITS
 
 ZERO = Decimal(0)
 STEP = Decimal("0.00000001")
@@ -21,12 +21,12 @@ def cost_of(
     return money.quantize(STEP, rounding=ROUND_UP)
 
 
-def plain(amount: Decimal) -> str:
+def format_amount(amount: Decimal) -> str:
     """An amount as people write it: without zeros at its end."""
     return f"{amount.normalize():f}"
 
 
-def most_it_costs(request: Request, price_prompt: Decimal, price_completion: Decimal) -> Decimal:
+def cost_bound(request: Request, price_prompt: Decimal, price_completion: Decimal) -> Decimal:
     """An upper bound of one attempt's cost: no tokenizer makes more tokens of a text than it has bytes."""
     texts = [message["content"] for message in request.messages]
     if request.schema is not None:

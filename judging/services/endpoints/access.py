@@ -84,7 +84,7 @@ def is_trusted(endpoint: Endpoint) -> bool:
     return endpoint.trust == Trust.OPERATOR
 
 
-def open_to(endpoint: Endpoint, study: Study, user: Any) -> bool:
+def grant_access(endpoint: Endpoint, study: Study, user: Any) -> bool:
     """Opens it to a study, if this user may: a superuser, the operator (None) or who made it. Whether it is open."""
     if is_open_to(endpoint, study):
         return True
@@ -102,7 +102,7 @@ def offered_endpoints(study: Study, user: Any) -> list[Endpoint]:
     rows = Endpoint.objects.select_related("trusted_by").order_by("name")
     if not may_trust(user):
         rows = rows.filter(Q(open_to_all=True) | Q(studies=study) | Q(created_by=user.pk)).distinct()
-    return [endpoint for endpoint in rows if not place_refusals(endpoint)]
+    return [endpoint for endpoint in rows if not address_refusals(endpoint)]
 
 
 def endpoints_for(user: Any) -> QuerySet[Endpoint]:
@@ -118,7 +118,7 @@ def is_open_to(endpoint: Endpoint, study: Study) -> bool:
     return endpoint.open_to_all or endpoint.studies.filter(pk=study.pk).exists()
 
 
-def place_refusals(endpoint: Endpoint) -> list[str]:
+def address_refusals(endpoint: Endpoint) -> list[str]:
     """Why judges may not call this place (any more), a sentence each, with what would allow it."""
     word = _Operator() if is_trusted(endpoint) else _Member()
     return place_problems(endpoint.base_url, endpoint.key_name, word)
@@ -126,7 +126,7 @@ def place_refusals(endpoint: Endpoint) -> list[str]:
 
 def endpoint_refusals(endpoint: Endpoint, study: Study) -> list[str]:
     """Why judges of this study may not call it, a sentence each."""
-    refused = [f"The endpoint {endpoint} is not allowed: {each}" for each in place_refusals(endpoint)]
+    refused = [f"The endpoint {endpoint} is not allowed: {each}" for each in address_refusals(endpoint)]
     if not is_open_to(endpoint, study):
         refused.append(
             f"The endpoint {endpoint} is not open to this study. Who made it, or a superuser, can open it on its page."

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from judging.backends.base import Backend, Reply, Request, TryAgain
-from judging.backends.probing import BREAKS
+from judging.backends.probe import BREAKS
 from judging.models import Endpoint
 
 # Some servers break on what they do not know, every time: the third 500 is taken for an answer.
@@ -18,7 +18,7 @@ BROKEN_ATTEMPTS = 3
 LONGEST_WAIT = 10.0
 
 
-class Patient:
+class RetryingBackend:
     """A backend, entered, whose requests are tried again as a run's calls are.
 
     One 500 or broken connection would otherwise say for good that a model can't do what it can.
@@ -49,7 +49,7 @@ def known_capabilities(endpoint: Endpoint, model: str) -> dict[str, Any] | None:
     return dict(known) if isinstance(known, dict) else None
 
 
-def keep_capabilities(endpoint: Endpoint, model: str, found: Mapping[str, Any]) -> None:
+def store_capabilities(endpoint: Endpoint, model: str, found: Mapping[str, Any]) -> None:
     """Stores them beside what is known of other models, which others may have asked meanwhile."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)

@@ -10,11 +10,11 @@ from typing import Any
 from django.utils import timezone
 
 from judging.backends.base import CallFailed, Request, StopRun, TryAgain
-from judging.backends.probing import probe
+from judging.backends.probe import probe
 from judging.models import Endpoint
 from judging.services.calls.call_attempts import storable_reply
-from judging.services.endpoints.access import place_refusals
-from judging.services.endpoints.capabilities import Patient, keep_capabilities
+from judging.services.endpoints.access import address_refusals
+from judging.services.endpoints.capabilities import RetryingBackend, store_capabilities
 
 PROMPT = "Say hello in one word."
 # A test that nobody ended after so long was lost with its worker.
@@ -36,7 +36,7 @@ def is_testing(endpoint: Endpoint) -> bool:
     return waits and timezone.now().timestamp() - begun < LOST_SECONDS
 
 
-def give_up_test(endpoint_id: int) -> None:
+def abandon_test(endpoint_id: int) -> None:
     """Ends a test that no worker could be told of."""
     endpoint = Endpoint.objects.get(pk=endpoint_id)
     endpoint.tested = {**endpoint.tested, "state": "done", "problem": UNREACHED}
@@ -47,7 +47,7 @@ def run_test(endpoint_id: int) -> dict[str, Any]:
     """Asks the endpoint and keeps what came of it."""
     endpoint = Endpoint.objects.select_related("trusted_by").get(pk=endpoint_id)
     found = {"state": "done", "model": endpoint.tested.get("model", ""), "at": timezone.now().timestamp()}
-    refused = place_refusals(endpoint)
+    refused = address_refusals(endpoint)
     if refused:
         found["problem"] = " ".join(refused)
     else:
@@ -56,7 +56,7 @@ def run_test(endpoint_id: int) -> dict[str, Any]:
         except StopRun as stop:
             found["problem"] = str(stop)
     if able := found.get("able"):
-        keep_capabilities(endpoint, found["model"], able)
+        store_capabilities(endpoint, found["model"], able)
     Endpoint.objects.filter(pk=endpoint_id).update(tested=found)
     return found
 
@@ -85,7 +85,7 @@ async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
             found["reply"] = storable_reply(reply.text)[:300]
             found["milliseconds"] = round((time.monotonic() - began) * 1000)
             found["tokens"] = reply.prompt_tokens + reply.completion_tokens
-            found["able"] = await probe(Patient(backend), model)
+            found["able"] = await probe(RetryingBackend(backend), model)
         except REFUSALS as problem:
             found["problem"] = storable_reply(str(problem))
     return found

@@ -14,7 +14,7 @@ from judging.services.calls.judged_items import sample_items
 from judging.services.calls.plan import CallPlan
 from judging.services.estimates.reply_forecast import forecast_reply
 from judging.services.judges import current_spec
-from judging.services.runs.lifecycle import refusals, sampling_seed
+from judging.services.runs.lifecycle import run_refusals, sampling_seed
 
 SAMPLE = 20
 
@@ -47,7 +47,7 @@ def estimate(
     study: Study, judge: Judge, *, max_items: int | None = None, in_flight: int | None = None
 ) -> Estimate:
     """Items, calls, tokens, money and time, before anything is spent."""
-    problems = refusals(study, judge, max_items)
+    problems = run_refusals(study, judge, max_items)
     if problems:
         raise Refused(*problems)
     plan = CallPlan.of(judge, current_spec(study))

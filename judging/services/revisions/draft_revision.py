@@ -21,13 +21,19 @@ from judging import prompting
 from judging.backends import CHAT, open_backend
 from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
 from judging.backends.keys import key_for
-from judging.backends.probing import probe
+from judging.backends.probe import probe
 from judging.models import Call, Judge
 from judging.parsing import ReplyRejected, read_revision
 from judging.services.endpoints.access import endpoint_refusals, private_refusal
-from judging.services.endpoints.capabilities import Patient, keep_capabilities, known_capabilities
+from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.judges import judge_settings
-from judging.services.revisions.revision_calls import SpentUp, end_call, open_call, set_aside, takes_revisions
+from judging.services.revisions.revision_calls import (
+    BudgetSpent,
+    end_call,
+    open_call,
+    reserve_cost,
+    takes_revisions,
+)
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -96,7 +102,7 @@ def revise_draft(item: Item, entries: Sequence[Entry], instruction: str) -> list
         raise RevisionFailed(NO_MODEL)
     try:
         call = open_call(judge, item)
-    except (SpentUp, Refused) as refused:
+    except (BudgetSpent, Refused) as refused:
         raise _failed(judge, NO_MODEL, refused) from None
     return _Revision(judge, call, item.stimulus or {}, entries, instruction).make()
 
@@ -124,7 +130,7 @@ class _Revision:
             reply = self._ask()
             revised = read_revision(self.stimulus, self.entries, reply)
             outcome = Outcome.OK
-        except SpentUp as spent:  # of which nothing is left to write down
+        except BudgetSpent as spent:  # of which nothing is left to write down
             raise _failed(self.judge, NO_MODEL, spent) from None
         except (TryAgain, TimeoutError) as error:
             words, why = BUSY, str(error) or type(error).__name__
@@ -151,12 +157,14 @@ class _Revision:
         able = known_capabilities(endpoint, judge.model)
         deadline = time.monotonic() + MOST_SECONDS
         if able is None:
-            able = self._over_the_network(deadline, lambda backend: probe(Patient(backend), judge.model))
-            keep_capabilities(endpoint, judge.model, able)
+            able = self._over_the_network(
+                deadline, lambda backend: probe(RetryingBackend(backend), judge.model)
+            )
+            store_capabilities(endpoint, judge.model, able)
         request = prompting.build_revision(
             self.stimulus, self.entries, self.instruction, judge_settings(judge), capabilities=able
         )
-        set_aside(self.call, request)
+        reserve_cost(self.call, request)
         return self._over_the_network(deadline, lambda backend: backend.ask(request))
 
     def _over_the_network(self, deadline: float, ask: Callable[[Backend], Awaitable[T]]) -> T:

@@ -17,7 +17,7 @@ from judging.backends.base import Reply, Request
 from judging.models import Call, CallState, Judge, Purpose, Run, RunState
 from judging.services.calls.budget import reserve_budget
 from judging.services.calls.call_attempts import storable_reply
-from judging.services.calls.costs import ZERO, cost_of, most_it_costs, plain
+from judging.services.calls.costs import ZERO, cost_bound, cost_of, format_amount
 from judging.services.calls.leases import release_calls
 from judging.services.runs.lifecycle import close_revisions, latest_revisions, start_run, stop_run
 
@@ -26,7 +26,7 @@ STEP = "revision"
 LEASE = timedelta(seconds=300)
 
 
-class SpentUp(Exception):
+class BudgetSpent(Exception):
     """The budget for revisions does not hold this one."""
 
 
@@ -64,7 +64,7 @@ def _run_of(judge: Judge) -> Run:
         left = None if run.budget is None else run.budget - run.spent
         close_revisions(run)
     if left is not None and left <= 0:
-        raise SpentUp
+        raise BudgetSpent
     return start_run(judge.study, judge, purpose=Purpose.REVISION, budget=left)
 
 
@@ -74,22 +74,22 @@ def _end_lost(run: Run) -> None:
     lost.update(**_final(Outcome.FAILED), error="Its worker was lost.")
 
 
-def set_aside(call: Call, request: Request) -> None:
-    """Holds the most that this request may cost within the run's budget; SpentUp, and the run stopped, if it does not
-    fit."""
+def reserve_cost(call: Call, request: Request) -> None:
+    """Reserve the most that this request may cost; where it does not fit, stop the run and raise BudgetSpent."""
     run = call.run
     if run.budget is None or not (run.price_prompt or run.price_completion):
         return
-    bound = most_it_costs(request, run.price_prompt, run.price_completion)
+    bound = cost_bound(request, run.price_prompt, run.price_completion)
     if reserve_budget(run.pk, [(call, bound)]).allowed:
         return
     stop_run(
         run.pk,
-        f"The budget of {plain(run.budget)} would be exceeded: the next revision may cost up to {plain(bound)}.",
+        f"The budget of {format_amount(run.budget)} would be exceeded: "
+        f"the next revision may cost up to {format_amount(bound)}.",
     )
     release_calls(run.pk, {call.lease} if call.lease else ())
     Call.objects.filter(pk=call.pk).delete()
-    raise SpentUp
+    raise BudgetSpent
 
 
 def end_call(

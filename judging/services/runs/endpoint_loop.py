@@ -18,7 +18,7 @@ from evaluation.protocols.base import Stimulus
 from judging import prompting
 from judging.backends import open_backend
 from judging.backends.base import Backend, CallFailed, Request, StopRun, TryAgain
-from judging.backends.probing import probe
+from judging.backends.probe import probe
 from judging.models import Call, Purpose
 from judging.services.calls.budget import reserve_budget
 from judging.services.calls.call_attempts import (
@@ -28,7 +28,7 @@ from judging.services.calls.call_attempts import (
     retry_later,
     stored_reply,
 )
-from judging.services.calls.costs import cost_of, most_it_costs, plain
+from judging.services.calls.costs import cost_bound, cost_of, format_amount
 from judging.services.calls.unreadable_replies import (
     UNREADABLE,
     WINDOW,
@@ -37,7 +37,7 @@ from judging.services.calls.unreadable_replies import (
     reply_marks,
 )
 from judging.services.endpoints.access import call_refusals
-from judging.services.endpoints.capabilities import Patient, keep_capabilities
+from judging.services.endpoints.capabilities import RetryingBackend, store_capabilities
 from judging.services.runs.lifecycle import run_in_flight, sampling_seed
 from judging.services.runs.session import LOOK_SECONDS, PATIENCE_SECONDS, Session
 from judging.services.runs.throttle import Throttle
@@ -148,12 +148,12 @@ class EndpointLoop:
         if model in self.endpoint.capabilities:
             return True
         try:
-            able = await probe(Patient(backend, give_up=self.session.told_to_stop), model)
+            able = await probe(RetryingBackend(backend, give_up=self.session.should_stop), model)
         except TryAgain as reason:
-            if self.session.told_to_stop():
+            if self.session.should_stop():
                 return False
             raise StopRun(f"The endpoint did not tell what it can do: {reason}") from None
-        await in_database(keep_capabilities, self.endpoint, model, able)
+        await in_database(store_capabilities, self.endpoint, model, able)
         return True
 
     async def _let_calls_end(self) -> None:
@@ -186,11 +186,11 @@ class EndpointLoop:
             if claimed or self.held:  # money, or the last calls, are with others or in flight
                 await asyncio.sleep(LOOK_SECONDS / 4)
                 continue
-            wait = await in_database(self.session.wait_for)
+            wait = await in_database(self.session.seconds_until_due)
             if wait is None:
                 return
             if wait > PATIENCE_SECONDS and self.session.ends_at is not None:
-                self.session.come_back = wait
+                self.session.resume_in = wait
                 return
             await asyncio.sleep(min(max(wait, 0.02), LOOK_SECONDS))
 
@@ -261,7 +261,7 @@ class EndpointLoop:
         bounds = [
             (
                 each.call,
-                most_it_costs(each.request, run.price_prompt, run.price_completion),
+                cost_bound(each.request, run.price_prompt, run.price_completion),
             )
             for each in prepared
         ]
@@ -269,8 +269,8 @@ class EndpointLoop:
         if reserved.spent_up:
             assert run.budget is not None
             self.stopped_by = StopRun(
-                f"The budget of {plain(run.budget)} would be exceeded: "
-                f"the next call may cost up to {plain(bounds[0][1])}."
+                f"The budget of {format_amount(run.budget)} would be exceeded: "
+                f"the next call may cost up to {format_amount(bounds[0][1])}."
             )
             self.hurry = True
         allowed = {call.pk for call in reserved.allowed}
@@ -352,7 +352,7 @@ class EndpointLoop:
     async def _look(self) -> None:
         """Renews leases, and ends the session when the run is not wanted any more or the worker is to end."""
         while not self.over:
-            if self.session.told_to_stop() or not await in_database(self.session.look):
+            if self.session.should_stop() or not await in_database(self.session.heartbeat):
                 self.hurry = True
                 return
             await happens(self.ending, LOOK_SECONDS)

@@ -13,18 +13,18 @@ from judging.services.runs.session import LOOK_SECONDS, PATIENCE_SECONDS, Sessio
 
 def judge_in_bulk(session: Session) -> None:
     """Works until nothing is left, time is over or the run is not wanted any more."""
-    while not session.told_to_stop() and not session.out_of_time():
+    while not session.should_stop() and not session.out_of_time():
         calls = session.claim(settings.ASSAY_BATCH_SIZE)
         if not calls:
-            wait = session.wait_for()
-            if wait is None or wait > PATIENCE_SECONDS or not session.look():
-                session.come_back = wait or 0.0
+            wait = session.seconds_until_due()
+            if wait is None or wait > PATIENCE_SECONDS or not session.heartbeat():
+                session.resume_in = wait or 0.0
                 return
             time.sleep(min(wait, LOOK_SECONDS))
             continue
         stimuli = session.stimuli(calls)
         session.record([_attempt(session, call, *stimuli[call.item_id]) for call in calls])
-        if not session.look():
+        if not session.heartbeat():
             return
 
 

@@ -61,7 +61,7 @@ def start_run(
     problems = _refusals(study, judge, to_send)
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
-    if purpose == Purpose.REVISION and (not judge.asks_model or not revises(study)):
+    if purpose == Purpose.REVISION and (not judge.asks_model or not has_revisable_entries(study)):
         problems.append("Revisions are asked of a model, in a study in which entries are calibrated.")
     problems += [
         f"The {what} must be more than zero."
@@ -120,13 +120,13 @@ def close_revisions(run: Run) -> None:
         _close(run)
 
 
-def revises(study: Study) -> bool:
+def has_revisable_entries(study: Study) -> bool:
     """Whether participants have entries before them that a model could revise."""
     spec = study.revisions.order_by("-number").values_list("spec", flat=True).first() or {"questions": []}
     return any(question["kind"] == Kind.ENTRIES for question in spec["questions"])
 
 
-def refusals(study: Study, judge: Judge, max_items: int | None = None) -> list[str]:
+def run_refusals(study: Study, judge: Judge, max_items: int | None = None) -> list[str]:
     """Why the judge can't judge this study, or so many of its items, as sentences."""
     return _refusals(study, judge, _to_judge(study, max_items))
 
@@ -161,13 +161,13 @@ def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
         "orders": str(judge.orders),
         "samples": judge.samples,
         "reduction": reduction(judge),
-        "questions": asked_questions(judge, spec),
+        "questions": question_keys(judge, spec),
         "purpose": str(purpose),
         "heuristic": heuristic,
     }
 
 
-def asked_questions(judge: Judge, spec: Any) -> list[str]:
+def question_keys(judge: Judge, spec: Any) -> list[str]:
     """Keys of the questions that the judge is asked, in the order of the form."""
     if not judge.asks_model:
         return answered_questions(judge, spec)
@@ -267,7 +267,7 @@ def stop_run(run_id: int, reason: str) -> None:
 # --- the end ----------------------------------------------------------------------------------------------------------
 
 
-def settle(run_id: int) -> bool:
+def complete_if_finished(run_id: int) -> bool:
     """Completes a run of which no call is unfinished; whether it is complete."""
     with transaction.atomic():
         run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
@@ -328,6 +328,6 @@ def _put_back(run: Run) -> bool:
     return True
 
 
-def drop_withdrawn(item: Item) -> None:
+def drop_unfinished_calls(item: Item) -> None:
     """Nobody pays for calls on an item that was withdrawn: those that are not final are taken away."""
     Call.objects.filter(item=item).exclude(state=CallState.FINAL).delete()

@@ -18,7 +18,7 @@ from judging.services.calls.creation import CallCreator
 from judging.services.calls.leases import claim_calls, next_due, renew_leases
 from judging.services.calls.plan import CallPlan
 from judging.services.calls.result_writer import ResultWriter
-from judging.services.runs.lifecycle import settle
+from judging.services.runs.lifecycle import complete_if_finished
 from judging.services.runs.workers import sign_on
 
 # How often a worker looks whether the run is still wanted, and waits where nothing is due.
@@ -53,13 +53,13 @@ class Session:
         self.study = run.study
         self.token = token
         self.ends_at = None if seconds is None else time.monotonic() + seconds
-        self.told_to_stop = should_stop
+        self.should_stop = should_stop
         self.on_tick = on_tick
         self.plan = CallPlan.of(self.judge, run.revision.spec)
         self.creator = CallCreator(run)
         self.writer = ResultWriter(run, self.study, self.plan)
         self.leases: set[uuid.UUID] = set()
-        self.come_back = 0.0
+        self.resume_in = 0.0
         self.final = self.failed = self.tokens = 0
         self.spent = ZERO
         self._renewed_at = time.monotonic()
@@ -90,9 +90,9 @@ class Session:
             self.tokens += each.prompt_tokens + each.completion_tokens
             self.spent += each.cost
 
-    def wait_for(self) -> float | None:
+    def seconds_until_due(self) -> float | None:
         """Seconds until something is due, where nothing could be claimed; None if the run is complete."""
-        if settle(self.run.pk):
+        if complete_if_finished(self.run.pk):
             return None
         due = next_due(self.run.pk)
         return 0.0 if due is None else max(0.0, (due - timezone.now()).total_seconds())
@@ -100,7 +100,7 @@ class Session:
     def tick(self) -> None:
         self.on_tick(Tick(final=self.final, failed=self.failed, spent=self.spent, tokens=self.tokens))
 
-    def look(self) -> bool:
+    def heartbeat(self) -> bool:
         """Shows signs of life; whether the run is still wanted."""
         now = time.monotonic()
         if now - self._renewed_at > settings.ASSAY_RUN_LEASE_SECONDS / 3:

@@ -32,7 +32,7 @@ class WorkResult:
     """How a session ended: the run's state, and in how many seconds to come back (None: not at all)."""
 
     state: str
-    come_back: float | None
+    resume_in: float | None
     final: int
 
 
@@ -50,7 +50,7 @@ def work_on(
     run = sign_on(run_id, token, beside=beside)
     if run is None:
         return WorkResult(
-            state=Run.objects.values_list("state", flat=True).get(pk=run_id), come_back=None, final=0
+            state=Run.objects.values_list("state", flat=True).get(pk=run_id), resume_in=None, final=0
         )
     session = Session(run, token, seconds, should_stop, on_tick)
     try:
@@ -67,7 +67,7 @@ def work_on(
         sign_off(run_id, token)
     state = Run.objects.values_list("state", flat=True).get(pk=run_id)
     return WorkResult(
-        state=state, come_back=session.come_back if state in ACTIVE else None, final=session.final
+        state=state, resume_in=session.resume_in if state in ACTIVE else None, final=session.final
     )
 
 

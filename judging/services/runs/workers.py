@@ -57,7 +57,7 @@ def expect_workers(run_id: int, countdown: float = 0.0) -> list[str]:
         return new
 
 
-def neglected_runs() -> list[int]:
+def unattended_runs() -> list[int]:
     """Active runs that nobody works on and no message is on its way to: what a sweep queues anew."""
     now = timezone.now()
     runs = Run.objects.filter(WORKED_ON).order_by("pk")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from judging.backends.base import Reply
 from judging.parsing import MIN_LABEL_MASS, ReplyRejected, read_reply
-from judging.prompting import Settings, asked, build_request, steps
+from judging.prompting import Settings, asked_questions, build_request, steps
 from tests.judging.sample import (
     ABLE,
     ORDERS,
@@ -319,7 +319,7 @@ def test_what_is_answered_is_read_back_in_either_order(
     found = {}
     for step in steps(PAIRWISE, SPEC, stimulus, settings):
         answers = {}
-        for question in asked(PAIRWISE, SPEC, stimulus, settings, step):
+        for question in asked_questions(PAIRWISE, SPEC, stimulus, settings, step):
             if question.key == "preference":
                 said = "tie" if preference == "tie" else str(shown.index(preference) + 1)
                 answers["preference"] = said

@@ -13,7 +13,7 @@ from evaluation.protocols import PROTOCOLS, Kind
 from evaluation.protocols.entries.sets import read_set
 from evaluation.protocols.kinds import KINDS
 from judging.prompting import (
-    ASKINGS,
+    ANSWER_FORMATS,
     CannotAsk,
     Settings,
     build_request,
@@ -62,7 +62,7 @@ def fenced(text, name):
 
 def test_every_protocol_has_a_sample_and_every_kind_can_be_asked():
     assert {spec["protocol"] for spec, _ in SAMPLES.values()} == set(PROTOCOLS)
-    assert set(ASKINGS) == {kind.form for kind in KINDS.values()} == set(Kind)
+    assert set(ANSWER_FORMATS) == {kind.form for kind in KINDS.values()} == set(Kind)
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name != EVERYTHING])

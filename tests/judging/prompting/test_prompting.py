@@ -277,7 +277,7 @@ def test_shared_frames_change_no_request_of_any_protocol(name):
 
 
 def keys(settings, stimulus, step=""):
-    return [question.key for question in prompting.asked(PAIRWISE, SPEC, stimulus, settings, step)]
+    return [question.key for question in prompting.asked_questions(PAIRWISE, SPEC, stimulus, settings, step)]
 
 
 def test_by_default_everything_but_texts_is_asked():
@@ -565,7 +565,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "judges.md").read_text()
 def test_the_page_on_judges_names_every_placeholder_and_which_are_needed():
     rows = dict(re.findall(r"^\| `\{(\w+)\}` \|.*\| ([^|]+) \|$", PAGE, re.MULTILINE))
     assert tuple(sorted(rows)) == tuple(sorted(prompting.PLACEHOLDERS))
-    assert {name for name, needed in rows.items() if needed == "yes"} == set(prompting.NEEDED)
+    assert {name for name, needed in rows.items() if needed == "yes"} == set(prompting.REQUIRED_PLACEHOLDERS)
 
 
 def test_the_page_on_judges_shows_replies_that_are_read():

@@ -9,7 +9,7 @@ from judging.backends.base import Request
 from judging.models import Call
 from judging.services import heuristic_judge, resume_run, run_progress, start_run
 from judging.services.calls.budget import reserve_budget
-from judging.services.calls.costs import cost_of, most_it_costs
+from judging.services.calls.costs import cost_bound, cost_of
 from judging.services.calls.creation import CallCreator
 from judging.services.calls.leases import claim_calls
 from judging.services.runs.work import work_on
@@ -34,7 +34,7 @@ def test_no_text_has_more_tokens_than_bytes():
     request = Request(
         model="m", messages=[{"role": "user", "content": "é" * 10}], parameters={"max_tokens": 7}
     )
-    assert most_it_costs(request, Decimal(1_000_000), Decimal(1_000_000)) == 20 + 16 + 7
+    assert cost_bound(request, Decimal(1_000_000), Decimal(1_000_000)) == 20 + 16 + 7
 
 
 @pytest.mark.parametrize("in_flight", [1, 4, 16])
@@ -43,7 +43,7 @@ def test_a_run_stops_before_its_budget_is_exceeded(study, served, in_flight):
     served.latency = 0.02
     run, worked = judged(study, judge, budget=Decimal(8))
     assert run.state == "stopped"
-    assert worked.come_back is None
+    assert worked.resume_in is None
     assert run.reason.startswith("The budget of 8 would be exceeded")
     assert 0 < run.spent <= 8
     assert run.spent == sum(run.calls.values_list("cost", flat=True))

@@ -19,7 +19,7 @@ from judging.services.calls.leases import claim_calls, next_due, release_calls, 
 from judging.services.calls.plan import CallPlan
 from judging.services.calls.result_writer import ResultWriter
 from judging.services.runs.work import work_on
-from judging.services.runs.workers import expect_workers, neglected_runs, sign_off, sign_on
+from judging.services.runs.workers import expect_workers, sign_off, sign_on, unattended_runs
 from tests import factories
 from tests.crowd import at_once
 from tests.test_concurrency import postgres  # noqa: F401 - a fixture
@@ -135,20 +135,20 @@ def test_several_workers_where_the_installation_allows_them(run, settings):
     tokens = expect_workers(run.pk)
     assert len(tokens) == 3
     assert expect_workers(run.pk) == [], "they are on their way"
-    assert neglected_runs() == []
+    assert unattended_runs() == []
     assert all(sign_on(run.pk, token) is not None for token in tokens)
 
 
 def test_a_run_whose_worker_shows_no_sign_of_life_is_neglected(run, settings):
-    assert neglected_runs() == [run.pk]
+    assert unattended_runs() == [run.pk]
     settings.ASSAY_RUN_LEASE_SECONDS = -1
     sign_on(run.pk, "killed")
-    assert neglected_runs() == [run.pk]
+    assert unattended_runs() == [run.pk]
     settings.ASSAY_RUN_LEASE_SECONDS = 60
     sign_on(run.pk, "alive")
-    assert neglected_runs() == []
+    assert unattended_runs() == []
     pause_run(run)
-    assert neglected_runs() == []
+    assert unattended_runs() == []
 
 
 # --- at once ----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from evaluation.refusals import FieldsRefused, Refused
 from judging.models import Endpoint, Judge, Run
 from judging.services import create_endpoint, create_judge, edit_judge, estimate, resume_run, start_run
 from judging.services.calls.judged_items import drawn_items
-from judging.services.endpoints.access import offered_endpoints, place_refusals
+from judging.services.endpoints.access import address_refusals, offered_endpoints
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint as stub
@@ -39,7 +39,7 @@ def editor(study, colleague):
 
 
 def is_refused(endpoint):
-    return bool(place_refusals(Endpoint.objects.select_related("trusted_by").get(pk=endpoint.pk)))
+    return bool(address_refusals(Endpoint.objects.select_related("trusted_by").get(pk=endpoint.pk)))
 
 
 # --- trust ------------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from judging.models import Call, Run
 from judging.services import cancel_run, edit_judge, pause_run, resume_run, retry_run, run_progress, start_run
 from judging.services.revisions.draft_revision import revise_draft, reviser_name
 from judging.services.runs.work import work_on
-from judging.services.runs.workers import neglected_runs
+from judging.services.runs.workers import unattended_runs
 from tests import factories
 from tests.calibrating import NEW, OLD, calibration_study, form, kept
 from tests.judging.build import make_judge
@@ -145,7 +145,7 @@ def test_a_new_version_goes_on_with_what_is_left(study, server):
 
 def test_no_worker_takes_it_for_a_run_over_the_items(study, server):
     run = start_run(study, make_judge(study, server), purpose="revision")
-    assert neglected_runs() == []
+    assert unattended_runs() == []
     assert work_on(run.pk).state == "running"
     assert (server.total, run.calls.count()) == (0, 0)
     with pytest.raises(WrongState, match="anew themselves"):

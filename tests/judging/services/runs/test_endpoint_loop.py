@@ -172,7 +172,7 @@ def test_time_is_over_and_what_is_left_can_be_taken_up(study, served):
     run = start_run(study, make_judge(study, served, "coin", in_flight=1))
     worked = work_on(run.pk, seconds=0.5)
     assert 0 < worked.final < 8
-    assert worked.come_back == 0
+    assert worked.resume_in == 0
     assert not run.calls.filter(state="leased").exists()
     assert served.total == worked.final, "calls in flight are waited for"
     assert work_on(run.pk).state == "complete"
@@ -192,7 +192,7 @@ def test_it_lets_go_within_a_second_or_so(study, served, how):
     worked = work_on(run.pk, should_stop=lambda: how == "told" and served.total >= 4, on_tick=someone_pauses)
     assert time.monotonic() - began < 8, "not the 30 seconds that a call takes"
     assert worked.state == ("running" if how == "told" else "paused")
-    assert (worked.come_back is None) == (how == "paused")
+    assert (worked.resume_in is None) == (how == "paused")
     assert set(run.calls.values_list("state", "attempts")) == {("open", 0)}
     run.refresh_from_db()
     assert run.workers == {}

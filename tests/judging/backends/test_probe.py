@@ -8,10 +8,10 @@ import pytest
 
 from judging.backends.base import StopRun, TryAgain
 from judging.backends.chat import ChatBackend
-from judging.backends.probing import probe
+from judging.backends.probe import probe
 from judging.models import Endpoint
 from judging.prompting import Settings, build_request
-from judging.services.endpoints.capabilities import Patient, keep_capabilities, known_capabilities
+from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from tests.judging.endpoint import serve
 from tests.judging.sample import PAIRWISE, make_spec, make_stimulus
 
@@ -59,10 +59,10 @@ def ask_patiently(endpoint, model):
 
     async def go():
         async with ChatBackend(endpoint.base_url, timeout=5, in_flight=1) as backend:
-            return await probe(Patient(backend), model)
+            return await probe(RetryingBackend(backend), model)
 
     found = asyncio.run(go())
-    keep_capabilities(endpoint, model, found)
+    store_capabilities(endpoint, model, found)
     return found
 
 
@@ -159,7 +159,7 @@ def test_capabilities_are_kept_by_model(endpoint):
     other = Endpoint.objects.get()
     ask_patiently(other, "longer:no_seed")
     stale = endpoint
-    keep_capabilities(stale, "third", {"seed": True})
+    store_capabilities(stale, "third", {"seed": True})
     stored = Endpoint.objects.get()
     assert set(stored.capabilities) == {"longer", "longer:no_seed", "third"}
     assert known_capabilities(stored, "longer:no_seed")["seed"] is False

@@ -16,7 +16,7 @@ from judging.prompting.material import document_lines, mark_of
 from judging.prompting.replies import capabilities_of
 from judging.prompting.settings import ENTRIES_TOKENS, OWN_PARAMETERS, Settings
 from judging.prompting.texts import MARKED, fence
-from judging.prompting.wording import FROM
+from judging.prompting.wording import ORIGINS_FIELD
 
 TASK = """\
 You revise a set of entries about a question that can be meant in several ways. A person checks these entries against \
@@ -56,9 +56,9 @@ SCHEMA: Mapping[str, Any] = {
                     "answers": {"type": "array", "items": {"type": "string"}},
                     "citations": {"type": "array", "items": {"type": "integer"}},
                     "reason": {"type": "string"},
-                    FROM: {"type": "array", "items": {"type": "integer"}},
+                    ORIGINS_FIELD: {"type": "array", "items": {"type": "integer"}},
                 },
-                "required": [*FIELDS, FROM],
+                "required": [*FIELDS, ORIGINS_FIELD],
                 "additionalProperties": False,
             },
         }
@@ -68,7 +68,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-def quoted_in(entries: Sequence[Entry]) -> list[Quoted]:
+def quotations(entries: Sequence[Entry]) -> list[Quoted]:
     """What the entries quote that is no fragment, each once, in their order."""
     found: list[Quoted] = []
     for entry in entries:
@@ -118,7 +118,7 @@ def build_revision(
 def _sources(stimulus: Stimulus, entries: Sequence[Entry]) -> list[str]:
     """The fragments under the numbers that people see, and after them what the entries quote."""
     fragments = [dict(document_lines(each)) for each in stimulus["query"].get("documents") or []]
-    quoted = [{"Title": each["title"], "Text": each["text"]} for each in quoted_in(entries)]
+    quoted = [{"Title": each["title"], "Text": each["text"]} for each in quotations(entries)]
     return [
         "\n".join(f"{name}: {lines[name]}" for name in ("Title", "Text") if lines.get(name))
         for lines in [*fragments, *quoted]
@@ -127,7 +127,7 @@ def _sources(stimulus: Stimulus, entries: Sequence[Entry]) -> list[str]:
 
 def _as_text(entries: Sequence[Entry], stimulus: Stimulus) -> str:
     """The entries as JSON, each with its number, much as in the reply: every citation is the number of a source."""
-    quoted, fragments = quoted_in(entries), fragments_of(stimulus)
+    quoted, fragments = quotations(entries), fragments_of(stimulus)
     told = [
         {
             "number": number,

@@ -14,12 +14,12 @@ from evaluation.protocols import Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import fragments_of, read_set
 from judging.prompting.cells import Cell, cells_of
-from judging.prompting.questions import asked
+from judging.prompting.questions import asked_questions
 from judging.prompting.replies import capabilities_of, form_of, line_name
 from judging.prompting.request import room_for
 from judging.prompting.settings import Settings
 from judging.prompting.view import View, view_of
-from judging.prompting.wording import FROM
+from judging.prompting.wording import ORIGINS_FIELD
 
 CHARACTERS_PER_TOKEN = 4
 # Two or three sentences, as models write them, and one.
@@ -53,7 +53,7 @@ def expected_reply(
     capabilities: Mapping[str, Any],
 ) -> ExpectedReply:
     """What a call's reply will be like; the arguments are those of `build_request`, which has taken them."""
-    questions = asked(protocol, spec, stimulus, settings, step)
+    questions = asked_questions(protocol, spec, stimulus, settings, step)
     view = view_of(stimulus, order)
     form = form_of(questions, settings, capabilities_of(capabilities, settings.model))
     reasons = settings.rationale != "none"
@@ -99,7 +99,7 @@ def _entries(fields: Sequence[str], view: View, stimulus: Stimulus) -> list[dict
     drafts = [(number, read_set(texts[part])) for number, part in enumerate(view.order, 1)]
     number, longest = max(drafts, key=lambda each: len(json.dumps(each[1])), default=(0, []))
     found = [
-        {**each, "reason": each["reason"] or _prose(SENTENCE), FROM: [f"{number}.{place}"]}
+        {**each, "reason": each["reason"] or _prose(SENTENCE), ORIGINS_FIELD: [f"{number}.{place}"]}
         for place, each in enumerate(longest, 1)
     ]
     return [{name: each[name] for name in fields} for each in found or _new_entries(stimulus)]
@@ -112,7 +112,7 @@ def _new_entries(stimulus: Stimulus) -> list[dict[str, Any]]:
         "answers": [_prose(ENTRY["answers"])],
         "citations": cited,
         "reason": _prose(SENTENCE),
-        FROM: [],
+        ORIGINS_FIELD: [],
     }
     return [dict(entry) for _ in range(ENTRIES)]
 
