@@ -77,7 +77,7 @@ def merged(sections: Sequence[tuple[str, str, Section]]) -> Section:
 
 
 @dataclass(frozen=True)
-class Page:
+class ReportPage:
     """The whole report. `notice` is what must be read before any figure.
 
     `facts` are the leading group's, which is called `leading` where `others` have figures too.

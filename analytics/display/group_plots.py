@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from analytics.display.numbers import NBSP, decimal, percent
-from analytics.display.plots import DotPlot, Mark, Row, dot_plot
+from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 
 Record = dict[str, Any]
 # Labels of groups that are words of the language and not names.
@@ -100,9 +100,9 @@ def mean_plot(
     )
 
 
-def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]]) -> list[Row]:
-    return [Row(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
+def _rows(rows: Iterable[tuple[str, Iterable[tuple[Record, Record]]]]) -> list[PlotRow]:
+    return [PlotRow(label, tuple(mark_of(*each) for each in estimates)) for label, estimates in rows]
 
 
-def _marks(rows: Iterable[Row]) -> Iterator[Mark]:
+def _marks(rows: Iterable[PlotRow]) -> Iterator[Mark]:
     return (mark for row in rows for mark in row.marks)

@@ -33,13 +33,13 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Row:
+class PlotRow:
     label: str
     marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True)
-class Scale:
+class PlotScale:
     """A linear scale with round ticks at and between its ends."""
 
     low: float
@@ -69,7 +69,7 @@ class Dot:
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """A row: its label and its dots."""
 
     label: str
@@ -79,7 +79,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Text:
+class PlotText:
     x: str
     y: str
     text: str
@@ -87,7 +87,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class PlotDrawing:
     """One layout, with everything that its template writes."""
 
     form: str
@@ -95,10 +95,10 @@ class Drawing:
     height: int
     top: str
     bottom: str
-    ticks: tuple[Text, ...]
-    hints: tuple[Text, ...]
+    ticks: tuple[PlotText, ...]
+    hints: tuple[PlotText, ...]
     reference: str
-    lines: tuple[Line, ...]
+    lines: tuple[PlotLine, ...]
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class DotPlot:
 
     label: str
     caption: str
-    drawings: tuple[Drawing, ...]
+    drawings: tuple[PlotDrawing, ...]
 
 
-def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = None) -> Scale:
+def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = None) -> PlotScale:
     """A scale with round ticks that covers the values, but no more than `within`."""
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if within is not None:
@@ -122,7 +122,7 @@ def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = 
     ticks = [round(k * step, 10) for k in range(first, last + 1)]
     if within is not None:
         ticks = [tick for tick in ticks if within[0] - 1e-9 <= tick <= within[1] + 1e-9]
-    return Scale(ticks[0], ticks[-1], tuple(ticks))
+    return PlotScale(ticks[0], ticks[-1], tuple(ticks))
 
 
 def _step(rough: float) -> float:
@@ -132,7 +132,7 @@ def _step(rough: float) -> float:
 
 
 def dot_plot(
-    rows: Sequence[Row],
+    rows: Sequence[PlotRow],
     *,
     what: str,
     caption: str,
@@ -159,7 +159,7 @@ def dot_plot(
     )
 
 
-def _extent(rows: Sequence[Row]) -> list[float]:
+def _extent(rows: Sequence[PlotRow]) -> list[float]:
     marks = [mark for row in rows for mark in row.marks]
     return [value for mark in marks for value in (mark.value, mark.low, mark.high) if value is not None]
 
@@ -185,12 +185,12 @@ class _Layout:
 
     def draw(
         self,
-        rows: Sequence[Row],
-        scale: Scale,
+        rows: Sequence[PlotRow],
+        scale: PlotScale,
         form: Callable[[float], str],
         reference: float | None,
         hints: tuple[str, str],
-    ) -> Drawing:
+    ) -> PlotDrawing:
         beside = self.name_letters or not self.stacked
         start, end = (self.label_width if beside else 14), self.width - 30
         top = TOP if any(hints) else 8
@@ -201,20 +201,22 @@ class _Layout:
         bottom = y - self.gap + 20
         at = {tick: scale.position(tick, start, end) for tick in scale.ticks}
         middle = None if reference is None else scale.position(reference, start, end)
-        return Drawing(
+        return PlotDrawing(
             form=self.name,
             width=self.width,
             height=int(bottom + 26),
             top=_number(top),
             bottom=_number(bottom),
-            ticks=tuple(Text(_number(x), _number(bottom + 19), form(tick)) for tick, x in at.items()),
+            ticks=tuple(PlotText(_number(x), _number(bottom + 19), form(tick)) for tick, x in at.items()),
             # On a phone there is no room for both beside the names.
             hints=_hints(hints, min(start, 14) if self.name == "narrow" else start, end, top),
             reference="" if middle is None else _number(middle),
             lines=tuple(lines),
         )
 
-    def _line(self, row: Row, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Line:
+    def _line(
+        self, row: PlotRow, y: float, x_of: Callable[[float], float], form: Callable[[float], str]
+    ) -> PlotLine:
         # Beside the line a label is centred on the row's marks; above it, it stands clear of the first.
         label_y = y - (17 if self.name_letters else 14)
         if not self.stacked:
@@ -223,7 +225,7 @@ class _Layout:
             self._named(_dot(mark, y + self.pitch * at, x_of, form), mark, y + self.pitch * at)
             for at, mark in enumerate(row.marks)
         )
-        return Line(row.label, "0", _number(label_y), dots)
+        return PlotLine(row.label, "0", _number(label_y), dots)
 
     def _named(self, dot: Dot, mark: Mark, y: float) -> Dot:
         if not self.name_letters:
@@ -243,14 +245,14 @@ def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Callable[[f
     return Dot(mark.kind, title, _number(y), _number(x), *ends, diamond if mark.kind == "simulated" else "")
 
 
-def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[Text, ...]:
+def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[PlotText, ...]:
     """The meaning of lying further left or right, above the plot's two ends."""
     left, right = (_cut(name, LONGEST_HINT) for name in hints)
     if not left and not right:
         return ()
     return (
-        Text(_number(start), _number(top - 12), f"\N{LEFTWARDS ARROW} {left}", "start"),
-        Text(_number(end), _number(top - 12), f"{right} \N{RIGHTWARDS ARROW}", "end"),
+        PlotText(_number(start), _number(top - 12), f"\N{LEFTWARDS ARROW} {left}", "start"),
+        PlotText(_number(end), _number(top - 12), f"{right} \N{RIGHTWARDS ARROW}", "end"),
     )
 
 
@@ -258,7 +260,7 @@ def _cut(name: str, letters: int) -> str:
     return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
-def _spoken(what: str, rows: Sequence[Row], form: Callable[[float], str]) -> str:
+def _spoken(what: str, rows: Sequence[PlotRow], form: Callable[[float], str]) -> str:
     readings = [f"{row.label}: {', '.join(_reading(mark, form) for mark in row.marks)}" for row in rows]
     return f"{what}. {'; '.join(readings)}."
 

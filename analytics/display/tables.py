@@ -29,7 +29,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """The content of a cell: the figure, its interval or n below it, and numbers of footnotes."""
 
     text: str
@@ -48,23 +48,23 @@ class Table:
 
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     notes: tuple[str, ...] = ()
     foot: str = ""
     compact: bool = False
 
 
-def words(text: str, tag: str = "") -> Cell:
-    return Cell(text, tag=tag, numeric=False)
+def words(text: str, tag: str = "") -> TableCell:
+    return TableCell(text, tag=tag, numeric=False)
 
 
-def head(text: str, detail: str = "", tag: str = "") -> Cell:
+def head(text: str, detail: str = "", tag: str = "") -> TableCell:
     """The cell that names its row."""
-    return Cell(text, detail, tag=tag, header=True, numeric=False)
+    return TableCell(text, detail, tag=tag, header=True, numeric=False)
 
 
-def count(n: int) -> Cell:
-    return Cell(f"{n:,}")
+def count(n: int) -> TableCell:
+    return TableCell(f"{n:,}")
 
 
 def interval(estimate: dict[str, Any], form: Format) -> str:
@@ -93,50 +93,50 @@ class Builder:
     caption: str
     columns: Sequence[Column]
     foot: str = ""
-    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+    rows: list[tuple[TableCell, ...]] = field(default_factory=list)
     _notes: list[str] = field(default_factory=list)
     _left_out: dict[str, int] = field(default_factory=dict)
     _rows_left_out: int = 0
 
-    def add(self, *cells: Cell) -> None:
+    def add(self, *cells: TableCell) -> None:
         self.rows.append(cells)
 
-    def share(self, estimate: dict[str, Any], tag: str = "") -> Cell:
+    def share(self, estimate: dict[str, Any], tag: str = "") -> TableCell:
         return self.figure(estimate, percent, tag)
 
-    def coefficient(self, estimate: dict[str, Any]) -> Cell:
+    def coefficient(self, estimate: dict[str, Any]) -> TableCell:
         return self.figure(estimate, decimal)
 
-    def figure(self, estimate: dict[str, Any], form: Format, tag: str = "") -> Cell:
+    def figure(self, estimate: dict[str, Any], form: Format, tag: str = "") -> TableCell:
         """The value over its interval; a dash with a footnote for whichever is undefined."""
         marks = self.note(estimate["undefined"] or estimate.get("note") or _unusual_interval(estimate))
         if estimate["value"] is None:
-            return Cell(DASH, marks=marks)
-        return Cell(form(estimate["value"]), interval(estimate, form), marks, tag)
+            return TableCell(DASH, marks=marks)
+        return TableCell(form(estimate["value"]), interval(estimate, form), marks, tag)
 
-    def number(self, value: float | None, form: Format, reason: str = "") -> Cell:
+    def number(self, value: float | None, form: Format, reason: str = "") -> TableCell:
         """A number without an interval; a dash with a footnote where it is undefined."""
-        return Cell(DASH, marks=self.note(reason)) if value is None else Cell(form(value))
+        return TableCell(DASH, marks=self.note(reason)) if value is None else TableCell(form(value))
 
-    def p(self, value: float | None, reason: str = "") -> Cell:
+    def p(self, value: float | None, reason: str = "") -> TableCell:
         if value is None:
-            return Cell(DASH, marks=self.note(reason))
-        return Cell("<\N{THIN SPACE}0.001" if value < 0.001 else f"{value:.3f}")
+            return TableCell(DASH, marks=self.note(reason))
+        return TableCell("<\N{THIN SPACE}0.001" if value < 0.001 else f"{value:.3f}")
 
-    def tested(self, test: dict[str, Any] | None, reason: str = "") -> tuple[Cell, Cell]:
+    def tested(self, test: dict[str, Any] | None, reason: str = "") -> tuple[TableCell, TableCell]:
         """The p-value of a test of a family, and the one after correction, which sentences go by."""
         if test is None:
             return self.p(None, reason), self.p(None, reason)
         return self.p(test["p_value"]), self.p(test["p_corrected"], test["undefined"])
 
-    def n(self, estimate: dict[str, Any]) -> Cell:
+    def n(self, estimate: dict[str, Any]) -> TableCell:
         """The n of a figure, over the number of what it leaves out; the foot of the table says why."""
         parts = estimate["left_out"]
         for part in parts:
             self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
         self._rows_left_out += bool(parts)
         left = sum(part["n"] for part in parts)
-        return Cell(f"{estimate['n']:,}", f"{left:,} left out" if left else "")
+        return TableCell(f"{estimate['n']:,}", f"{left:,} left out" if left else "")
 
     def note(self, reason: str) -> tuple[int, ...]:
         if not reason:
@@ -160,7 +160,7 @@ class Builder:
         return " ".join(filter(None, [self.foot, left_out]))
 
 
-def _spanned(rows: Sequence[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
+def _spanned(rows: Sequence[tuple[TableCell, ...]]) -> Iterator[tuple[TableCell, ...]]:
     """Where rows that follow each other have the same head, the first one's spans them."""
     for _, group in groupby(rows, key=lambda row: row[0]):
         same = list(group)

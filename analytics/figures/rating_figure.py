@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
-from analytics.display.tables import DASH, Builder, Cell, Table, columns, head
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.rating_records import best_system, rating_record
@@ -89,9 +89,9 @@ def rows_of(view: ReportView, found: Sequence[Record]) -> Iterator[tuple[str, st
         yield SYSTEM_KINDS.get(kind, kind), "kind", kind
 
 
-def mean_cell(build: Builder, figures: Record, factor: str, key: str) -> Cell:
+def mean_cell(build: Builder, figures: Record, factor: str, key: str) -> TableCell:
     record = next((each for each in figures[f"by_{factor}"] if each[factor] == key), None)
-    return Cell(DASH) if record is None else build.coefficient(record["mean"])
+    return TableCell(DASH) if record is None else build.coefficient(record["mean"])
 
 
 def distribution_table(view: ReportView, question: Record, figures: Record) -> Table:
@@ -114,8 +114,8 @@ def distribution_table(view: ReportView, question: Record, figures: Record) -> T
     return build.build()
 
 
-def deviation(value: float | None) -> Cell:
-    return Cell(DASH if value is None else f"{value:.2f}")
+def deviation(value: float | None) -> TableCell:
+    return TableCell(DASH if value is None else f"{value:.2f}")
 
 
 def finer(view: ReportView, questions: Sequence[Record], key: str) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import Cell, head
+from analytics.display.tables import TableCell, head
 from analytics.figures.figure_input import PAIRS
 
 Record = dict[str, Any]
@@ -248,7 +248,7 @@ def tag_of(group: Record) -> str:
     return SIMULATED if group["kind"] == SIMULATED else ""
 
 
-def group_head(group: Record) -> Cell:
+def group_head(group: Record) -> TableCell:
     """The group as the head of a row. Simulated raters are named so already; single ones get the mark."""
     return head(group["label"], tag=tag_of(group))
 
@@ -263,9 +263,9 @@ def joined(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def plain_share(share: Record) -> Cell:
+def plain_share(share: Record) -> TableCell:
     """A share without its interval, for compact tables."""
-    return Cell("\N{EN DASH}" if share["value"] is None else percent(share["value"]))
+    return TableCell("\N{EN DASH}" if share["value"] is None else percent(share["value"]))
 
 
 def legend_of(question: Record) -> str:

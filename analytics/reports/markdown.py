@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from analytics.display.blocks import Block, Page, Section
-from analytics.display.tables import Cell, Table
+from analytics.display.blocks import Block, ReportPage, Section
+from analytics.display.tables import Table, TableCell
 from analytics.figures.report_view import Record
 from analytics.reports.page import report_page
 from evaluation.facts import Fact
@@ -19,7 +19,7 @@ def report_markdown(report: Record) -> str:
     return "\n\n".join(_page(report_page(report))) + "\n"
 
 
-def _page(page: Page) -> Iterator[str]:
+def _page(page: ReportPage) -> Iterator[str]:
     yield f"# {escape(page.title)}"
     if page.notice:
         yield f"> {escape(page.notice)}"
@@ -74,7 +74,7 @@ def _table(table: Table) -> Iterator[str]:
         yield "  \n".join(notes)
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     parts = [escape(cell.text) + _marks(cell.marks)]
     if cell.detail:
         parts.append(f"({escape(cell.detail)})")

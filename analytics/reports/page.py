@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from analytics.display.blocks import Block, Page, Section, Summary
+from analytics.display.blocks import Block, ReportPage, Section, Summary
 from analytics.display.tables import Builder, columns, count, head
 from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
@@ -25,11 +25,11 @@ REASONS = {
 }
 
 
-def report_page(report: Record) -> Page:
+def report_page(report: Record) -> ReportPage:
     """The report in words, tables and plots."""
     view = ReportView(report)
     figures = [figure for _, found in _by_heading(view) for figure in found]
-    return Page(
+    return ReportPage(
         title=report["study"]["title"],
         status=report["study"]["status"],
         facts=(*group_facts(view, view.leading, figures), left_out(report)),

@@ -34,7 +34,7 @@ KEY = "agreement/alpha"
 UNEVEN, APART = 0.5, 0.4
 
 
-class Alpha(Figure):
+class AlphaFigure(Figure):
     heading = "agreement"
     place = 20
     definition = (
@@ -241,4 +241,4 @@ def _of_answers(given: AnswerInput) -> Record:
     return {"level": level, "alpha": plain(agreed), "by_chance": by_chance}
 
 
-FIGURE = Alpha()
+FIGURE = AlphaFigure()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
-from analytics.display.tables import DASH, Builder, Cell, caution, columns, head, interval, words
+from analytics.display.tables import DASH, Builder, TableCell, caution, columns, head, interval, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
@@ -17,7 +17,7 @@ W = "Kendall's W"
 TAU = "\N{GREEK SMALL LETTER TAU}-b"
 
 
-class Concordance(Figure):
+class ConcordanceFigure(Figure):
     heading = "agreement"
     place = 30
     definition = (
@@ -64,7 +64,7 @@ class Concordance(Figure):
                     name,
                     words(question["prompt"]),
                     build.coefficient(found["w"]),
-                    Cell(DASH if found["chance_w"] is None else decimal(found["chance_w"])),
+                    TableCell(DASH if found["chance_w"] is None else decimal(found["chance_w"])),
                     build.coefficient(found["tau"]),
                     build.n(found["w"]),
                 )
@@ -85,4 +85,4 @@ class Concordance(Figure):
         )
 
 
-FIGURE = Concordance()
+FIGURE = ConcordanceFigure()

@@ -14,7 +14,7 @@ from evaluation.protocols import Question
 COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
 
 
-class Kappa(Figure):
+class KappaFigure(Figure):
     heading = "raters"
     place = 10
     definition = "Cohen's kappa between every two raters, on the items that both judged."
@@ -55,4 +55,4 @@ class Kappa(Figure):
             )
 
 
-FIGURE = Kappa()
+FIGURE = KappaFigure()

@@ -10,9 +10,9 @@ from analytics.display.tables import (
     DASH,
     P_COLUMNS,
     Builder,
-    Cell,
     Column,
     Table,
+    TableCell,
     columns,
     head,
     interval,
@@ -30,8 +30,7 @@ from analytics.statistics.agreement.percentage import (
     agreement_difference,
 )
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import Cell as ItemCell
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import Ints, ItemCell
 from evaluation.facts import Fact
 from evaluation.protocols import Question
 
@@ -39,7 +38,7 @@ LABELS = ("With ties", "Without ties", "Leave-one-out")
 IN_PERCENT = "Percentage agreement and leave-one-out agreement, in percent"
 
 
-class PercentageAgreement(Figure):
+class PercentageAgreementFigure(Figure):
     heading = "agreement"
     place = 10
     finding_place = 30
@@ -191,7 +190,7 @@ def _leave_one_out(given: PairInput) -> Record:
     }
 
 
-FIGURE = PercentageAgreement()
+FIGURE = PercentageAgreementFigure()
 KEY = FIGURE.key
 
 
@@ -313,7 +312,7 @@ def _cells(view: PairView, group: Record) -> Table:
     return build.build()
 
 
-def _with_and_without(build: Builder, found: Record) -> list[Cell]:
+def _with_and_without(build: Builder, found: Record) -> list[TableCell]:
     return [
         build.share(found["with_ties"]),
         build.n(found["with_ties"]),

@@ -38,7 +38,7 @@ ADAPTED = (
 PLOTTED = {"of_raters": "in the ratings of one rater", "of_means": "in mean ratings"}
 
 
-class AttributeValues(RatingFigure):
+class AttributeValuesFigure(RatingFigure):
     heading = "values"
     definition = (
         "Ratings by value of an attribute, and how often each largest difference over an attribute's values occurs, of "
@@ -105,7 +105,7 @@ class AttributeValues(RatingFigure):
             )
 
 
-FIGURE = AttributeValues()
+FIGURE = AttributeValuesFigure()
 
 
 def _by_value(given: AnswerInput) -> tuple[list[Record], int]:

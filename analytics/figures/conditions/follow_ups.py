@@ -38,7 +38,7 @@ RULES = (
 )
 
 
-class FollowUps(Figure):
+class FollowUpsFigure(Figure):
     heading = "follow-ups"
     place = 10
     definition = "Satisfied follow-ups by system, and agreement on items whose responses differ in them."
@@ -91,7 +91,7 @@ class FollowUps(Figure):
         )
 
 
-FIGURE = FollowUps()
+FIGURE = FollowUpsFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import percent
-from analytics.display.tables import Builder, Cell, Table, columns, count, head
+from analytics.display.tables import Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, distribution_records
 from analytics.figures.rating_figure import deviation
@@ -33,7 +33,7 @@ CAPTION = (
 SET_FIGURES = ("Raters", "Entries", "SD", "Added", "From a revision", "n")
 
 
-class Decisions(Figure):
+class DecisionsFigure(Figure):
     heading = "entries"
     place = 10
     definition = (
@@ -72,7 +72,7 @@ class Decisions(Figure):
         )
 
 
-FIGURE = Decisions()
+FIGURE = DecisionsFigure()
 
 
 def _sizes(given: AnswerInput, sizes: Values) -> list[Record]:
@@ -179,7 +179,7 @@ def _sets(view: ReportView, question: Record) -> Table:
     return build.build()
 
 
-def _set_cells(build: Builder, sets: Record) -> tuple[Cell, ...]:
+def _set_cells(build: Builder, sets: Record) -> tuple[TableCell, ...]:
     return (
         build.coefficient(sets["size"]["mean"]),
         deviation(sets["size"]["standard_deviation"]),
@@ -203,7 +203,7 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         share = {record["size"]: record["share"] for record in records}
         build.add(
             head(group["label"], tag=tag_of(group)),
-            *(build.share(share[size]) if size in share else Cell(percent(0)) for size in sizes),
+            *(build.share(share[size]) if size in share else TableCell(percent(0)) for size in sizes),
             count(sum(record["n"] for record in records)),
         )
     yield Block("Sizes of sets", tables=(build.build(),))

@@ -7,7 +7,7 @@ from analytics.figures.figure import StudyFigure
 from analytics.figures.report_view import ReportView
 
 
-class Cautions(StudyFigure):
+class CautionsFigure(StudyFigure):
     heading = "judges"
     place = 0
     definition = "What must be read before the figures of a judge: that it saw the reference, or that nothing was read."
@@ -18,4 +18,4 @@ class Cautions(StudyFigure):
             yield Block(text=sentences, notice=True)
 
 
-FIGURE = Cautions()
+FIGURE = CautionsFigure()

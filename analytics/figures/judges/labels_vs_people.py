@@ -14,8 +14,8 @@ from analytics.display.tables import (
     DASH,
     P_COLUMNS,
     Builder,
-    Cell,
     Table,
+    TableCell,
     columns,
     count,
     head,
@@ -55,7 +55,7 @@ TITLE = "Judges beside people"
 SHOWN_CONFUSIONS = 3
 
 
-class LabelsVsPeople(Figure):
+class LabelsVsPeopleFigure(Figure):
     heading = "judges"
     place = 10
     definition = (
@@ -123,7 +123,7 @@ class LabelsVsPeople(Figure):
         )
 
 
-FIGURE = LabelsVsPeople()
+FIGURE = LabelsVsPeopleFigure()
 
 
 def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Record:
@@ -299,13 +299,13 @@ def _outer(people: Record, compared: list[Record]) -> Table:
     return build.build()
 
 
-def _less_people(build: Builder, found: Record) -> tuple[Cell, ...]:
+def _less_people(build: Builder, found: Record) -> tuple[TableCell, ...]:
     """How far a judge's agreement with people is from their own, in points, with its test."""
     less = found["judge_less_people"]
     return build.share(less["difference"]), *build.tested(less["test"], less["difference"]["undefined"])
 
 
-def _without_interval(cell: Cell) -> Cell:
+def _without_interval(cell: TableCell) -> TableCell:
     return replace(cell, detail="")
 
 
@@ -343,10 +343,10 @@ def _by_category(people: Record, compared: list[Record]) -> Table:
     return build.build()
 
 
-def _with_n(build: Builder, estimate: Record) -> Cell:
+def _with_n(build: Builder, estimate: Record) -> TableCell:
     """A figure that has no column for its n beside it."""
     cell, n = build.share(estimate), f"n = {estimate['n']:,}"
-    return Cell(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)
+    return TableCell(cell.text, f"{cell.detail}; {n}" if cell.detail else n, cell.marks)
 
 
 def _confusion(view: PairView, group: Record) -> Table:

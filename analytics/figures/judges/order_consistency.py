@@ -13,7 +13,7 @@ from analytics.statistics.preferences.order_inconsistency import order_inconsist
 from evaluation.protocols import Question
 
 
-class OrderConsistency(Figure):
+class OrderConsistencyFigure(Figure):
     heading = "judges"
     place = 40
     definition = "Share of samples that a judge asked in both orders answers otherwise in the other order."
@@ -54,4 +54,4 @@ class OrderConsistency(Figure):
         yield Block("Consistency between orders", tables=(build.build(),))
 
 
-FIGURE = OrderConsistency()
+FIGURE = OrderConsistencyFigure()

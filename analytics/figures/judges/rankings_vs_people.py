@@ -14,7 +14,7 @@ from analytics.statistics.rankings.concordance import tau_with
 from evaluation.protocols import Question
 
 
-class RankingsVsPeople(Figure):
+class RankingsVsPeopleFigure(Figure):
     heading = "judges"
     place = 30
     definition = "Kendall's tau-b between people's mean ranks of an item's responses and a judge's."
@@ -53,4 +53,4 @@ class RankingsVsPeople(Figure):
         yield Block("Rankings beside people's", tables=(build.build(),))
 
 
-FIGURE = RankingsVsPeople()
+FIGURE = RankingsVsPeopleFigure()

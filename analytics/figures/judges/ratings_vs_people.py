@@ -18,7 +18,7 @@ from evaluation.protocols import Question
 KEY = "judges/ratings_vs_people"
 
 
-class RatingsVsPeople(Figure):
+class RatingsVsPeopleFigure(Figure):
     heading = "judges"
     place = 20
     definition = (
@@ -62,7 +62,7 @@ class RatingsVsPeople(Figure):
                 yield Block("Sizes of sets beside people's", tables=(_sizes(compared),))
 
 
-FIGURE = RatingsVsPeople()
+FIGURE = RatingsVsPeopleFigure()
 
 
 def _ratings(view: ReportView) -> Iterator[Block]:

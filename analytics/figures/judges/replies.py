@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from analytics.display.blocks import Block
-from analytics.display.tables import DASH, Builder, Cell, Column, Table, columns, count, head, words
+from analytics.display.tables import DASH, Builder, Column, Table, TableCell, columns, count, head, words
 from analytics.figures.figure import Record, StudyFigure
 from analytics.figures.report_view import ReportView
 
@@ -14,7 +14,7 @@ OUTCOME_LABELS = {"excluded_self": "Left out (self)"}
 NOT_KNOWN = "not known"
 
 
-class Replies(StudyFigure):
+class RepliesFigure(StudyFigure):
     heading = "judges"
     place = 90
     definition = "What each judge's judgments came to, and how it was asked."
@@ -32,7 +32,7 @@ class Replies(StudyFigure):
             )
 
 
-FIGURE = Replies()
+FIGURE = RepliesFigure()
 
 
 def _outcomes(judges: list[Record]) -> Table:
@@ -51,10 +51,10 @@ def _outcomes(judges: list[Record]) -> Table:
     return build.build()
 
 
-def _share_of(found: Record) -> Cell:
+def _share_of(found: Record) -> TableCell:
     if found["share"] is None:
-        return Cell(DASH)
-    return Cell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if found["n"] else "")
+        return TableCell(DASH)
+    return TableCell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if found["n"] else "")
 
 
 def _asked(judges: list[Record], *, by_rule: bool) -> Table:

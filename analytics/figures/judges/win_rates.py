@@ -10,7 +10,7 @@ from analytics.figures.preferences.win_rates import even, rates_of, standard_err
 from analytics.figures.report_view import PairView, ReportView
 
 
-class JudgesWinRates(StudyFigure):
+class JudgesWinRatesFigure(StudyFigure):
     heading = "judges"
     place = 50
     definition = "Expected win rates of people and of every judge, side by side, with their standard errors."
@@ -19,7 +19,7 @@ class JudgesWinRates(StudyFigure):
         return view.per_pair(_of_pair)
 
 
-FIGURE = JudgesWinRates()
+FIGURE = JudgesWinRatesFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:

@@ -7,7 +7,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, in_percent, percent, with_interval
-from analytics.display.tables import DASH, P_COLUMNS, Builder, Cell, Table, columns, count, head, words
+from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
@@ -19,7 +19,7 @@ from evaluation.facts import Fact
 from evaluation.protocols import Question
 
 
-class BestPicks(Figure):
+class BestPicksFigure(Figure):
     heading = "best-picks"
     place = 10
     finding_place = 20
@@ -119,7 +119,7 @@ class BestPicks(Figure):
         yield "A system's share of best picks is over the items that have a response of it."
 
 
-FIGURE = BestPicks()
+FIGURE = BestPicksFigure()
 
 
 def _by_kind(given: AnswerInput) -> list[Record]:
@@ -160,7 +160,7 @@ def _shares(view: ReportView, found: Record) -> Table:
         )
     if found["tie"]["value"]:
         tie = found["tie"]
-        build.add(head("Tie"), build.share(tie), Cell(DASH), build.n(tie), blank, blank)
+        build.add(head("Tie"), build.share(tie), TableCell(DASH), build.n(tie), blank, blank)
     return build.build()
 
 

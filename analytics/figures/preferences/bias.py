@@ -14,7 +14,7 @@ from analytics.statistics.preferences.bias import length_bias, position_bias
 from evaluation.protocols import Question
 
 
-class Bias(Figure):
+class BiasFigure(Figure):
     heading = "bias"
     place = 10
     finding_place = 40
@@ -96,4 +96,4 @@ class Bias(Figure):
         )
 
 
-FIGURE = Bias()
+FIGURE = BiasFigure()

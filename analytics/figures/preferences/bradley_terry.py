@@ -16,7 +16,7 @@ from evaluation.protocols import Question
 KEY = "preferences/bradley_terry"
 
 
-class BradleyTerry(Figure):
+class BradleyTerryFigure(Figure):
     heading = "strengths"
     place = 10
     definition = "Bradley-Terry strengths, ranks and chances to beat an average system, by setting."
@@ -51,7 +51,7 @@ class BradleyTerry(Figure):
         )
 
 
-FIGURE = BradleyTerry()
+FIGURE = BradleyTerryFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:

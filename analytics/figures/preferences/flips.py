@@ -17,7 +17,7 @@ from evaluation.protocols import Question
 KEY = "preferences/flips"
 
 
-class Flips(Figure):
+class FlipsFigure(Figure):
     heading = "flips"
     place = 10
     finding_place = 10
@@ -91,7 +91,7 @@ class Flips(Figure):
         return view.per_pair(_of_pair)
 
 
-FIGURE = Flips()
+FIGURE = FlipsFigure()
 
 
 def flips_beyond_chance(flip: Record) -> bool:

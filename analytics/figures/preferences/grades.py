@@ -25,7 +25,7 @@ from evaluation.protocols import Question
 KEY = "preferences/grades"
 
 
-class Grades(Figure):
+class GradesFigure(Figure):
     heading = "grades"
     place = 10
     definition = (
@@ -95,7 +95,7 @@ class Grades(Figure):
         return view.per_pair(_of_pair)
 
 
-FIGURE = Grades()
+FIGURE = GradesFigure()
 
 
 def _shares(found: Distribution) -> list[Record]:

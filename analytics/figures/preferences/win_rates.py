@@ -12,8 +12,8 @@ from analytics.display.plots import DotPlot
 from analytics.display.tables import (
     P_COLUMNS,
     Builder,
-    Cell,
     Table,
+    TableCell,
     columns,
     head,
     words,
@@ -42,7 +42,7 @@ TIES_COUNT = {
 }
 
 
-class WinRates(Figure):
+class WinRatesFigure(Figure):
     heading = "win-rates"
     place = 10
     finding_place = 20
@@ -161,7 +161,7 @@ class WinRates(Figure):
             )
 
 
-FIGURE = WinRates()
+FIGURE = WinRatesFigure()
 
 
 def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[Any, ...], Record]]:
@@ -178,7 +178,7 @@ def even(view: PairView) -> tuple[float | None, str]:
     return (None, "; ties are wins.") if view.ties_are_wins else (0.5, "; at 50 % neither is preferred.")
 
 
-def standard_error(build: Builder, found: Record) -> Cell:
+def standard_error(build: Builder, found: Record) -> TableCell:
     """In percentage points; nothing below two items."""
     error = found["standard_error"]
     return words("") if error is None else build.number(error, lambda value: f"{value * 100:.1f}")

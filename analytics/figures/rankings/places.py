@@ -15,7 +15,7 @@ from evaluation.protocols import Question
 UNKNOWN_ORDER = "Undefined. It is not known in which order the responses were shown."
 
 
-class Places(Figure):
+class PlacesFigure(Figure):
     heading = "rankings"
     place = 20
     definition = "Ranks by the place on the screen at which a response was shown."
@@ -39,7 +39,7 @@ class Places(Figure):
                     yield Block(heading, (UNKNOWN_ORDER,), folded=folded, tag=tag)
 
 
-FIGURE = Places()
+FIGURE = PlacesFigure()
 
 
 def _places(found: Record) -> Table:

@@ -9,7 +9,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
 from analytics.display.numbers import corrected, decimal, mean_with_interval, percent
 from analytics.display.plots import DotPlot
-from analytics.display.tables import P_COLUMNS, Builder, Cell, Table, columns, count, head, words
+from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
@@ -22,7 +22,7 @@ from evaluation.facts import Fact
 from evaluation.protocols import Question
 
 
-class Ranks(Figure):
+class RanksFigure(Figure):
     heading = "rankings"
     place = 10
     finding_place = 20
@@ -120,7 +120,7 @@ class Ranks(Figure):
         )
 
 
-FIGURE = Ranks()
+FIGURE = RanksFigure()
 
 
 def _friedman_record(found: Friedman, names: tuple[str, ...]) -> Record:
@@ -209,7 +209,7 @@ def _counts(view: ReportView, found: Record) -> Table:
         counts = each["counts"] + [0] * (most - len(each["counts"]))
         total = sum(counts)
         build.add(
-            head(view.system(each["system"])), *(Cell(percent(n / total)) for n in counts), count(total)
+            head(view.system(each["system"])), *(TableCell(percent(n / total)) for n in counts), count(total)
         )
     return build.build()
 
@@ -238,7 +238,7 @@ def _pairs(view: ReportView, pairs: list[Record]) -> tuple[Table, ...]:
         build.add(
             head(view.system(pair["system_1"])),
             words(view.system(pair["system_2"])),
-            Cell(decimal(pair["difference"])),
+            TableCell(decimal(pair["difference"])),
             build.p(pair["p_value"]),
             *build.tested(pair["test"]),
         )

@@ -12,7 +12,7 @@ MAX_RATERS, MOST_OPEN = 50, 12
 KINDS = {"person": "person", "judge": "judge", "simulated": "simulated"}
 
 
-class Judgments(StudyFigure):
+class JudgmentsFigure(StudyFigure):
     heading = "raters"
     place = 90
     definition = "Judgments that count, by rater."
@@ -39,4 +39,4 @@ class Judgments(StudyFigure):
         yield Block("Judgments by rater", tables=(build.build(),), folded=folded)
 
 
-FIGURE = Judgments()
+FIGURE = JudgmentsFigure()

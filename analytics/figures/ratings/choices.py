@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from analytics.display.blocks import Block
-from analytics.display.tables import Builder, Cell, Table, columns, count, head
+from analytics.display.tables import Builder, Table, TableCell, columns, count, head
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from evaluation.protocols import Question
 
 
-class Choices(RatingFigure):
+class ChoicesFigure(RatingFigure):
     heading = "choices"
     definition = "Choices: how often each was made, overall and by system."
 
@@ -38,7 +38,7 @@ class Choices(RatingFigure):
         yield from ()
 
 
-FIGURE = Choices()
+FIGURE = ChoicesFigure()
 
 
 def _by_system(view: ReportView, labels: list[str], found: Record) -> Table:
@@ -51,6 +51,6 @@ def _by_system(view: ReportView, labels: list[str], found: Record) -> Table:
     return build.build()
 
 
-def _shares_and_n(build: Builder, found: Record) -> list[Cell]:
+def _shares_and_n(build: Builder, found: Record) -> list[TableCell]:
     shares = found["distribution"]
     return [*(build.share(each["share"]) for each in shares), count(sum(each["n"] for each in shares))]

@@ -14,7 +14,7 @@ from evaluation.protocols import Kind, Over, Question
 KEY = "ratings/scales"
 
 
-class Scales(RatingFigure):
+class ScalesFigure(RatingFigure):
     heading = "ratings"
     definition = (
         "Ratings on a scale: mean and distribution, overall, by system, kind of system, setting and category, and "
@@ -40,7 +40,7 @@ class Scales(RatingFigure):
         yield from finer(view, questions, self.key)
 
 
-FIGURE = Scales()
+FIGURE = ScalesFigure()
 
 
 def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Table:

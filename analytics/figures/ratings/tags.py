@@ -7,7 +7,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import in_percent
-from analytics.display.tables import DASH, Builder, Cell, Table, columns, head, words
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
 from analytics.figures.rating_figure import RatingFigure
@@ -26,7 +26,7 @@ KEY = "ratings/tags"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 
 
-class Tags(RatingFigure):
+class TagsFigure(RatingFigure):
     heading = "tags"
     definition = (
         "Tags of a codebook: share and alpha of each, and of each group of tags, overall and by system."
@@ -57,7 +57,7 @@ class Tags(RatingFigure):
             yield "A judgment counts for a group of tags if it has any of them."
 
 
-FIGURE = Tags()
+FIGURE = TagsFigure()
 
 
 def _by_part(given: AnswerInput) -> list[Record]:
@@ -210,7 +210,7 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
                 build.share(record["mean"]),
                 build.n(record["mean"]),
                 build.coefficient(record["alpha"]),
-                *(build.share(each) if each else Cell(DASH) for each in shares),
+                *(build.share(each) if each else TableCell(DASH) for each in shares),
             )
     yield Block("Groups of tags", tables=(build.build(),), anchor=f"groups-{question['key']}")
 
@@ -223,6 +223,7 @@ def _tags_by_system(view: ReportView, tags: Sequence[Record], systems: Sequence[
     for each in tags:
         found = {record["system"]: record["mean"] for record in each["by_system"]}
         build.add(
-            head(each["label"]), *(build.share(found[key]) if key in found else Cell(DASH) for key in systems)
+            head(each["label"]),
+            *(build.share(found[key]) if key in found else TableCell(DASH) for key in systems),
         )
     return build.build()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
-from analytics.display.tables import DASH, Builder, Cell, columns, head
+from analytics.display.tables import DASH, Builder, TableCell, columns, head
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, rows_of
 from analytics.figures.report_view import ReportView, tag_of
@@ -13,7 +13,7 @@ from evaluation.protocols import Kind, Over, Question
 KEY = "ratings/yes_shares"
 
 
-class YesShares(RatingFigure):
+class YesSharesFigure(RatingFigure):
     heading = "checks"
     definition = "Checklists: the share of yes, overall, by system, setting and category."
 
@@ -28,12 +28,14 @@ class YesShares(RatingFigure):
             columns(["Question", *(label for group in voices for label in (group["label"], "n"))]),
         )
         for question in questions:
-            cells: list[Cell] = []
+            cells: list[TableCell] = []
             for group in voices:
                 found = view.group_in(question, group)
                 mean = found[self.key]["mean"]["mean"] if found else None
                 cells += (
-                    [build.share(mean, tag_of(group)), build.n(mean)] if mean else [Cell(DASH), Cell(DASH)]
+                    [build.share(mean, tag_of(group)), build.n(mean)]
+                    if mean
+                    else [TableCell(DASH), TableCell(DASH)]
                 )
             build.add(head(question["prompt"]), *cells)
         plot = share_plot(
@@ -51,7 +53,7 @@ class YesShares(RatingFigure):
         yield from _by_system(view, questions)
 
 
-FIGURE = YesShares()
+FIGURE = YesSharesFigure()
 
 
 def _by_system(view: ReportView, questions: Sequence[Record]) -> Iterator[Block]:
@@ -68,5 +70,5 @@ def _by_system(view: ReportView, questions: Sequence[Record]) -> Iterator[Block]
     )
     for name, factor, key in rows_of(view, [found for _, found in asked]):
         cells = [next((r for r in each[f"by_{factor}"] if r[factor] == key), None) for _, each in asked]
-        build.add(head(name), *(build.share(each["mean"]) if each else Cell(DASH) for each in cells))
+        build.add(head(name), *(build.share(each["mean"]) if each else TableCell(DASH) for each in cells))
     yield Block("By system", tables=(build.build(),), tag=tag_of(view.leading))

@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class ReducedValues:
     """One row per rater and unit: the row of its first reading, its value, and of how many readings it is made."""
 
     row: Ints
@@ -27,7 +27,7 @@ class Reduced:
     n: Ints
 
 
-def reduce_values(rater: Ints, unit: Ints, value: Floats, rule: Rule) -> Reduced:
+def reduce_values(rater: Ints, unit: Ints, value: Floats, rule: Rule) -> ReducedValues:
     """One value per rater and unit, in ascending order of both.
 
     - mean: the mean of the readings, for numbers on a scale and for ranks.
@@ -39,8 +39,8 @@ def reduce_values(rater: Ints, unit: Ints, value: Floats, rule: Rule) -> Reduced
     _, row, code, n = np.unique(pair, return_index=True, return_inverse=True, return_counts=True)
     if rule == "mean":
         total = np.bincount(code, weights=value, minlength=len(row))
-        return Reduced(row, total / np.maximum(n, 1), n)
-    return Reduced(row, _modes(code, value, len(row)), n)
+        return ReducedValues(row, total / np.maximum(n, 1), n)
+    return ReducedValues(row, _modes(code, value, len(row)), n)
 
 
 def _modes(code: Ints, value: Floats, n: int) -> Floats:

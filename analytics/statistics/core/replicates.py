@@ -62,7 +62,7 @@ class Readings:
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class ReducedReadings:
     """One row per rater and item, in ascending order of both: `row` is that of its first reading.
 
     A label is MISSING where the rule finds none, and an order unknown where the readings differ in it.
@@ -95,7 +95,7 @@ class Consistency:
     inconsistent: Estimate
 
 
-def reduce_readings(readings: Readings, rule: str) -> Reduced:
+def reduce_readings(readings: Readings, rule: str) -> ReducedReadings:
     """One judgment per rater and item.
 
     - majority: the most common label, a tie without a unique one; the number is the mean of those there are.
@@ -113,14 +113,14 @@ def reduce_readings(readings: Readings, rule: str) -> Reduced:
     first = groups.common(readings.first, UNKNOWN_ORDER)
     if rule == "mean":
         number = groups.mean(_preferences(readings))
-        return Reduced(groups.row, _side(number), number, first)
+        return ReducedReadings(groups.row, _side(number), number, first)
     if rule == "majority":
-        return Reduced(groups.row, groups.mode(readings.label), groups.mean(readings.number), first)
+        return ReducedReadings(groups.row, groups.mode(readings.label), groups.mean(readings.number), first)
     samples = read_both_ways(readings)
     of = groups.code[samples.row]
     label = np.where(samples.whole, samples.label, MISSING)
     number = np.where(samples.whole, samples.number, np.nan)
-    return Reduced(groups.row, groups.mode(label, of), groups.mean(number, of), first)
+    return ReducedReadings(groups.row, groups.mode(label, of), groups.mean(number, of), first)
 
 
 def read_both_ways(readings: Readings) -> Samples:

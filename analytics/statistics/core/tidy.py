@@ -25,7 +25,7 @@ CELL_FACTORS = ("arm", "pair", "category")
 
 
 @dataclass(frozen=True)
-class Cell:
+class ItemCell:
     """A part of a study's items. None stands for a factor that the cell is not limited by."""
 
     arm: str | None = None
@@ -111,7 +111,7 @@ class Items(_Rows):
     def system_code(self, system: str) -> int:
         return _code_of(system, self.systems, "system")
 
-    def cells(self, by: Sequence[str] = ("arm", "pair")) -> Iterator[tuple[Cell, Ints]]:
+    def cells(self, by: Sequence[str] = ("arm", "pair")) -> Iterator[tuple[ItemCell, Ints]]:
         """The parts into which `by` (of "arm", "pair", "category") divides the items: cell, row indices."""
         if unknown := set(by) - set(CELL_FACTORS):
             raise ParameterError(f"Items cannot be divided by {', '.join(sorted(unknown))}.")
@@ -124,9 +124,9 @@ class Items(_Rows):
         for index in split(codes, len(used)):
             yield self._cell(by, int(index[0])), index
 
-    def _cell(self, by: Sequence[str], row: int) -> Cell:
+    def _cell(self, by: Sequence[str], row: int) -> ItemCell:
         pair = self.pairs[self.pair[row]] if "pair" in by else (None, None)
-        return Cell(
+        return ItemCell(
             arm=self.arms[self.arm[row]] if "arm" in by else None,
             system_1=pair[0],
             system_2=pair[1],

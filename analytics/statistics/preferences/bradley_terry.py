@@ -11,7 +11,7 @@ import scipy
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from analytics.statistics.core.jackknife import CHUNK_BYTES, Jackknife, error_of
 from analytics.statistics.core.resampling import ONE_QUERY, ResampleSpec, draw_queries, estimate_from
-from analytics.statistics.core.tidy import Cell, Floats, Ints, Items, Judgments, check_items
+from analytics.statistics.core.tidy import Floats, Ints, ItemCell, Items, Judgments, check_items
 from analytics.statistics.preferences.win_rates import (
     NO_USABLE_JUDGMENT,
     UNUSABLE_JUDGMENTS,
@@ -144,7 +144,7 @@ def _votes(judgments: Judgments, n_items: int) -> _Votes:
 
 
 def _of_cell(
-    cell: Cell, items: Items, votes: _Votes, index: Ints, prior: float, resample: ResampleSpec
+    cell: ItemCell, items: Items, votes: _Votes, index: Ints, prior: float, resample: ResampleSpec
 ) -> BradleyTerry:
     judged = votes.n[index] > 0
     itself = items.system_1[index] == items.system_2[index]

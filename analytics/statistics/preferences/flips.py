@@ -25,9 +25,9 @@ from analytics.statistics.core.tidy import (
     N_LABELS,
     SECOND,
     Bools,
-    Cell,
     Floats,
     Ints,
+    ItemCell,
     Items,
     Judgments,
     check_items,
@@ -164,7 +164,7 @@ def _margin_change(sums: Floats) -> Floats:
 
 
 def _pair_flip(
-    cell: Cell,
+    cell: ItemCell,
     arms: tuple[str, str],
     rows: list[Ints],
     label: Ints,
@@ -254,7 +254,7 @@ def _change(columns: Floats, query: Ints, dropped: int, resample: ResampleSpec) 
 
 
 def _query_flips(
-    cell: Cell, arms: tuple[str, str], pooled: list[Floats], asked: list[Bools], resample: ResampleSpec
+    cell: ItemCell, arms: tuple[str, str], pooled: list[Floats], asked: list[Bools], resample: ResampleSpec
 ) -> QueryFlips:
     label = [majority(counts.astype(np.int64)) for counts in pooled]
     in_both = asked[0] & asked[1]

@@ -20,9 +20,9 @@ from analytics.statistics.core.tidy import (
     SECOND,
     TIE,
     Bools,
-    Cell,
     Floats,
     Ints,
+    ItemCell,
     Items,
     Judgments,
     check_items,
@@ -41,7 +41,7 @@ class MajorityWinRates:
     `preferred` is the system with the larger share, None where the two are equal.
     """
 
-    cell: Cell
+    cell: ItemCell
     system_1: Estimate
     system_2: Estimate
     tie: Estimate
@@ -189,7 +189,7 @@ class _ItemScores:
 
     def rate(
         self,
-        cell: Cell,
+        cell: ItemCell,
         system: str,
         opponent: str | None,
         index: Ints,
@@ -223,7 +223,7 @@ class _ItemScores:
 
 def _by_system(
     items: Items, by: Sequence[str], opponent: int | None = None
-) -> Iterator[tuple[Cell, int, Ints, Ints]]:
+) -> Iterator[tuple[ItemCell, int, Ints, Ints]]:
     """Cell, system, rows of its items (against `opponent`) and its side in each of them."""
     if "pair" in by:
         raise ParameterError("These rates can be divided by arm and category only.")
@@ -241,7 +241,7 @@ def _by_system(
                 yield cell, int(system), index[rows], np.where(is_first[rows], FIRST, SECOND)
 
 
-def _majority_of_cell(cell: Cell, label: Ints, query: Ints, resample: ResampleSpec) -> MajorityWinRates:
+def _majority_of_cell(cell: ItemCell, label: Ints, query: Ints, resample: ResampleSpec) -> MajorityWinRates:
     decided = label != MISSING
     won = label[decided]
     columns = np.stack([won == FIRST, won == SECOND, won == TIE, np.ones(len(won))], axis=1).astype(float)
@@ -259,7 +259,7 @@ def _majority_of_cell(cell: Cell, label: Ints, query: Ints, resample: ResampleSp
     return MajorityWinRates(cell, first, second, tie, preferred_system(cell, won))
 
 
-def preferred_system(cell: Cell, label: Ints) -> str | None:
+def preferred_system(cell: ItemCell, label: Ints) -> str | None:
     """The system that more of the majority labels (m,) prefer, None where they are even."""
     margin = int(np.count_nonzero(label == FIRST)) - int(np.count_nonzero(label == SECOND))
     if margin == 0:

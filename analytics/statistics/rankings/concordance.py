@@ -10,7 +10,7 @@ from analytics.statistics.core.estimates import Estimate, LeftOut, present
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import Bools, Floats, Ints, _Rows
 from analytics.statistics.core.values import n_distinct
-from analytics.statistics.rankings.ranks import Block, Ranks, blocks
+from analytics.statistics.rankings.ranks import RankBlock, Ranks, blocks
 
 ALL_TIED = "items that every rater ranked as equal throughout"
 NO_TAU = "items without two rankings that put one response before another"
@@ -179,7 +179,7 @@ def _signs(rank: Floats) -> Floats:
     return np.asarray(np.sign(rank[..., upper[0]] - rank[..., upper[1]]))
 
 
-def _per_item(found: list[Block]) -> tuple[Ints, Ints, Ints, Floats, Floats]:
+def _per_item(found: list[RankBlock]) -> tuple[Ints, Ints, Ints, Floats, Floats]:
     """Query, number of responses and of raters, W and mean pairwise tau-b of each item."""
     whole = np.zeros(0, dtype=np.int64)
     columns: list[tuple[Ints, Ints, Ints, Floats, Floats]] = [(whole, whole, whole, np.zeros(0), np.zeros(0))]

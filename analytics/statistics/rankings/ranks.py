@@ -84,7 +84,7 @@ class Ranks(_Rows):
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class RankBlock:
     """Items that as many raters have ranked and that have as many responses.
 
     `item` and `query` (b,), `rank` (b, m, k): by item, rater, response.
@@ -135,13 +135,13 @@ def shared_items(ranks: Ranks) -> tuple[Ints, Bools, tuple[LeftOut, ...]]:
     return item, ~(few | other | single)[item], left_out
 
 
-def blocks(ranks: Ranks) -> tuple[Iterator[Block], tuple[LeftOut, ...]]:
+def blocks(ranks: Ranks) -> tuple[Iterator[RankBlock], tuple[LeftOut, ...]]:
     """The items whose raters all ranked the same responses, grouped by their shape, and the number of the others."""
     item, used, left_out = shared_items(ranks)
     return _blocks(ranks.where(used), item[used]), left_out
 
 
-def _blocks(ranks: Ranks, item: Ints) -> Iterator[Block]:
+def _blocks(ranks: Ranks, item: Ints) -> Iterator[RankBlock]:
     order = np.lexsort((ranks.response, ranks.judgment, item))
     rows = np.bincount(item)
     k, m = ranks.size[order], rows[item[order]] // np.maximum(ranks.size[order], 1)
@@ -150,4 +150,4 @@ def _blocks(ranks: Ranks, item: Ints) -> Iterator[Block]:
         at = order[(m == raters) & (k == responses)]
         first = at[:: raters * responses]
         rank = ranks.rank[at].reshape(-1, raters, responses)
-        yield Block(ranks.item[first], ranks.query[first], rank)
+        yield RankBlock(ranks.item[first], ranks.query[first], rank)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.display.plots import Mark, Row, Scale, dot_plot, nice_scale
+from analytics.display.plots import Mark, PlotRow, PlotScale, dot_plot, nice_scale
 
 SHARES = st.floats(0, 1)
 
@@ -18,7 +18,7 @@ def plot(*rows, **options):
 
 
 def test_values_map_linearly_and_beyond_the_scale_to_its_ends():
-    scale = Scale(0.2, 0.8, (0.2, 0.5, 0.8))
+    scale = PlotScale(0.2, 0.8, (0.2, 0.5, 0.8))
     assert scale.position(0.2, 100, 400) == 100
     assert scale.position(0.5, 100, 400) == pytest.approx(250)
     assert scale.position(0.95, 100, 400) == 400
@@ -40,7 +40,7 @@ def test_ticks_are_round():
 
 
 def test_dots_and_intervals_stand_where_their_values_are():
-    row = Row("No context", (Mark("person", "People", 0.5, 0.3, 0.7),))
+    row = PlotRow("No context", (Mark("person", "People", 0.5, 0.3, 0.7),))
     wide, narrow = plot(row, within=(0.0, 1.0)).drawings
     ticks = {tick.text: float(tick.x) for tick in wide.ticks}
     (dot,) = wide.lines[0].dots
@@ -53,7 +53,7 @@ def test_dots_and_intervals_stand_where_their_values_are():
 @given(st.lists(st.tuples(SHARES, SHARES, SHARES), min_size=1, max_size=8))
 def test_nothing_leaves_the_drawing(triples):
     rows = [
-        Row(f"Row {at}", (Mark("person", "People", sorted(each)[1], min(each), max(each)),))
+        PlotRow(f"Row {at}", (Mark("person", "People", sorted(each)[1], min(each), max(each)),))
         for at, each in enumerate(triples)
     ]
     for drawing in plot(*rows, within=(0.0, 1.0), reference=0.5).drawings:
@@ -64,7 +64,7 @@ def test_nothing_leaves_the_drawing(triples):
 
 
 def test_an_undefined_figure_has_no_dot_and_says_so():
-    drawn = plot(Row("Here", (Mark("person", "People", None), Mark("judge", "Cedar", 0.4))))
+    drawn = plot(PlotRow("Here", (Mark("person", "People", None), Mark("judge", "Cedar", 0.4))))
     undefined, defined = drawn.drawings[0].lines[0].dots
     assert (undefined.x, undefined.title) == ("", "People undefined")
     assert (defined.x1, defined.x2) == ("", "")
@@ -73,7 +73,7 @@ def test_an_undefined_figure_has_no_dot_and_says_so():
 
 def test_each_kind_has_its_form():
     kinds = ("person", "judge", "simulated")
-    row = Row("Here", tuple(Mark(kind, kind, 0.4, 0.3, 0.5) for kind in kinds))
+    row = PlotRow("Here", tuple(Mark(kind, kind, 0.4, 0.3, 0.5) for kind in kinds))
     dots = plot(row).drawings[0].lines[0].dots
     assert [bool(dot.diamond) for dot in dots] == [False, False, True]
     assert len({dot.y for dot in dots}) == 3
@@ -81,12 +81,12 @@ def test_each_kind_has_its_form():
 
 def test_long_labels_stand_above_their_line():
     label = "Claude-3.5-Sonnet vs Llama-3.1-405B"
-    wide = plot(Row(label, (Mark("person", "People", 0.4),))).drawings[0]
+    wide = plot(PlotRow(label, (Mark("person", "People", 0.4),))).drawings[0]
     assert float(wide.lines[0].label_y) < float(wide.lines[0].dots[0].y)
 
 
 def test_hints_name_the_two_directions_and_are_cut_where_too_long():
-    row = Row("Here", (Mark("person", "People", 0.4),))
+    row = PlotRow("Here", (Mark("person", "People", 0.4),))
     left, right = plot(row, reference=0.5, hints=("Birch", "A" * 60)).drawings[0].hints
     assert left.text == "← Birch"
     assert right.text == "A" * 21 + "… →"
@@ -94,7 +94,7 @@ def test_hints_name_the_two_directions_and_are_cut_where_too_long():
 
 def test_named_marks_have_their_name_beside_them_in_both_layouts():
     names = ("People", "A judge with a very long name indeed")
-    row = Row("No context", tuple(Mark("judge", name, 0.4, 0.3, 0.5) for name in names))
+    row = PlotRow("No context", tuple(Mark("judge", name, 0.4, 0.3, 0.5) for name in names))
     for drawing in plot(row, row, named=True, within=(0.0, 1.0)).drawings:
         lines = drawing.lines
         assert lines[0].dots[0].name == "People"

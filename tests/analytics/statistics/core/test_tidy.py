@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError, UnknownNameError
-from analytics.statistics.core.tidy import Cell, Checks, check_items, split
+from analytics.statistics.core.tidy import Checks, ItemCell, check_items, split
 from tests.analytics.statistics.build import make_items, make_judgments
 
 
@@ -48,7 +48,11 @@ def test_pairs_and_cells(items) -> None:
     assert items.pairs == (("a", "b"), ("b", "c"))
     assert items.pair.tolist() == [0, 0, 1, 0]
     cells = {cell: index.tolist() for cell, index in items.cells(("arm", "pair"))}
-    assert cells == {Cell("x", "a", "b"): [0, 3], Cell("x", "b", "c"): [2], Cell("y", "a", "b"): [1]}
+    assert cells == {
+        ItemCell("x", "a", "b"): [0, 3],
+        ItemCell("x", "b", "c"): [2],
+        ItemCell("y", "a", "b"): [1],
+    }
     by_category = {cell.category: index.tolist() for cell, index in items.cells(("category",))}
     assert by_category == {"": [0], "qa": [1, 2, 3]}
     assert [index.tolist() for _, index in items.cells(())] == [[0, 1, 2, 3]]
