@@ -129,21 +129,21 @@ def distributions_by_group(
 
 
 def above_every_other(
-    values: Values, groups: Ints, candidates: Sequence[int], tests: Randomization
+    values: Values, groups: Ints, contenders: Sequence[int], tests: Randomization
 ) -> tuple[Tested, ...]:
-    """Test, of each of the `candidates`, codes of `groups` (n,), that its mean is higher than every other.
+    """Test, of each of the `contenders`, codes of `groups` (n,), that its mean is higher than every other.
 
     Two groups are compared by the sign-flip test of the queries' differences of means, over the queries that both have.
     All must hold, so that the p-value is the largest of the one-sided ones (an intersection-union test), and n the
     least number of queries that two groups share.
     """
     _check_groups(values, groups)
-    if len(candidates) < 2:
+    if len(contenders) < 2:
         raise ParameterError("A group can be above every other only where there are several.")
-    means = {code: _query_means(values, groups == code) for code in candidates}
-    found = {code: Tested(0.0, len(values), "") for code in candidates}
-    least = dict.fromkeys(candidates, values.n_queries)
-    for one, other in combinations(candidates, 2):
+    means = {code: _query_means(values, groups == code) for code in contenders}
+    found = {code: Tested(0.0, len(values), "") for code in contenders}
+    least = dict.fromkeys(contenders, values.n_queries)
+    for one, other in combinations(contenders, 2):
         shared, at_one, at_other = np.intersect1d(
             means[one][0], means[other][0], assume_unique=True, return_indices=True
         )
@@ -151,10 +151,10 @@ def above_every_other(
         test = sign_flip(differences, shared, tests.of(one, other))
         for code, side in ((one, 1), (other, -1)):
             p = test.one_sided(side) if len(shared) else 1.0
-            method = f"largest of {len(candidates) - 1} one-sided: {test.method}"
+            method = f"largest of {len(contenders) - 1} one-sided: {test.method}"
             found[code] = max(found[code], Tested(p, test.n, method), key=lambda each: each.p_value)
             least[code] = min(least[code], test.n)
-    return tuple(replace(found[code], n=least[code]) for code in candidates)
+    return tuple(replace(found[code], n=least[code]) for code in contenders)
 
 
 def by_group(values: Values, groups: Ints, n_groups: int) -> list[Values]:

@@ -1,0 +1,81 @@
+"""The project's modules: no cycle of imports, and no crowded folder."""
+
+import ast
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from tests.config.source_tree import PACKAGES, ROOT, module_name, sources
+
+MOST_MODULES = 15
+# Folders that hold more, with the reason.
+CROWDED = {"benchmarks": "each is a command, which is run by its name"}
+
+
+def imports(tree):
+    """(module, names) of every import, those inside functions and those for types alone too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or "", [each.name for each in node.names]
+        elif isinstance(node, ast.Import):
+            yield from ((each.name, []) for each in node.names)
+
+
+def imported(tree, modules):
+    """The project's modules that a module imports: of a package the module inside it that the name is of."""
+    for origin, names in imports(tree):
+        inside = {f"{origin}.{name}" for name in names} & modules
+        yield from inside
+        if origin in modules and len(inside) < max(len(names), 1):
+            yield origin
+
+
+def graph_of(trees):
+    return {name: set(imported(tree, set(trees))) - {name} for name, tree in trees.items()}
+
+
+def cycle_in(graph):
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as found:
+        return " -> ".join(reversed(found.args[1]))
+    return None
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return {module_name(path): ast.parse(path.read_text()) for path in sources()}
+
+
+def test_no_module_imports_one_that_imports_it(trees):
+    assert len(trees) > 300
+    assert cycle_in(graph_of(trees)) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "found"),
+    [
+        ("from a.two import x", "import a.one", "a.one -> a.two -> a.one"),
+        ("from a.two import x", "def later():\n    from a import one", "a.one -> a.two -> a.one"),
+        ("from a.two import x", "if TYPE_CHECKING:\n    from a.one import X", "a.one -> a.two -> a.one"),
+        ("from a import x", "from a.one import y", None),
+    ],
+)
+def test_a_cycle_would_be_found(one, other, found):
+    made = graph_of({name: ast.parse(text) for name, text in (("a.one", one), ("a.two", other), ("a", ""))})
+    assert set((cycle_in(made) or "").split(" -> ")) == set((found or "").split(" -> "))
+
+
+def modules_by_folder():
+    found = defaultdict(list)
+    for path in sources(*PACKAGES, "benchmarks"):
+        if path.name != "__init__.py":
+            found[path.parent.relative_to(ROOT).as_posix()].append(path.stem)
+    return found
+
+
+def test_no_folder_is_crowded():
+    crowded = {folder for folder, modules in modules_by_folder().items() if len(modules) > MOST_MODULES}
+    assert crowded - CROWDED.keys() == set(), f"more than {MOST_MODULES} modules: divide them by subject"
+    assert CROWDED.keys() - crowded == set(), "no longer crowded: it needs no exception"

@@ -1,0 +1,82 @@
+"""One word for one thing: the glossary's words in names and texts."""
+
+import ast
+import re
+from collections import defaultdict
+
+from tests.config.source_tree import ROOT, module_name, sources
+
+GLOSSARY = (ROOT / "docs/glossary.md").read_text()
+BANNED = [
+    word
+    for line in GLOSSARY.splitlines()
+    if line.startswith("| ") and not line.startswith("| Word")
+    for word in re.split(r",\s*", line.split("|")[3].strip())
+    if word.strip("- ")
+]
+
+
+def banned_in(words):
+    return {word for word in BANNED if re.search(rf"\b{word}s?\b", words, re.IGNORECASE)}
+
+
+def spelled_out(name):
+    """An identifier as words."""
+    return re.sub(r"_+|(?<=[a-z0-9])(?=[A-Z])", " ", name)
+
+
+def names_in(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def texts_in(tree):
+    """Texts that are translated."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in (
+            "_",
+            "gettext",
+            "gettext_lazy",
+            "ngettext",
+        ):
+            yield from (each.value for each in node.args if isinstance(each, ast.Constant))
+
+
+def test_there_are_few_banned_words():
+    assert 10 <= len(BANNED) <= 20
+
+
+def test_the_banned_are_found():
+    assert banned_in(spelled_out("CrowdworkerForm")) == {"crowdworker"}
+    assert banned_in(spelled_out("make_annotations")) == {"annotation"}
+    assert banned_in("surveyor") == set()
+    assert list(texts_in(ast.parse('f(_("An opinion"))'))) == ["An opinion"]
+
+
+def test_names_in_the_code_are_the_glossarys():
+    found = defaultdict(set)
+    for path in sources():
+        for name in {path.stem, *names_in(ast.parse(path.read_text()))}:
+            for word in banned_in(spelled_out(name)):
+                found[word].add(f"{module_name(path)}: {name}")
+    assert found == {}
+
+
+def test_texts_on_screens_are_the_glossarys():
+    found = defaultdict(set)
+    for path in sources():
+        for text in texts_in(ast.parse(path.read_text())):
+            for word in banned_in(str(text)):
+                found[word].add(f"{module_name(path)}: {text}")
+    for path in (ROOT / "templates").rglob("*.html"):
+        text = re.sub(
+            r"<[^>]*>|\{[{#].*?[}#]\}|\{% (?!translate|blocktranslate)[^%]*%\}", " ", path.read_text()
+        )
+        for word in banned_in(text):
+            found[word].add(str(path.relative_to(ROOT)))
+    assert found == {}
