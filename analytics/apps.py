@@ -6,3 +6,6 @@ from django.apps import AppConfig
 class AnalyticsConfig(AppConfig):
     name = "analytics"
     verbose_name = "Analytics"
+
+    def ready(self) -> None:
+        from analytics import checks  # noqa: F401 - registers the system checks
