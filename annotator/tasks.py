@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.db import transaction
 
-from annotator.services.work.draft_rounds import give_up_round, work_on_round
+from annotator.services.work.draft_rounds import abandon_round, work_on_round
 from evaluation.operations.message_queue import send_message
 
 
@@ -12,7 +12,7 @@ def queue_round(round_id: int) -> None:
 
     def queue() -> None:
         if not send_message(ask_for_draft, round_id):
-            give_up_round(round_id)
+            abandon_round(round_id)
 
     transaction.on_commit(queue, robust=True)
 

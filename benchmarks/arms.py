@@ -54,9 +54,9 @@ def count_every_open_slot(study: Any, now: Any) -> Any:
     """As it was before arms kept counts."""
     from django.db.models import Count
 
-    from annotator.selectors import ArmPlaces, available, promised_places
+    from annotator.selectors import ArmPlaces, available_slots, promised_places
 
-    counts = dict(available(study, now).order_by().values_list("arm").annotate(n=Count("pk")))
+    counts = dict(available_slots(study, now).order_by().values_list("arm").annotate(n=Count("pk")))
     promised = promised_places(study, now)
     return [ArmPlaces(arm, n, promised.get(arm, 0)) for arm, n in sorted(counts.items())]
 

@@ -127,9 +127,9 @@ def statements() -> list[int]:
         with CaptureQueriesContext(connection) as fetched:
             found = SUBMIT.search(browser.get(page).content)
         assert found
-        with CaptureQueriesContext(connection) as submitted:
+        with CaptureQueriesContext(connection) as count_submitted:
             browser.post(found[1].decode(), FIELDS)
-        asked = [[query["sql"] for query in each] for each in (fetched, submitted)]
+        asked = [[query["sql"] for query in each] for each in (fetched, count_submitted)]
         taken = [sum(not sql.startswith(("BEGIN", "COMMIT")) for sql in each) for each in asked]
     return taken
 
@@ -270,10 +270,10 @@ def walk(tally: Tally, pages: list[str]) -> Way:
         page = yield request("GET", address)
         tally.fetch.append(page.seconds)
         while found := SUBMIT.search(page.body):
-            submitted = yield request("POST", found[1].decode(), FIELDS)
-            assert submitted.status == 303, submitted.status
-            tally.submit.append(submitted.seconds)
-            page = yield request("GET", submitted.location)
+            count_submitted = yield request("POST", found[1].decode(), FIELDS)
+            assert count_submitted.status == 303, count_submitted.status
+            tally.submit.append(count_submitted.seconds)
+            page = yield request("GET", count_submitted.location)
             assert page.status == 200, page.status
             tally.fetch.append(page.seconds)
 

@@ -108,7 +108,7 @@ def _masked(value: Any) -> Any:
     return mask(value if isinstance(value, str) else repr(value))
 
 
-class Line(logging.Formatter):
+class LogLine(logging.Formatter):
     """`time level logger [field=value ...] message`, for people."""
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ def configuration(form: str, level: str) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"masked": {"()": "config.logs.Json" if form == "json" else "config.logs.Line"}},
+        "formatters": {"masked": {"()": "config.logs.Json" if form == "json" else "config.logs.LogLine"}},
         "filters": {"no_probes": {"()": "config.logs.NoProbes"}},
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "masked"}},
         "root": {"handlers": ["console"], "level": level},

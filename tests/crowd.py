@@ -24,7 +24,7 @@ from annotator.services.admission.entry import StudyFull, enter
 from annotator.services.work.drafts import save_draft
 from annotator.services.work.leave import withdraw
 from annotator.services.work.skip import CannotSkip, skip
-from annotator.services.work.submit import go_on, submit
+from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.models import Item, Judgment, Role
 from evaluation.protocols.answers.parts import checklist_parts
@@ -147,7 +147,7 @@ class Person:
         return self.rng.choices(list(self.habits), list(self.habits.values()))[0]
 
     def _next(self):
-        go_on(self.token)
+        advance_participant(self.token)
         return before(self.token)
 
     def _submit_late_one(self):

@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from annotator.models import EntryRule
 from annotator.services.admission.entry_rules import (
     contradicts,
-    in_words,
+    rule_phrase,
     rule_warnings,
     set_entry_rules,
     unknown_reason,
@@ -19,13 +19,13 @@ from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
 
-Kind, Took = EntryRule.Kind, EntryRule.Took
+Kind, Participation = EntryRule.Kind, EntryRule.Participation
 PEOPLE = {
-    Took.ANY: "everybody who took part",
-    Took.PASSED: "who passed its qualification",
-    Took.FAILED: "who failed its qualification or attention checks",
-    Took.COMPLETED: "who completed it",
-    Took.EXCLUDED: "who was excluded from it",
+    Participation.ANY: "everybody who took part",
+    Participation.PASSED: "who passed its qualification",
+    Participation.FAILED: "who failed its qualification or attention checks",
+    Participation.COMPLETED: "who completed it",
+    Participation.EXCLUDED: "who was excluded from it",
 }
 # By a rule's kind: the part of a field's name, what its label says, and the choice of no rule.
 FIELDS = {Kind.NOT: ("barred", "keep out", "nobody"), Kind.ONLY: ("invited", "let in only", "no such rule")}
@@ -109,7 +109,7 @@ def rules_in_words(study: Study, known: Collection[int]) -> str:
     for rule in _rules(study):
         name = str(rule.other) if rule.other_id in known else "another study"
         lists.setdefault((rule.kind, rule.took), []).append(name)
-    phrases = [in_words(kind, took, names) for (kind, took), names in lists.items()]
+    phrases = [rule_phrase(kind, took, names) for (kind, took), names in lists.items()]
     parts = [phrase[0].lower() + phrase[1:] for phrase in phrases]
     return f"{'; '.join(parts) or 'everybody'}."
 

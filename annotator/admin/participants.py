@@ -101,7 +101,7 @@ class ParticipantAdmin(Scoped):
 
     def get_queryset(self, request: HttpRequest) -> Any:
         main = Q(assignments__item__role=Role.MAIN)
-        submitted, skipped = (
+        count_submitted, skipped = (
             Q(assignments__state=AssignmentState.SUBMITTED),
             Q(assignments__state=AssignmentState.SKIPPED),
         )
@@ -109,7 +109,7 @@ class ParticipantAdmin(Scoped):
             super()
             .get_queryset(request)
             .annotate(
-                n_judged=Count("assignments", filter=main & submitted),
+                n_judged=Count("assignments", filter=main & count_submitted),
                 n_skipped=Count("assignments", filter=skipped),
             )
             .order_by("-pk")

@@ -41,7 +41,7 @@ def places_panel(request: HttpRequest, slug: str) -> HttpResponse:
     lines: dict[tuple[str, str], dict[str, int]] = {}
     for arm, order, state, n in rows:
         lines.setdefault((arm, order), {})[state] = n
-    lapsed = Slot.objects.filter(
+    lapsed_slots = Slot.objects.filter(
         study=study, state=SlotState.RESERVED, leased_until__lt=timezone.now()
     ).count()
     states = list(SlotState.values)
@@ -53,7 +53,7 @@ def places_panel(request: HttpRequest, slug: str) -> HttpResponse:
             for (arm, order), counts in lines.items()
         ],
         "totals": [f"{sum(each.get(state, 0) for each in lines.values()):,}" for state in states],
-        "lapsed": lapsed,
+        "lapsed": lapsed_slots,
         "acts": _acts(request, study),
     }
     return render_panel(request, "admin/annotator/places_panel.html", context)

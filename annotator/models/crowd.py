@@ -44,7 +44,7 @@ class EntryRule(models.Model):
         NOT = "not", "not they"
         ONLY = "only", "only they"
 
-    class Took(models.TextChoices):
+    class Participation(models.TextChoices):
         """The ways of having taken part in the other study; more than one can be true of a person."""
 
         ANY = "any", "took part in"
@@ -56,7 +56,7 @@ class EntryRule(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="entry_rules")
     other = models.ForeignKey(Study, models.CASCADE, related_name="+")
     kind = models.CharField(max_length=4, choices=Kind)
-    took = models.CharField(max_length=9, choices=Took, default=Took.ANY)
+    took = models.CharField(max_length=9, choices=Participation, default=Participation.ANY)
 
     class Meta:
         constraints = [

@@ -1,5 +1,6 @@
 """Reads of the crowd: who comes, what they have before them, how far they are, and what is left."""
 
+from annotator.selectors.admission import latest_revision, steps_in_force, study_for_entry
 from annotator.selectors.arms import (
     ArmPlaces,
     arm_places,
@@ -8,24 +9,23 @@ from annotator.selectors.arms import (
     people_needed,
     promised_places,
 )
-from annotator.selectors.door import latest_revision, steps_in_force, study_at_door
-from annotator.selectors.present import (
+from annotator.selectors.participants import (
     PERSON,
     columns_of,
+    count_submitted,
     get_participant,
     get_present,
     last_skipped,
     last_submitted,
     rounds_as_trace,
-    submitted,
 )
-from annotator.selectors.quota import items_to_do, with_checks
+from annotator.selectors.quota import count_with_checks, items_to_do
 from annotator.selectors.slots import (
     OPEN,
     arms_with_places,
-    available,
+    available_slots,
     has_places,
-    lapsed,
+    lapsed_slots,
     next_release,
     once_field,
     seen_keys,
@@ -46,9 +46,11 @@ __all__ = [
     "ArmPlaces",
     "arm_places",
     "arms_with_places",
-    "available",
+    "available_slots",
     "columns_of",
     "count_in_play",
+    "count_submitted",
+    "count_with_checks",
     "find_participant",
     "get_participant",
     "get_present",
@@ -59,7 +61,7 @@ __all__ = [
     "is_late_visit",
     "items_to_do",
     "knows_session",
-    "lapsed",
+    "lapsed_slots",
     "last_skipped",
     "last_submitted",
     "latest_revision",
@@ -72,7 +74,5 @@ __all__ = [
     "rounds_as_trace",
     "seen_keys",
     "steps_in_force",
-    "study_at_door",
-    "submitted",
-    "with_checks",
+    "study_for_entry",
 ]

@@ -11,7 +11,7 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from annotator.models import ArmFront, AssignmentState, Participant, Slot, SlotState
-from annotator.selectors.slots import available
+from annotator.selectors.slots import available_slots
 from evaluation.models import ArmPer, OncePer, Study
 
 
@@ -114,7 +114,7 @@ def people_needed(study: Study, now: datetime) -> int:
     key = "query" if study.once_per == OncePer.QUERY else "item"
     per_arm = study.arm_per == ArmPer.PARTICIPANT
     by = ("arm", key) if per_arm else (key,)
-    of_one = available(study, now).order_by().values(*by).annotate(n=Count("pk"))
+    of_one = available_slots(study, now).order_by().values(*by).annotate(n=Count("pk"))
     # Of a query (or item), and in all; by arm, or together where everybody meets them all.
     most: Counter[int | None] = Counter()
     places: Counter[int | None] = Counter()

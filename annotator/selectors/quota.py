@@ -41,7 +41,7 @@ def items_for_one(
     return min(wanted, max(there.values(), default=wanted))
 
 
-def with_checks(items: int, spec: Mapping[str, Any]) -> int:
+def count_with_checks(items: int, spec: Mapping[str, Any]) -> int:
     """The number that a participant who judges so many items sees: attention checks among them are not told apart."""
     rule = spec["steps"].get("attention")
     return items + (design.n_checks(items, rule.get("checks", 1)) if rule else 0)

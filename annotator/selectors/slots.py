@@ -14,25 +14,27 @@ from evaluation.models import Study
 OPEN = Q(state=SlotState.OPEN)
 
 
-def available(study: Study | int, now: datetime) -> QuerySet[Slot]:
+def available_slots(study: Study | int, now: datetime) -> QuerySet[Slot]:
     """Places that can be claimed: open, or reserved with a lease that ran out."""
-    return Slot.objects.filter(OPEN | lapsed(now), study=study)
+    return Slot.objects.filter(OPEN | lapsed_slots(now), study=study)
 
 
-def lapsed(now: datetime) -> Q:
+def lapsed_slots(now: datetime) -> Q:
     return Q(state=SlotState.RESERVED, leased_until__lt=now)
 
 
 def has_places(study: Study) -> bool:
     """True if anything is available; looks where claiming looks."""
     now = timezone.now()
-    return FRONT.first(study=study.pk, now=now) is not None or available(study, now).exists()
+    return FRONT.first(study=study.pk, now=now) is not None or available_slots(study, now).exists()
 
 
 def arms_with_places(study: Study, now: datetime) -> list[int]:
     """The arms that have anything available."""
     found = _looked_up(study.pk, now).order_by("arm").values_list("arm", flat=True)
-    return list(found) or list(available(study, now).order_by("arm").values_list("arm", flat=True).distinct())
+    return list(found) or list(
+        available_slots(study, now).order_by("arm").values_list("arm", flat=True).distinct()
+    )
 
 
 def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:
@@ -42,7 +44,9 @@ def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:
     """
     slots = Slot.objects.filter(study=study, arm=OuterRef("arm"))
     is_open = slots.filter(OPEN, rank__gte=OuterRef("first_open")).order_by("rank")
-    has_lapsed = slots.filter(lapsed(now), leased_until__gte=OuterRef("leases_from")).order_by("leased_until")
+    has_lapsed = slots.filter(lapsed_slots(now), leased_until__gte=OuterRef("leases_from")).order_by(
+        "leased_until"
+    )
     found = Q(first__isnull=False) | Q(first_lapsed__isnull=False)
     fronts = ArmFront.objects.filter(arm__study=study)
     return fronts.alias(

@@ -1,12 +1,12 @@
 """A participant's pages: one action, one view. None of them reads or sets a cookie."""
 
 from annotator.panels.views import prolific_hook
-from annotator.views.again import again, again_draft
+from annotator.views.advance import advance
+from annotator.views.answer_revision import answer_revision, answer_revision_draft
 from annotator.views.back import back
 from annotator.views.comments import comments
 from annotator.views.draft import draft
 from annotator.views.entry import entry
-from annotator.views.go_on import go_on
 from annotator.views.item import item
 from annotator.views.page import page
 from annotator.views.problem import problem
@@ -18,13 +18,13 @@ from annotator.views.unskip import unskip
 from annotator.views.withdraw import withdraw
 
 __all__ = [
-    "again",
-    "again_draft",
+    "advance",
+    "answer_revision",
+    "answer_revision_draft",
     "back",
     "comments",
     "draft",
     "entry",
-    "go_on",
     "item",
     "page",
     "problem",

@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from annotator.selectors import get_participant
-from annotator.services.work.revision import revisable
+from annotator.services.work.revision import revisable_assignments
 from annotator.views.shared.access import SeeOther, address_of, home, participant_view
 from annotator.views.shared.screens import back_screen
 
@@ -11,9 +11,9 @@ from annotator.views.shared.screens import back_screen
 @participant_view("GET", "HEAD")
 def back(request: HttpRequest, token: str) -> HttpResponse:
     participant = get_participant(token)
-    found = revisable(participant)
+    found = revisable_assignments(participant)
     if not found:
         return home(token, "nothing-back")
     if len(found) == 1:
-        return SeeOther(address_of("again", token, found[0].pk))
+        return SeeOther(address_of("answer-revision", token, found[0].pk))
     return back_screen(participant, found)

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.work.leave import MAX_COMMENTS, keep_unsent_comments, leave_comments
+from annotator.services.work.leave import MAX_COMMENTS, leave_comments, store_unsent_comments
 from annotator.views.draft import is_too_large
 from annotator.views.shared.access import home, participant_view
 from evaluation.storable import storable
@@ -18,5 +18,5 @@ def comments(request: HttpRequest, token: str) -> HttpResponse:
         return home(token)
     if is_too_large(request):
         return home(token, "too-large")
-    keep_unsent_comments(token, text)
+    store_unsent_comments(token, text)
     return home(token)

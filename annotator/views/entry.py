@@ -9,16 +9,17 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import Participant, ParticipantOutcome
-from annotator.panels.platforms import Leave, get_platform
+from annotator.panels.platforms import Departure, get_platform
 from annotator.panels.services.arrivals import (
     Arrival,
     LinkRevoked,
     LinkUnknown,
-    leave_at_door,
+    departure_at_entry,
     read_arrival,
 )
 from annotator.panels.services.unread_arrivals import note_unread
 from annotator.selectors import (
+    count_with_checks,
     find_participant,
     gets_same_code,
     has_places,
@@ -27,8 +28,7 @@ from annotator.selectors import (
     knows_session,
     latest_revision,
     may_resume,
-    study_at_door,
-    with_checks,
+    study_for_entry,
 )
 from annotator.services.admission.entry import (
     ConsentChanged,
@@ -51,7 +51,7 @@ CHANGED = "changed"
 
 @participant_view("GET", "HEAD", "POST")
 def entry(request: HttpRequest, slug: str) -> HttpResponse:
-    study = study_at_door(slug)
+    study = study_for_entry(slug)
     if study is None:
         raise Http404
     params = request.POST if request.method == "POST" else request.GET
@@ -83,13 +83,13 @@ def _welcome_back(participant: Participant, study: Study, arrival: Arrival) -> H
     visit = arrival.visit
     resumes = may_resume(participant, visit)
     is_over = not resumes and is_late_visit(participant, visit)
-    is_news = visit.session_id and not knows_session(participant, visit)
-    if not (resumes or is_over or is_news):
+    has_new_answers = visit.session_id and not knows_session(participant, visit)
+    if not (resumes or is_over or has_new_answers):
         return home(participant.token)
     outcome = participant.outcome if is_over and gets_same_code(participant) else ""
-    code = bool(outcome) and bool(leave_at_door(study, arrival, outcome).code)
+    code = bool(outcome) and bool(departure_at_entry(study, arrival, outcome).code)
     context = {"visit": arrival.params, "again": {"done": is_over, "code": code}}
-    return _page(study, "annotator/entry_again.html", context)
+    return _page(study, "annotator/entry_repeat.html", context)
 
 
 def _show(study: Any, arrival: Arrival, *, notice: str = "") -> HttpResponse:
@@ -161,13 +161,13 @@ def _closed(study: Study, words: tuple[Words, Words], **more: Words) -> HttpResp
 
 
 def _leave(study: Study, arrival: Arrival, outcome: ParticipantOutcome) -> HttpResponse:
-    leave = leave_at_door(study, arrival, outcome)
+    leave = departure_at_entry(study, arrival, outcome)
     done = done_context(outcome, leave, arrival.platform)
     return _page(study, "annotator/page_done.html", {"done": done}, leave=leave)
 
 
 def _page(
-    study: Study, template: str, context: dict[str, Any], *, leave: Leave | None = None
+    study: Study, template: str, context: dict[str, Any], *, leave: Departure | None = None
 ) -> HttpResponse:
     return render_for(study, template, _around(study) | context, leave=leave)
 
@@ -180,7 +180,7 @@ def _about(study: Study) -> dict[str, Any]:
     """The texts of the study's latest revision for its door."""
     spec = latest_revision(study).spec
     texts = spec["texts"]
-    minutes, items = study.paid_minutes, with_checks(items_to_do(study), spec)
+    minutes, items = study.paid_minutes, count_with_checks(items_to_do(study), spec)
     facts = [
         (gettext("Time"), ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}),
         (gettext("Items"), ngettext("up to %(n)s", "up to %(n)s", items) % {"n": items}),

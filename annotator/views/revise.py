@@ -4,7 +4,7 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from annotator.services.work.draft_rounds import ask
+from annotator.services.work.draft_rounds import request_round
 from annotator.services.work.drafts import save_draft
 from annotator.tasks import queue_round
 from annotator.views.draft import draft_fields, is_too_large
@@ -30,7 +30,7 @@ def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     except BadJSON as wrong:
         return JsonResponse({"error": str(wrong)}, status=400)
     try:
-        waiting = ask(token, assignment_id, fields.get(INSTRUCTION, ""), read_fields(fields))
+        waiting = request_round(token, assignment_id, fields.get(INSTRUCTION, ""), read_fields(fields))
     except Refused as refused:
         kept = save_draft(token, assignment_id, fields)
         notice = "lost" if kept is None else refused.notice

@@ -4,11 +4,11 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.work.drafts import keep_refused, save_draft
-from annotator.services.work.revision import is_news
+from annotator.services.work.drafts import save_draft, store_refused_form
+from annotator.services.work.revision import has_new_answers
 from annotator.services.work.submit import notice_after_submit
 from annotator.services.work.submit import submit as submit_service
-from annotator.views.again import show_kept
+from annotator.views.answer_revision import store_and_show
 from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import SeeOther, address_of, home, participant_view
 from annotator.views.shared.texts import REFUSED
@@ -27,8 +27,8 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     except AnswersInvalid:
         return _refuse(request, token, assignment_id, fields)
     if assignment.was_done:
-        if is_news(assignment, data) and not is_too_large(request):
-            return show_kept(token, assignment_id, fields, "unsent")
+        if has_new_answers(assignment, data) and not is_too_large(request):
+            return store_and_show(token, assignment_id, fields, "unsent")
         return home(token, "already")
     return home(token, "late" if assignment.surplus else notice_after_submit(assignment))
 
@@ -39,7 +39,7 @@ def _refuse(
     """Keeps what was filled in and shows it by a GET, so that loading the page again sends nothing."""
     if is_too_large(request):
         return home(token, "too-large")
-    if keep_refused(token, assignment_id, draft_fields(fields)):
+    if store_refused_form(token, assignment_id, draft_fields(fields)):
         return home(token, REFUSED)
     # The place is gone, but what is submitted late is kept and paid.
     return SeeOther(f"{address_of('item', token, assignment_id)}?notice={REFUSED}")

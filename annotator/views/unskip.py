@@ -6,7 +6,7 @@ from contextlib import suppress
 from django.http import HttpRequest, HttpResponse
 
 from annotator.services.work.drafts import save_draft
-from annotator.services.work.skip import CannotTakeBack, take_skip_back
+from annotator.services.work.skip import CannotUndoSkip, undo_skip
 from annotator.services.work.submit import NotYours
 from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import home, participant_view
@@ -20,7 +20,7 @@ def unskip(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
             current = uuid.UUID(request.GET.get("from", ""))
             save_draft(token, current, draft_fields(request.POST.dict()))
     try:
-        take_skip_back(token, assignment_id)
-    except CannotTakeBack:
+        undo_skip(token, assignment_id)
+    except CannotUndoSkip:
         return home(token, "skip-stands")
     return home(token, "unskipped")

@@ -24,7 +24,7 @@ from evaluation.services.idempotency import KeyUsedOtherwise, once
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
 from judging.models import Judge, Purpose, Run, RunState
 from judging.services import (
-    Progress,
+    RunProgress,
     cancel_run,
     pause_run,
     resume_run,
@@ -318,7 +318,7 @@ def _detail(run: Run) -> dict[str, Any]:
     }
 
 
-def _progress(progress: Progress) -> dict[str, Any]:
+def _progress(progress: RunProgress) -> dict[str, Any]:
     plain = (
         "total", "final", "open", "leased", "waiting", "cached", "prompt_tokens", "completion_tokens", "per_second",
         "seconds_left", "last_error",

@@ -10,7 +10,7 @@ from judging.parsing.entries import read_entries
 from judging.parsing.json_values import Values, values_from_json
 from judging.parsing.line_values import values_from_lines
 from judging.parsing.rejection import reject, require_complete
-from judging.prompting import Cell, Settings, View, cells_of
+from judging.prompting import AnswerCell, Settings, View, cells_of
 
 
 def read_answers(
@@ -48,7 +48,7 @@ def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
 
 
 def _canonical_data(
-    values: Values, cells: Mapping[tuple[str, ...], tuple[Question, Cell]], view: View
+    values: Values, cells: Mapping[tuple[str, ...], tuple[Question, AnswerCell]], view: View
 ) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for path, (question, cell) in cells.items():
@@ -61,7 +61,7 @@ def _canonical_data(
     return data
 
 
-def _value(name: str, cell: Cell, said: str) -> Any:
+def _value(name: str, cell: AnswerCell, said: str) -> Any:
     if cell.choices is None:
         return said
     choice = said.strip()

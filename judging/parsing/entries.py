@@ -9,13 +9,13 @@ from evaluation.protocols.entries.sets import FIELDS
 from evaluation.storable import storable_json
 from judging.parsing.json_values import refuse_constant, strict_object
 from judging.parsing.rejection import reject
-from judging.prompting import ORIGINS_FIELD, Cell, View
+from judging.prompting import ORIGINS_FIELD, AnswerCell, View
 
 # A drafted entry as a prompt calls it: the response's number in the order shown, and the entry's.
 NUMBERED = re.compile(r"[1-9][0-9]?\.[1-9][0-9]?", re.ASCII)
 
 
-def read_entries(name: str, cell: Cell, view: View, said: str) -> list[dict[str, Any]]:
+def read_entries(name: str, cell: AnswerCell, view: View, said: str) -> list[dict[str, Any]]:
     """The entries in a JSON list; each names the drafted entries that it came from as the judge saw them."""
     try:
         entries = json.loads(said, object_pairs_hook=strict_object, parse_constant=refuse_constant)

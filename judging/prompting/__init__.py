@@ -3,7 +3,7 @@
 Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
 """
 
-from judging.prompting.cells import ANSWER_FORMATS, AnswerFormat, Cell, cells_of
+from judging.prompting.cells import ANSWER_FORMATS, AnswerCell, AnswerFormat, cells_of
 from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN, ExpectedReply, expected_reply
 from judging.prompting.problems import settings_problems
 from judging.prompting.questions import asked_questions, steps, wants_labels
@@ -22,9 +22,9 @@ __all__ = [
     "OWN_PARAMETERS",
     "PLACEHOLDERS",
     "REQUIRED_PLACEHOLDERS",
+    "AnswerCell",
     "AnswerFormat",
     "CannotAsk",
-    "Cell",
     "ExpectedReply",
     "Frame",
     "Settings",

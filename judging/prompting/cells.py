@@ -20,7 +20,7 @@ TIE_LABEL = "T"
 
 
 @dataclass(frozen=True)
-class Cell:
+class AnswerCell:
     """One value of an answer. `path` names it in the reply, `part` in the judgment; `choices` maps what a reply may
     say to what is stored (None: a text).
 
@@ -36,53 +36,53 @@ class Cell:
 class AnswerFormat:
     """How questions of one form are asked: its cells, and a sentence on how to answer."""
 
-    cells: Callable[[Question, View], list[Cell]]
+    cells: Callable[[Question, View], list[AnswerCell]]
     how: Callable[[Question, View], str]
 
 
-def preference_cells(question: Question, view: View, tie: str = "tie") -> list[Cell]:
+def preference_cells(question: Question, view: View, tie: str = "tie") -> list[AnswerCell]:
     """One of the responses, or a tie where the question allows one; of a graded preference, a point from the first
     response much better (1) to the second."""
     if question.grades and tie == "tie":
         grades = sorted(question.grades, reverse=view.order[0] == "r2")
-        return [Cell((), "", {str(number): grade for number, grade in enumerate(grades, 1)})]
+        return [AnswerCell((), "", {str(number): grade for number, grade in enumerate(grades, 1)})]
     choices = {str(number): part for number, part in enumerate(view.order, 1)}
     if question.ties:
         choices[tie] = "tie"
-    return [Cell((), "", choices)]
+    return [AnswerCell((), "", choices)]
 
 
-def checklist_cells(question: Question, view: View) -> list[Cell]:
+def checklist_cells(question: Question, view: View) -> list[AnswerCell]:
     return _everywhere(question, view, {"yes": 1, "no": 0})
 
 
-def scale_cells(question: Question, view: View) -> list[Cell]:
+def scale_cells(question: Question, view: View) -> list[AnswerCell]:
     """The points alone: what a form offers is what a judge may say."""
     points = KINDS[question.kind].offers(question)
     return _everywhere(question, view, {wording.point_text(point): point for point in points})
 
 
-def ranking_cells(question: Question, view: View) -> list[Cell]:
+def ranking_cells(question: Question, view: View) -> list[AnswerCell]:
     """A place per response; whether two may share one is for the protocol to say."""
     return _everywhere(question, view, {str(place): place for place in range(1, len(view.order) + 1)})
 
 
-def choice_cells(question: Question, view: View) -> list[Cell]:
+def choice_cells(question: Question, view: View) -> list[AnswerCell]:
     return _everywhere(question, view, {choice: choice for choice in KINDS[question.kind].offers(question)})
 
 
-def text_cells(question: Question, view: View) -> list[Cell]:
+def text_cells(question: Question, view: View) -> list[AnswerCell]:
     return _everywhere(question, view, None)
 
 
-def entries_cells(question: Question, view: View) -> list[Cell]:
+def entries_cells(question: Question, view: View) -> list[AnswerCell]:
     """The whole set at once; where nothing was drafted, an entry comes from no draft."""
-    return [Cell((), "", None, (*FIELDS, wording.ORIGINS_FIELD) if view.order else FIELDS)]
+    return [AnswerCell((), "", None, (*FIELDS, wording.ORIGINS_FIELD) if view.order else FIELDS)]
 
 
-def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | None) -> list[Cell]:
+def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | None) -> list[AnswerCell]:
     """The same choices for everything that the question is about."""
-    return [Cell(path, part, choices) for path, part in part_paths(question, view)]
+    return [AnswerCell(path, part, choices) for path, part in part_paths(question, view)]
 
 
 # By how a question is answered (`QuestionKind.form`).
@@ -100,7 +100,7 @@ ANSWER_FORMATS: Table[AnswerFormat] = Table(
 )
 
 
-def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list[Cell]:
+def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list[AnswerCell]:
     """The cells of a question's answer; as labels, each choice is one token in every tokeniser."""
     if not as_labels:
         return ANSWER_FORMATS[KINDS[question.kind].form].cells(question, view)

@@ -13,7 +13,7 @@ from typing import Any
 from evaluation.protocols import Protocol, Question
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import fragments_of, read_set
-from judging.prompting.cells import Cell, cells_of
+from judging.prompting.cells import AnswerCell, cells_of
 from judging.prompting.questions import asked_questions
 from judging.prompting.replies import capabilities_of, form_of, line_name
 from judging.prompting.request import room_for
@@ -82,10 +82,10 @@ def _tokens(text: str, questions: Sequence[Question], settings: Settings) -> int
     return min(max(1, round(len(text) / CHARACTERS_PER_TOKEN)), room_for(questions, settings))
 
 
-Said = Sequence[tuple[Question, Cell, Any]]
+Said = Sequence[tuple[Question, AnswerCell, Any]]
 
 
-def _value(cell: Cell, number: int, view: View, stimulus: Stimulus) -> Any:
+def _value(cell: AnswerCell, number: int, view: View, stimulus: Stimulus) -> Any:
     """One of the choices, each in its turn; a text of some length; or a set of entries."""
     if cell.entries:
         return _entries(cell.entries, view, stimulus)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols import Question
-from judging.prompting.cells import Cell, cells_of
+from judging.prompting.cells import AnswerCell, cells_of
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
@@ -47,7 +47,7 @@ def reply_schema(questions: Sequence[Question], view: View, settings: Settings) 
     }
 
 
-def _value_schema(cell: Cell) -> dict[str, Any]:
+def _value_schema(cell: AnswerCell) -> dict[str, Any]:
     if cell.entries:
         return {
             "type": "array",
@@ -94,7 +94,7 @@ def _object(tree: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def line_name(question: Question, cell: Cell) -> str:
+def line_name(question: Question, cell: AnswerCell) -> str:
     """What a value's line begins with, before the colon."""
     return ".".join((question.key, *cell.path))
 
@@ -105,7 +105,7 @@ def _form_lines(questions: Sequence[Question], view: View) -> Iterator[str]:
             yield f"{line_name(question, cell)}: <{_wanted(cell)}>"
 
 
-def _wanted(cell: Cell) -> str:
+def _wanted(cell: AnswerCell) -> str:
     """What a line holds after its name."""
     if cell.entries:
         return f"one line with a JSON list of objects, each with {', '.join(cell.entries)}"

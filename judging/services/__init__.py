@@ -28,7 +28,7 @@ Runs are rows: start, resume and retry only change them. Whoever wants the work 
 
 from judging.services.calls.unreadable_replies import UnreadableReply, unreadable_reply
 from judging.services.endpoints.access import create_endpoint, endpoint_problems
-from judging.services.estimates.run_estimate import Estimate, estimate
+from judging.services.estimates.run_estimate import RunEstimate, estimate
 from judging.services.judges import (
     copy_judge,
     create_judge,
@@ -47,14 +47,14 @@ from judging.services.runs.lifecycle import (
     retry_run,
     start_run,
 )
-from judging.services.runs.progress import Progress, run_progress, runs_progress
+from judging.services.runs.progress import RunProgress, run_progress, runs_progress
 from judging.services.runs.trials import TrialCall, needs_trial, start_trial, trial_calls
 
 __all__ = [
     "RETRIED",
     "UNCHANGED",
-    "Estimate",
-    "Progress",
+    "RunEstimate",
+    "RunProgress",
     "TrialCall",
     "UnreadableReply",
     "cancel_run",

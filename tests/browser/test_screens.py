@@ -17,7 +17,7 @@ from annotator.services.work.drafts import save_draft
 from annotator.services.work.leave import withdraw
 from annotator.services.work.progress import finish
 from annotator.services.work.skip import skip
-from annotator.services.work.submit import go_on, submit
+from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
@@ -94,13 +94,13 @@ def instructions() -> str:
 
 def training() -> str:
     participant = enter(material.make_study("coffee", steps=STEPS), PANEL)
-    go_on(participant.token)
+    advance_participant(participant.token)
     return _home(participant)
 
 
 def feedback_right() -> str:
     participant = enter(material.make_study("coffee", steps=STEPS), PANEL)
-    go_on(participant.token)
+    advance_participant(participant.token)
     satisfied = {f"f{row}.r{column}": "1" for row in range(1, 5) for column in (1, 2)} | {"f1.r2": "0"}
     _hand_in(participant, preference="r1", satisfied=satisfied)
     return _home(participant)
@@ -108,7 +108,7 @@ def feedback_right() -> str:
 
 def feedback_wrong() -> str:
     participant = enter(material.make_study("coffee", steps=STEPS), PANEL)
-    go_on(participant.token)
+    advance_participant(participant.token)
     _hand_in(participant, preference="tie")
     return _home(participant)
 

@@ -97,7 +97,7 @@ PLANTS = {
     ],
     "layers inside annotator.panels": [
         ("annotator/panels/platforms/__init__.py", "import annotator.panels.selectors"),
-        ("annotator/panels/money/acts.py", "import annotator.panels.reconciliation.cases"),
+        ("annotator/panels/money/decisions.py", "import annotator.panels.reconciliation.cases"),
         ("annotator/panels/services/readings.py", "import annotator.panels.tasks"),
     ],
     "layers inside judging": [

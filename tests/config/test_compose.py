@@ -28,7 +28,7 @@ from tests.config.reading import (
 )
 
 OURS = ("migrate", "web", "worker", "beat")
-EVERYBODY = {*OURS, "postgres", "redis"}
+NO_FILTERS = {*OURS, "postgres", "redis"}
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 SECRET = "a-secret-made-for-this-test-of-more-than-fifty-characters-0123456789"
 
@@ -52,7 +52,7 @@ def command(service):
 
 
 def test_the_services(services):
-    assert set(services) == EVERYBODY
+    assert set(services) == NO_FILTERS
     for name, service in services.items():
         assert service["restart"] == ("on-failure" if name == "migrate" else "unless-stopped"), name
         assert name == "migrate" or service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL"), name
@@ -86,7 +86,7 @@ def test_only_the_worker_is_given_the_endpoints_keys(services):
 
 def test_nobody_takes_all_of_the_machine_s_memory(services):
     limits = {name: interpolated(service["mem_limit"], {}) for name, service in services.items()}
-    assert set(limits) == EVERYBODY
+    assert set(limits) == NO_FILTERS
     assert all(re.fullmatch(r"\d+[mg]", each) for each in limits.values())
     # A broker that is full refuses a message; one that is ended loses those of the last second.
     words = services["redis"]["command"]

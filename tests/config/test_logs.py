@@ -221,7 +221,7 @@ def test_every_handler_masks():
         described = logs.configuration(form, "INFO")
         for handler in described["handlers"].values():
             assert described["formatters"][handler["formatter"]]["()"] in (
-                "config.logs.Line",
+                "config.logs.LogLine",
                 "config.logs.Json",
             )
 

@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotator.models import Panel, Participant
-from annotator.panels.platforms import PLATFORMS, Leave, Platform, Setting
+from annotator.panels.platforms import PLATFORMS, Departure, Platform, Setting
 from annotator.panels.platforms.base import clean_id
 from annotator.panels.platforms.endings import LINK, Ending
 from annotator.panels.services.panel_settings import set_panel
@@ -37,7 +37,7 @@ class Guild(Platform):
         return {"badge": visit.external_id} if visit.external_id else {}
 
     def leave(self, outcome, code, visit, settings):
-        return Leave(code=code, link=f"https://guild.example/{settings['hall']}/{visit.external_id}")
+        return Departure(code=code, link=f"https://guild.example/{settings['hall']}/{visit.external_id}")
 
 
 @pytest.fixture

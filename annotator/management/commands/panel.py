@@ -14,7 +14,7 @@ from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.events import apply_events
 from annotator.panels.services.panel_settings import PanelFixed, PanelSettingsWrong, panel_of
-from annotator.panels.services.prolific_preflight import NotReady, draft_problems, draft_warnings
+from annotator.panels.services.prolific_preflight import DraftNotReady, draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
 from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
 from evaluation.models import Study
@@ -55,7 +55,7 @@ class Command(BaseCommand):
                 self._sync_visit(study, value)
             else:
                 getattr(self, f"_{act}")(study)
-        except (NotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError, FiltersInvalid) as error:
+        except (DraftNotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError, FiltersInvalid) as error:
             raise CommandError(str(error)) from None
 
     def _preset(self, study: Study, value: str) -> None:
@@ -87,7 +87,7 @@ class Command(BaseCommand):
         for sentence in draft_warnings(study):
             self.stderr.write(sentence)
         if problems := draft_problems(study):
-            raise NotReady(problems)
+            raise DraftNotReady(problems)
         self.stdout.write(f"{study.title} can be drafted on Prolific.")
 
     def _draft(self, study: Study) -> None:
@@ -143,5 +143,5 @@ class Command(BaseCommand):
 def _panel(study: Study) -> Panel:
     panel = panel_of(study)
     if panel is None:
-        raise NotReady(["The study is not drafted on Prolific yet."])
+        raise DraftNotReady(["The study is not drafted on Prolific yet."])
     return panel

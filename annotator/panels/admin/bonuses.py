@@ -7,10 +7,10 @@ from django import forms
 from django.http import HttpRequest
 
 from annotator.models import Panel, PanelRecord
-from annotator.panels.admin.decisions import chosen_ids, counted, listed
-from annotator.panels.admin.pages import chosen_record_target, panel_url, refusing, remedy
-from annotator.panels.money.acts import intend_bonuses
+from annotator.panels.admin.decisions import chosen_ids, count_label, id_list
+from annotator.panels.admin.pages import chosen_record_target, panel_url, remedy, with_refusals
 from annotator.panels.money.bonus_lines import LinesWrong, read_bonus_lines
+from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.platforms import get_platform
 from annotator.panels.tasks import queue_acts
 from evaluation.admin.pages import Act
@@ -52,11 +52,11 @@ def bonuses(request: HttpRequest, panel: Panel) -> Act:
         if data["total"] != str(total):
             shown.update(amounts=list(amounts.items()), total=total)
             raise Refused  # to be confirmed first, beside the sum
-        refusing(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
+        with_refusals(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
         queue_acts(panel.pk)
         return (
-            f"Paying {counted(len(amounts), 'bonus', 'bonuses')} of {total} {panel.study.currency} in all for "
-            f"“{data['purpose']}”: {listed(list(amounts))}."
+            f"Paying {count_label(len(amounts), 'bonus', 'bonuses')} of {total} {panel.study.currency} in all for "
+            f"“{data['purpose']}”: {id_list(list(amounts))}."
         )
 
     chosen = chosen_ids(request.GET.getlist("record"))

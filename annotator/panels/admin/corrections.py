@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from annotator.models import KnownMismatch, Panel, PanelRecord, Participant, Submission
-from annotator.panels.admin.pages import PAGES, Remedy, Target, panel_page, panel_url, refusing, remedy
+from annotator.panels.admin.pages import PAGES, Remedy, Target, panel_page, panel_url, remedy, with_refusals
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.corrections import acknowledge, exclude_participant, link, reopen
 from annotator.panels.reconciliation.kinds import Mismatch
@@ -92,7 +92,7 @@ def link_visit(request: HttpRequest, panel: Panel) -> Act:
         there, here = (record, data["other"]) if record is not None else (data["other"], visit)
         assert there is not None
         assert here is not None
-        refusing(lambda: link(there, here))
+        with_refusals(lambda: link(there, here))
         return f"Linked submission {there.external_id} to the visit of {here.participant.rater}."
 
     return Act(
@@ -118,7 +118,7 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> Act:
     person = found
 
     def do(data: dict[str, Any]) -> str:
-        n = refusing(lambda: exclude_participant(person, reason=data["reason"], by=request.user))
+        n = with_refusals(lambda: exclude_participant(person, reason=data["reason"], by=request.user))
         return f"Excluded {person.rater}; {n:,} places are open for it anew."
 
     return Act(
@@ -133,7 +133,7 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> Act:
     )
 
 
-class NoteForm(forms.Form):
+class AcknowledgementForm(forms.Form):
     note = forms.CharField(
         max_length=300,
         label="Why it may stand",
@@ -158,7 +158,7 @@ def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> Act:
         title="Let a mismatch stand",
         text=f"{found.kind.title}. {found.sentence}",
         button="Let it stand",
-        form=NoteForm,
+        form=AcknowledgementForm,
         objects=[who],
         do=do,
         back=panel_url(panel.study),

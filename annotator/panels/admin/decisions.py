@@ -16,10 +16,10 @@ from annotator.panels.admin.pages import (
     chosen_record_target,
     panel_url,
     record_target,
-    refusing,
     remedy,
+    with_refusals,
 )
-from annotator.panels.money.acts import intend_approvals, intend_rejection, intend_return_request
+from annotator.panels.money.decisions import intend_approvals, intend_rejection, intend_return_request
 from annotator.panels.money.rejections import CATEGORIES, MIN_REASON, rejection_rules
 from annotator.panels.platforms import get_platform
 from annotator.panels.reconciliation.cases import Case
@@ -74,14 +74,14 @@ def approve(request: HttpRequest, panel: Panel) -> Act:
         if not records:
             raise Refused("Nobody is chosen.")
         despite = data.get("despite", False)
-        acts = refusing(lambda: intend_approvals(panel, records, request.user, despite_request=despite))
+        acts = with_refusals(lambda: intend_approvals(panel, records, request.user, despite_request=despite))
         if not acts:
             raise Refused("All of them are approved, or about to be.")
         queue_acts(panel.pk)
-        return f"Approving {counted(len(acts), 'submission')}: {listed([act.record for act in acts])}."
+        return f"Approving {count_label(len(acts), 'submission')}: {id_list([act.record for act in acts])}."
 
     return Act(
-        title=f"Approve {counted(len(picked), 'submission')}",
+        title=f"Approve {count_label(len(picked), 'submission')}",
         text=_approval_text(panel, len(picked)),
         button="Approve" if len(picked) < 2 else f"Approve all {len(picked):,}",
         form=RequestedApprovalForm if requested else ApprovalForm,
@@ -129,7 +129,7 @@ def reject(request: HttpRequest, panel: Panel, record: int) -> Act:
     case, about = case_of(panel, record)
 
     def do(data: dict[str, Any]) -> str:
-        refusing(lambda: intend_rejection(about, data["reason"], data["category"], request.user))
+        with_refusals(lambda: intend_rejection(about, data["reason"], data["category"], request.user))
         queue_acts(panel.pk)
         return f"Rejecting {about.external_id} ({CATEGORIES[data['category']]})."
 
@@ -166,7 +166,7 @@ def ask(request: HttpRequest, panel: Panel, record: int) -> Act:
     case, about = case_of(panel, record)
 
     def do(data: dict[str, Any]) -> str:
-        refusing(lambda: intend_return_request(about, data["reason"], request.user))
+        with_refusals(lambda: intend_return_request(about, data["reason"], request.user))
         queue_acts(panel.pk)
         return f"Asking to return {about.external_id}."
 
@@ -192,11 +192,11 @@ def chosen_ids(values: Sequence[str]) -> list[int]:
     return [pk for pk in dict.fromkeys(ids) if pk is not None]
 
 
-def listed(records: Sequence[PanelRecord]) -> str:
+def id_list(records: Sequence[PanelRecord]) -> str:
     """The first few by the panel's id, so that the history's line stays a line."""
     shown = ", ".join(each.external_id for each in records[:10])
     return f"{shown} and {len(records) - 10} more" if len(records) > 10 else shown
 
 
-def counted(n: int, one: str, many: str = "") -> str:
+def count_label(n: int, one: str, many: str = "") -> str:
     return f"1 {one}" if n == 1 else f"{n:,} {many or f'{one}s'}"

@@ -29,7 +29,7 @@ class LinksForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class Row:
+class LinkRow:
     """A link as the list shows it: where its person is, and the address of the page that revokes or restores it."""
 
     link: PersonalLink
@@ -65,13 +65,13 @@ def links(request: HttpRequest, study: Study) -> HttpResponse:
     )
 
 
-def _rows(study: Study) -> list[Row]:
+def _rows(study: Study) -> list[LinkRow]:
     come = {
         each.external_id: each.get_outcome_display() or f"at {each.get_step_display()}"
         for each in Participant.objects.filter(study=study, platform="personal")
     }
     return [
-        Row(
+        LinkRow(
             link,
             link_address(link),
             come.get(link.label, "not opened yet"),

@@ -52,7 +52,7 @@ SHOWN: dict[str, tuple[str, Callable[[Reconciliation, Case], bool]]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class VisitRow:
     """A visit as the list shows it."""
 
     case: Case
@@ -62,7 +62,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class MismatchGroup:
     """Mismatches of one kind, the first of them with what can be done."""
 
     title: str
@@ -175,13 +175,13 @@ def _acts(panel: Panel, found: Reconciliation) -> list[tuple[str, str]]:
 # --- mismatches -------------------------------------------------------------------------------------------------------
 
 
-def _groups(found: Reconciliation, writes: bool) -> Iterable[Group]:
+def _groups(found: Reconciliation, writes: bool) -> Iterable[MismatchGroup]:
     for kind in MISMATCH_KINDS.values():
         mine = [each for each in found.mismatches if each.kind is kind]
         if mine:
             more = f"?{urlencode({'kind': kind.key})}#visits" if len(mine) > LISTED else ""
             lines = [(each, remedies_of(found.panel.study, each) if writes else []) for each in mine[:LISTED]]
-            yield Group(kind.title, len(mine), more, lines)
+            yield MismatchGroup(kind.title, len(mine), more, lines)
 
 
 # --- visits -----------------------------------------------------------------------------------------------------------
@@ -224,9 +224,9 @@ def _query(request: HttpRequest, **changes: Any) -> str:
     return f"?{urlencode({key: value for key, value in query.items() if value})}"
 
 
-def _row(found: Reconciliation, case: Case, writes: bool) -> Row:
+def _row(found: Reconciliation, case: Case, writes: bool) -> VisitRow:
     acts = [act for act in case.acts if act.state in STANDING]
-    return Row(case, found.of_case(case), acts, _row_links(found.panel.study, case) if writes else [])
+    return VisitRow(case, found.of_case(case), acts, _row_links(found.panel.study, case) if writes else [])
 
 
 def _row_links(study: Study, case: Case) -> list[tuple[str, str]]:

@@ -20,8 +20,8 @@ from annotator.panels.admin.pages import (
     Target,
     panel_page,
     panel_url,
-    refusing,
     remedy,
+    with_refusals,
 )
 from annotator.panels.platforms import get_platform
 from annotator.panels.prolific.presets import PRESETS
@@ -49,7 +49,7 @@ def preset(request: HttpRequest, panel: Panel) -> Act:
     """Pay, minutes, items per person and filters as a published study had them."""
 
     def do(data: dict[str, Any]) -> str:
-        left = refusing(lambda: use_preset(panel.study, data["preset"]))
+        left = with_refusals(lambda: use_preset(panel.study, data["preset"]))
         said = f"Recruiting as {PRESETS[data['preset']].label}: {_offer(panel.study)}."
         return f"{said} {' '.join(left)}" if left else said
 
@@ -75,7 +75,7 @@ def draft(request: HttpRequest, panel: Panel) -> Act:
     takes = filters_of(panel).sentences() or ["everybody"]
 
     def do(data: dict[str, Any]) -> str:
-        made = refusing(lambda: study_draft.draft_on_panel(panel.study))
+        made = with_refusals(lambda: study_draft.draft_on_panel(panel.study))
         return f"Drafted as {made.external_id}, with {made.places} places."
 
     return Act(
@@ -93,7 +93,7 @@ def draft(request: HttpRequest, panel: Panel) -> Act:
 
 
 @dataclass(frozen=True)
-class Move:
+class Transition:
     """Something asked of the study at the panel."""
 
     title: str
@@ -103,25 +103,25 @@ class Move:
     ask: Callable[[Panel], Any]
 
 
-MOVES = {
-    "publish": Move(
+TRANSITIONS = {
+    "publish": Transition(
         "Publish the study",
         "Participants can take places from now on, and whoever completes is to be paid.",
         "Publish", "Published.", recruiting.publish,
     ),
-    "pause": Move(
+    "pause": Transition(
         "Pause recruiting", "Nobody new gets a place there. Who is at work goes on.", "Pause", "Paused.",
         recruiting.pause,
     ),
-    "start": Move(
+    "start": Transition(
         "Go on recruiting", "Free places can be taken again.", "Go on", "Recruiting again.", recruiting.start
     ),
 }  # fmt: skip
 
 
-def _move(request: HttpRequest, panel: Panel, what: Move) -> Act:
+def _transition(request: HttpRequest, panel: Panel, what: Transition) -> Act:
     def do(data: dict[str, Any]) -> str:
-        refusing(lambda: what.ask(panel))
+        with_refusals(lambda: what.ask(panel))
         return what.done
 
     return Act(
@@ -135,8 +135,8 @@ def _move(request: HttpRequest, panel: Panel, what: Move) -> Act:
 
 
 for key in ("publish", "start"):
-    PAGES.register(PanelPage(key, f"{key}/", partial(_move, what=MOVES[key])))
-PAGES.register(Remedy("pause", "pause/", partial(_move, what=MOVES["pause"]), "Pause there"))
+    PAGES.register(PanelPage(key, f"{key}/", partial(_transition, what=TRANSITIONS[key])))
+PAGES.register(Remedy("pause", "pause/", partial(_transition, what=TRANSITIONS["pause"]), "Pause there"))
 
 
 @remedy("sync", "Ask the panel")
@@ -146,8 +146,8 @@ def read_back(request: HttpRequest, panel: Panel) -> Act:
 
     def do(data: dict[str, Any]) -> str:
         if short:
-            return f"Read back: {refusing(lambda: sync(panel, everyone=True))}"
-        begun = refusing(lambda: begin_reading(panel, request.user))
+            return f"Read back: {with_refusals(lambda: sync(panel, everyone=True))}"
+        begun = with_refusals(lambda: begin_reading(panel, request.user))
         queue_reading(begun.pk)
         return f"{get_platform(panel.platform).label} is being asked; this page shows how far that is."
 
@@ -175,11 +175,11 @@ def _missing_places(case: Case | None, mismatch: Mismatch | None) -> Target:
 
 
 @remedy("places", "Add places", about=_missing_places)
-def places(request: HttpRequest, panel: Panel) -> Act:
+def add_places(request: HttpRequest, panel: Panel) -> Act:
 
     def do(data: dict[str, Any]) -> str:
         more = data["more"]
-        if refusing(lambda: recruiting.add_places(panel, more, shown=data["shown"])):
+        if with_refusals(lambda: recruiting.add_places(panel, more, shown=data["shown"])):
             return f"Added {more} places: {panel.places} in all."
         return f"Done already: there are {panel.places} places in all, and none was added now."
 

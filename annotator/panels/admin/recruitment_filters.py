@@ -8,11 +8,11 @@ from django.db.models import Q
 from django.http import HttpRequest
 
 from annotator.models import Panel
-from annotator.panels.admin.pages import panel_url, refusing, remedy
+from annotator.panels.admin.pages import panel_url, remedy, with_refusals
 from annotator.panels.prolific.recruitment_filters import (
     DEVICES,
     EDUCATION,
-    KEPT_OUT_BY,
+    EXCLUSION_FILTERS,
     LABELS,
     MOST_SUBMISSIONS,
     FiltersInvalid,
@@ -68,7 +68,9 @@ class FiltersForm(OptionalReasonForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="Studies here whose people come from Prolific.",
     )
-    by = forms.ChoiceField(label=LABELS["by"], choices=list(KEPT_OUT_BY.items()), widget=forms.RadioSelect)
+    by = forms.ChoiceField(
+        label=LABELS["by"], choices=list(EXCLUSION_FILTERS.items()), widget=forms.RadioSelect
+    )
     devices = forms.MultipleChoiceField(
         label=LABELS["devices"],
         choices=[(each, each) for each in DEVICES],
@@ -100,7 +102,7 @@ def recruitment_filters(request: HttpRequest, panel: Panel) -> Act:
     def do(data: dict[str, Any]) -> str:
         given = {name: data[name] for name in LABELS if name in data}
         try:
-            notes = refusing(lambda: set_filters(panel.study, given))
+            notes = with_refusals(lambda: set_filters(panel.study, given))
         except FiltersInvalid as wrong:
             raise Refused(*(f"{LABELS[name]}: {said}" for name, said in wrong.problems)) from None
         panel.refresh_from_db()

@@ -15,8 +15,8 @@ from annotator.panels.admin.pages import (
     panel_page,
     panel_url,
     record_target,
-    refusing,
     remedy,
+    with_refusals,
 )
 from annotator.panels.money.bonus_evidence import Evidence, paid_there_only
 from annotator.panels.money.settlement import (
@@ -59,7 +59,7 @@ def cancel_act(request: HttpRequest, panel: Panel, act: int) -> Act:
     waiting = _act(panel, act)
 
     def do(data: dict[str, Any]) -> str:
-        refusing(lambda: cancel(waiting, data["reason"], request.user))
+        with_refusals(lambda: cancel(waiting, data["reason"], request.user))
         return "Cancelled; the panel has not heard of it."
 
     return _confirmation(
@@ -92,7 +92,7 @@ def settle_act(request: HttpRequest, panel: Panel, act: int) -> Act:
 
     def do(data: dict[str, Any]) -> str:
         happened = data["happened"] == "yes"
-        refusing(lambda: settle(doubted, happened, data["note"], request.user))
+        with_refusals(lambda: settle(doubted, happened, data["note"], request.user))
         return "Settled: it happened." if happened else "Settled: it did not happen."
 
     return _confirmation(
@@ -113,7 +113,7 @@ def settle_act(request: HttpRequest, panel: Panel, act: int) -> Act:
 # --- by what the panel shows ------------------------------------------------------------------------------------------
 
 
-class NoteForm(forms.Form):
+class SettlementNoteForm(forms.Form):
     note = forms.CharField(
         max_length=300,
         label="How you know",
@@ -128,7 +128,7 @@ def settle_paid(request: HttpRequest, panel: Panel, act: int) -> Act:
     evidence = _evidence(panel, act)
 
     def do(data: dict[str, Any]) -> str:
-        refusing(lambda: settle_as_paid(evidence, data["note"], request.user))
+        with_refusals(lambda: settle_as_paid(evidence, data["note"], request.user))
         return f"Settled as paid: {_bonuses(evidence)}."
 
     return _confirmation(
@@ -147,7 +147,7 @@ def repay(request: HttpRequest, panel: Panel, act: int) -> Act:
     evidence = _evidence(panel, act)
 
     def do(data: dict[str, Any]) -> str:
-        acts = refusing(lambda: pay_again(evidence, data["note"], request.user))
+        acts = with_refusals(lambda: pay_again(evidence, data["note"], request.user))
         queue_acts(panel.pk)
         return f"Paying again, as a new batch: {_bonuses(Evidence(evidence.verdict, '', tuple(acts)))}."
 
@@ -172,7 +172,7 @@ def record_bonus(request: HttpRequest, panel: Panel, record: int) -> Act:
         raise Http404
 
     def do(data: dict[str, Any]) -> str:
-        made = refusing(lambda: record_bonus_paid_there(there, data["note"], request.user))
+        made = with_refusals(lambda: record_bonus_paid_there(there, data["note"], request.user))
         return f"Taken down: a bonus of {made.amount} {panel.study.currency} for {there.external_id}."
 
     return _confirmation(
@@ -181,7 +181,7 @@ def record_bonus(request: HttpRequest, panel: Panel, record: int) -> Act:
         text=f"{get_platform(panel.platform).label} shows it, and it was not paid from here. Taken down, it stands in "
         "this study's sums. Nothing is sent by this page.",
         button="Take it down",
-        form=NoteForm,
+        form=SettlementNoteForm,
         objects=[f"{there.participant_id} · {there.external_id}"],
         do=do,
     )
@@ -190,7 +190,7 @@ def record_bonus(request: HttpRequest, panel: Panel, record: int) -> Act:
 def _seen(evidence: Evidence, study: Study) -> dict[str, Any]:
     """The evidence on the bonuses, for whoever settles them."""
     return {
-        "form": NoteForm,
+        "form": SettlementNoteForm,
         "initial": {"note": evidence.sentence},
         "objects": _lines(evidence, study),
     }

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from annotator.models import Panel
-from annotator.panels.admin.pages import caption, panel_url, record_target, refusing, remedy, visit_for
+from annotator.panels.admin.pages import caption, panel_url, record_target, remedy, visit_for, with_refusals
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.readings import read_visit
 from evaluation.admin.pages import Act, OptionalReasonForm
@@ -18,7 +18,7 @@ def reconcile_one(request: HttpRequest, panel: Panel, record: int) -> Act:
     assert there is not None
 
     def do(data: dict[str, Any]) -> str:
-        refusing(lambda: read_visit(panel, there.external_id))
+        with_refusals(lambda: read_visit(panel, there.external_id))
         open_now = visit_for(panel, record).mismatches
         said = "; ".join(each.kind.title for each in open_now) or "no mismatch"
         return f"Reconciled {there.external_id}: {said}."

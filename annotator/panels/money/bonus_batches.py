@@ -25,13 +25,13 @@ ABOUT_A_LINE = (400, 404, 422)
 ANOTHER_SUM = 0
 
 
-def lost_since() -> datetime:
+def lost_before() -> datetime:
     """Whoever began to send before this is gone: no call takes as long."""
     bound: float = settings.ASSAY_PANEL_SENDING_SECONDS
     return timezone.now() - timedelta(seconds=bound)
 
 
-def is_unheard(error: PanelError) -> bool:
+def was_not_heard(error: PanelError) -> bool:
     """The panel was too busy to act or could not be reached; another time it may well do it."""
     return isinstance(error, PanelBusy | PanelUnreachable) and not error.sent
 
@@ -91,7 +91,7 @@ def pay_batches(client: Client, panel: Panel, acts: list[PanelAct], tally: Count
             try:
                 batch = _set_up(client, panel, part)
             except PanelError as error:
-                if is_unheard(error) or error.sent:
+                if was_not_heard(error) or error.sent:
                     parts.append(part)  # whatever the panel heard, nothing is paid by setting it up
                     raise
                 if len(part) > 1 and error.status in ABOUT_A_LINE:
@@ -125,7 +125,7 @@ def _pay_batch(client: Client, acts: list[PanelAct], batch: str) -> str:
     try:
         client.pay_bonuses(batch)
     except PanelError as error:
-        if is_unheard(error):
+        if was_not_heard(error):
             end_acts(acts, State.INTENDED)
             raise
         if not error.sent:
@@ -147,10 +147,10 @@ def _keep_batch(acts: list[PanelAct], batch: str) -> bool:
         return False
 
 
-def leave_to_a_person(panel: Panel) -> int:
+def mark_lost_bonuses(panel: Panel) -> int:
     """Bonuses whose sender was lost: with a batch they may have been paid, without one they were not."""
     lost = PanelAct.objects.filter(
-        panel=panel, kind=Kind.BONUS, state=State.SENDING, sent_at__lt=lost_since()
+        panel=panel, kind=Kind.BONUS, state=State.SENDING, sent_at__lt=lost_before()
     )
     lost.filter(batch="").update(state=State.INTENDED, sent_at=None)
     note = "The sender was lost while it had this paid. Prolific's page of the submission shows its bonuses."

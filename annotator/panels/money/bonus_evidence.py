@@ -21,7 +21,7 @@ ZERO = Decimal("0.00")
 SubmissionActs = tuple[PanelRecord | None, Sequence[PanelAct]]
 
 
-class Verdict(enum.Enum):
+class EvidenceVerdict(enum.Enum):
     PAID = "paid"
     UNPAID = "unpaid"
     # Nobody has read the submission since the bonus was sent, or too soon after.
@@ -33,7 +33,7 @@ class Verdict(enum.Enum):
 class Evidence:
     """Of all bonuses that were sent in one call."""
 
-    verdict: Verdict
+    verdict: EvidenceVerdict
     sentence: str
     acts: tuple[PanelAct, ...] = ()
 
@@ -89,45 +89,47 @@ def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
     read = [record.bonuses_at for (record, _), _ in lines if record and record.bonuses_at]
     when = f"on {min(read):%Y-%m-%d %H:%M} UTC" if read else ""
     what, which = _listed(acts), "this submission" if len(acts) == 1 else "these submissions"
-    if Verdict.UNREAD in verdicts:
+    if EvidenceVerdict.UNREAD in verdicts:
         minutes = SHOWS_WITHIN.seconds // 60
         said = f"Ask the panel again {minutes} minutes after it was sent, to see which bonuses it shows."
-        return Evidence(Verdict.UNREAD, said, acts)
-    if set(verdicts) == {Verdict.PAID}:
+        return Evidence(EvidenceVerdict.UNREAD, said, acts)
+    if set(verdicts) == {EvidenceVerdict.PAID}:
         return Evidence(
-            Verdict.PAID,
+            EvidenceVerdict.PAID,
             f"Read {when}, the panel shows {what} on {which} that it had not shown before.",
             acts,
         )
-    if set(verdicts) == {Verdict.UNPAID}:
-        return Evidence(Verdict.UNPAID, f"Read {when}, the panel shows none of {what} on {which}.", acts)
-    paid = sum(each is Verdict.PAID for each in verdicts)
+    if set(verdicts) == {EvidenceVerdict.UNPAID}:
+        return Evidence(
+            EvidenceVerdict.UNPAID, f"Read {when}, the panel shows none of {what} on {which}.", acts
+        )
+    paid = sum(each is EvidenceVerdict.PAID for each in verdicts)
     said = f"Read {when}, the panel shows {paid} of {what} on {which}: look at each there."
     if any(act.others is None for act in acts):
         said = (
             f"Read {when}, the panel shows bonuses on {which}, and nobody had read what it showed before {what} was "
             "sent: they may be somebody else's. Look at each there."
         )
-    return Evidence(Verdict.UNCLEAR, said, acts)
+    return Evidence(EvidenceVerdict.UNCLEAR, said, acts)
 
 
-def _verdict(record: PanelRecord | None, acts: Sequence[PanelAct]) -> Verdict:
+def _verdict(record: PanelRecord | None, acts: Sequence[PanelAct]) -> EvidenceVerdict:
     """Of all the submission's bonuses in doubt together."""
     doubted = bonuses_of(acts, State.UNKNOWN)
     if record is None or record.bonuses_at is None:
-        return Verdict.UNREAD
+        return EvidenceVerdict.UNREAD
     if record.bonuses is None:
-        return Verdict.UNCLEAR  # the panel was asked and has no such submission
+        return EvidenceVerdict.UNCLEAR  # the panel was asked and has no such submission
     if len(_sent_before(doubted, record.bonuses_at)) < len(doubted):
-        return Verdict.UNREAD
+        return EvidenceVerdict.UNREAD
     done = bonuses_of(acts, State.DONE)
     others = min(doubted, key=lambda act: act.sent_at or record.status_at).others
     extra = record.bonuses - total(_sent_before(done, record.bonuses_at)) - (others or ZERO)
     if extra == total(doubted) and others is not None:
-        return Verdict.PAID  # else somebody may have paid as much there before
+        return EvidenceVerdict.PAID  # else somebody may have paid as much there before
     if extra != 0:
-        return Verdict.UNCLEAR
-    return Verdict.UNREAD if is_early(record, [*done, *doubted]) else Verdict.UNPAID
+        return EvidenceVerdict.UNCLEAR
+    return EvidenceVerdict.UNREAD if is_early(record, [*done, *doubted]) else EvidenceVerdict.UNPAID
 
 
 def _listed(acts: Sequence[PanelAct]) -> str:

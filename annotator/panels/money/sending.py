@@ -18,11 +18,11 @@ from django.utils import timezone
 from annotator.models import Panel, PanelAct, PanelStatus
 from annotator.panels.money.bonus_batches import (
     end_acts,
-    is_unheard,
-    leave_to_a_person,
-    lost_since,
+    lost_before,
+    mark_lost_bonuses,
     pay_batches,
     take_bonuses,
+    was_not_heard,
 )
 from annotator.panels.prolific.answers import PanelSubmission
 from annotator.panels.prolific.client import Client
@@ -58,7 +58,7 @@ def send(panel: Panel) -> SendingResult:
     An act in doubt that can't be looked up is left for later and holds up no other. A panel that can't be reached or is
     busy ends it; what was not sent is sent the next time. Raises NotSetUp.
     """
-    tally = Counter({State.UNKNOWN.value: leave_to_a_person(panel)})
+    tally = Counter({State.UNKNOWN.value: mark_lost_bonuses(panel)})
     stopped = ""
     with open_client() as client:
         try:
@@ -80,7 +80,7 @@ def _send_each(client: Client, panel: Panel, tally: Counter[str]) -> str:
             in_a_row = 0
         except PanelError as error:
             in_a_row += 1
-            if is_unheard(error) or in_a_row == MOST_IN_DOUBT:
+            if was_not_heard(error) or in_a_row == MOST_IN_DOUBT:
                 raise
             logger.warning("Act %s of panel %s is in doubt: %s", act.pk, panel.pk, error)
             doubt = error.message
@@ -94,7 +94,7 @@ def open_acts() -> QuerySet[PanelAct]:
 
 def _take(panel: Panel) -> PanelAct | None:
     """One act for this sender alone, committed as being sent before the panel hears of it."""
-    due = Q(state=State.INTENDED) | Q(state=State.SENDING, sent_at__lt=lost_since())
+    due = Q(state=State.INTENDED) | Q(state=State.SENDING, sent_at__lt=lost_before())
     with transaction.atomic():
         acts = PanelAct.objects.filter(due, panel=panel).exclude(kind=Kind.BONUS).select_related("record")
         act = acts.select_for_update(skip_locked=True, no_key=True, of=("self",)).order_by("pk").first()
@@ -133,7 +133,7 @@ def _ask(client: Client, act: PanelAct) -> None:
 
 def _after_error(client: Client, act: PanelAct, error: PanelError) -> str:
     """Not heard: it is sent another time. Refused, or perhaps heard: the panel knows what is the case there."""
-    if is_unheard(error):
+    if was_not_heard(error):
         end_acts([act], State.INTENDED)
         raise error
     if _happened(act, _look_up(client, act)):

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotator.models import PanelAct, PanelRecord
-from annotator.panels.money.acts import ActNotAllowed, Kind, State
-from annotator.panels.money.bonus_evidence import Evidence, Verdict, missing_there, paid_there_only
+from annotator.panels.money.bonus_evidence import Evidence, EvidenceVerdict, missing_there, paid_there_only
+from annotator.panels.money.decisions import ActNotAllowed, Kind, State
 from evaluation.services.history import log_act
 
 
@@ -89,7 +89,7 @@ def _settle(acts: Sequence[PanelAct], happened: bool, note: str, by: Any) -> Non
 def settle_as_paid(evidence: Evidence, note: str, by: Any) -> None:
     """All bonuses of one call happened. Raises ActNotAllowed where the panel does not show exactly that."""
     with transaction.atomic():
-        _settle(_in_doubt(evidence, Verdict.PAID), True, note, by)
+        _settle(_in_doubt(evidence, EvidenceVerdict.PAID), True, note, by)
 
 
 def pay_again(evidence: Evidence, note: str, by: Any) -> list[PanelAct]:
@@ -98,7 +98,7 @@ def pay_again(evidence: Evidence, note: str, by: Any) -> list[PanelAct]:
     Raises ActNotAllowed where the panel does not show exactly that.
     """
     with transaction.atomic():
-        acts = _in_doubt(evidence, Verdict.UNPAID)
+        acts = _in_doubt(evidence, EvidenceVerdict.UNPAID)
         _settle(acts, False, note, by)
         return PanelAct.objects.bulk_create(
             PanelAct(
@@ -109,7 +109,7 @@ def pay_again(evidence: Evidence, note: str, by: Any) -> list[PanelAct]:
         )  # fmt: skip
 
 
-def _in_doubt(evidence: Evidence, verdict: Verdict) -> list[PanelAct]:
+def _in_doubt(evidence: Evidence, verdict: EvidenceVerdict) -> list[PanelAct]:
     """The rows, all of them still in doubt."""
     if evidence.verdict is not verdict:
         raise ActNotAllowed([evidence.sentence])

@@ -5,7 +5,7 @@ One more is a module here with a subclass of `Platform`, and its line in the reg
 
 from collections.abc import Collection, Mapping
 
-from annotator.panels.platforms.base import Leave, Platform, Setting, Settings
+from annotator.panels.platforms.base import Departure, Platform, Setting, Settings
 from annotator.panels.platforms.connect import Connect
 from annotator.panels.platforms.endings import LINK
 from annotator.panels.platforms.external_question import ExternalQuestion
@@ -43,7 +43,7 @@ def offered_platforms() -> list[Platform]:
     return [each for each in PLATFORMS.values() if each.is_offered]
 
 
-def understood(params: Mapping[str, str]) -> Platform:
+def platform_of_params(params: Mapping[str, str]) -> Platform:
     """The platform of these parameters, for a study that is set to none: Prolific, or just a link."""
     return PLATFORMS["prolific" if params.get("PROLIFIC_PID", "").strip() else "link"]
 
@@ -67,13 +67,13 @@ def sender_of(params: Collection[str]) -> Platform:
 
 __all__ = [
     "PLATFORMS",
-    "Leave",
+    "Departure",
     "Platform",
     "Setting",
     "Settings",
     "get_platform",
     "offered_platforms",
+    "platform_of_params",
     "sender_of",
-    "understood",
     "unread_params",
 ]

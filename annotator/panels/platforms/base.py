@@ -37,7 +37,7 @@ def id_params(visit: Visit, names: Names) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Leave:
+class Departure:
     """A participant's way back to the panel: a code to copy, an address to open, or a form to post there."""
 
     code: str = ""
@@ -77,7 +77,7 @@ class Platform:
     away: ClassVar[Endings] = LINK_AWAY
     reward: ClassVar[Words] = gettext_lazy("Your pay")
 
-    def ending(self, outcome: str, leave: Leave) -> tuple[Words, Words]:
+    def ending(self, outcome: str, leave: Departure) -> tuple[Words, Words]:
         """The words on the pay, and on what to do now, for somebody who gets back like this."""
         ending = self.endings[outcome]
         has_way = bool(leave.code or leave.link or leave.post_to)
@@ -95,7 +95,7 @@ class Platform:
         """True where nobody is taken in without the platform's id."""
         return False
 
-    def why_strangers(self, settings: Settings) -> str:
+    def unknown_people_reason(self, settings: Settings) -> str:
         """Why somebody who took part in another study of the platform is not known in this one; empty where they are:
         lists across studies go by ids, so they need the same one in both."""
         return "" if self.needs_id(settings) else f"{self.label} gives nobody an id"
@@ -108,9 +108,9 @@ class Platform:
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         """The same visit as parameters again."""
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         """The way back for somebody with this outcome; `code` is the study's for it, empty where it has none."""
-        return Leave(code=code)
+        return Departure(code=code)
 
     def find_problems(self, settings: Settings) -> list[str]:
         """Sentences that say what is wrong with the settings."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import quote, urlsplit
 
 from annotator.panels.platforms.addresses import fill, find_template_problems
-from annotator.panels.platforms.base import Leave, Platform, Setting, Settings, id_params, read_ids
+from annotator.panels.platforms.base import Departure, Platform, Setting, Settings, id_params, read_ids
 from annotator.panels.platforms.endings import CONNECT, CONNECT_AWAY
 from annotator.visit import Visit
 
@@ -53,19 +53,19 @@ class Connect(Platform):
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         return id_params(visit, PARAMS)
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         if outcome == "completed" and visit.external_study_id:
             project = quote(visit.external_study_id, safe="")
-            return Leave(code=code, link=f"{SITE}/participant/project/{project}/complete")
+            return Departure(code=code, link=f"{SITE}/participant/project/{project}/complete")
         if outcome not in PARTIAL:
-            return Leave(code=code)
+            return Departure(code=code)
         values = {
             "code": code,
             "participant": visit.external_id,
             "study": visit.external_study_id,
             "session": visit.session_id,
         }
-        return Leave(code=code, link=fill(settings.get("partial_url", ""), values))
+        return Departure(code=code, link=fill(settings.get("partial_url", ""), values))
 
     def find_problems(self, settings: Settings) -> list[str]:
         address = settings.get("partial_url", "")

@@ -12,7 +12,7 @@ from annotator.panels.platforms.addresses import (
     origin_of,
     split_origins,
 )
-from annotator.panels.platforms.base import Leave, Platform, Setting, Settings, id_params, read_ids
+from annotator.panels.platforms.base import Departure, Platform, Setting, Settings, id_params, read_ids
 from annotator.panels.platforms.endings import EXTERNAL_QUESTION, EXTERNAL_QUESTION_AWAY
 from annotator.visit import Visit
 
@@ -68,13 +68,13 @@ class ExternalQuestion(Platform):
             return {"assignmentId": NOT_AVAILABLE}
         return id_params(visit, PARAMS) | dict(visit.extra)
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         submit_to = visit.extra.get("turkSubmitTo", "")
         allowed = [each for each in split_origins(settings.get("submit_origins", "")) if is_origin(each)]
         if outcome not in HANDED_IN or submit_to not in allowed or not visit.session_id:
-            return Leave(code=code)
+            return Departure(code=code)
         fields = {"assignmentId": visit.session_id, "outcome": outcome} | ({"code": code} if code else {})
-        return Leave(post_to=submit_to + SUBMIT_PATH, fields=fields)
+        return Departure(post_to=submit_to + SUBMIT_PATH, fields=fields)
 
     def find_problems(self, settings: Settings) -> list[str]:
         submit, frame = settings.get("submit_origins", ""), settings.get("frame_origins", "")

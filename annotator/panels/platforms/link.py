@@ -12,7 +12,7 @@ from annotator.panels.platforms.addresses import (
     split_origins,
 )
 from annotator.panels.platforms.base import (
-    Leave,
+    Departure,
     Platform,
     Setting,
     Settings,
@@ -85,7 +85,7 @@ class Link(Platform):
     def needs_id(self, settings: Settings) -> bool:
         return bool(settings.get("participant_param"))
 
-    def why_strangers(self, settings: Settings) -> str:
+    def unknown_people_reason(self, settings: Settings) -> str:
         return "" if self.needs_id(settings) else "whoever opens a link without an id is somebody new"
 
     def read_params(self, settings: Settings) -> Collection[str]:
@@ -98,14 +98,14 @@ class Link(Platform):
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         return id_params(visit, _names(settings))
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         values = {
             "code": code,
             "participant": visit.external_id,
             "study": visit.external_study_id,
             "session": visit.session_id,
         }
-        return Leave(code=code, link=fill(settings.get(f"return_{outcome}", ""), values))
+        return Departure(code=code, link=fill(settings.get(f"return_{outcome}", ""), values))
 
     def find_problems(self, settings: Settings) -> list[str]:
         found = []
@@ -173,13 +173,13 @@ class Personal(Platform):
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:
         return Visit(self.key, session_id=clean_id(params.get("personal", "")))
 
-    def why_strangers(self, settings: Settings) -> str:
+    def unknown_people_reason(self, settings: Settings) -> str:
         """The same name is the same person in every study."""
         return ""
 
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         return {"personal": visit.session_id}
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         """Codes are the panel's; a colleague gets none."""
-        return Leave()
+        return Departure()

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from annotator.panels.platforms.base import Leave, Platform, Setting, Settings, id_params, read_ids
+from annotator.panels.platforms.base import Departure, Platform, Setting, Settings, id_params, read_ids
 from annotator.panels.platforms.endings import PROLIFIC, PROLIFIC_AWAY
 from annotator.visit import Visit
 
@@ -50,10 +50,10 @@ class Prolific(Platform):
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         return id_params(visit, PARAMS)
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         if not code:
-            return Leave()
-        return Leave(code=code, link=f"{SITE}/submissions/complete?cc={quote(code, safe='')}")
+            return Departure()
+        return Departure(code=code, link=f"{SITE}/submissions/complete?cc={quote(code, safe='')}")
 
     def frame_ancestors(self, settings: Settings) -> tuple[str, ...]:
         return (SITE,)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext_lazy
 
 from annotator.panels.platforms.addresses import is_origin
-from annotator.panels.platforms.base import Leave, Platform, Setting, Settings, clean_id
+from annotator.panels.platforms.base import Departure, Platform, Setting, Settings, clean_id
 from annotator.panels.platforms.endings import SONA, SONA_AWAY
 from annotator.visit import Visit
 
@@ -36,7 +36,7 @@ class Sona(Platform):
     def needs_id(self, settings: Settings) -> bool:
         return True
 
-    def why_strangers(self, settings: Settings) -> str:
+    def unknown_people_reason(self, settings: Settings) -> str:
         return "SONA gives everybody another survey code in each study"
 
     def read_params(self, settings: Settings) -> Collection[str]:
@@ -49,13 +49,13 @@ class Sona(Platform):
     def visit_params(self, visit: Visit, settings: Settings) -> dict[str, str]:
         return {_param(settings): visit.external_id} if visit.external_id else {}
 
-    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Leave:
+    def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         """Opening the completion address is what grants the credit, so only who completed is given it."""
         if outcome != "completed" or not visit.external_id or self.find_problems(settings):
-            return Leave(code=code)
+            return Departure(code=code)
         params = {name: settings[name] for name in ("experiment_id", "credit_token")}
         query = urlencode(params | {"survey_code": visit.external_id})
-        return Leave(code=code, link=f"{settings['site']}/webstudy_credit.aspx?{query}")
+        return Departure(code=code, link=f"{settings['site']}/webstudy_credit.aspx?{query}")
 
     def find_problems(self, settings: Settings) -> list[str]:
         found = []

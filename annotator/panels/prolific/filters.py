@@ -15,7 +15,7 @@ from typing import Any, Protocol
 OF_PEOPLE = "custom_blocklist"
 
 
-class Known(Protocol):
+class FilterListing(Protocol):
     """A filter as Prolific lists it: `annotator.panels.prolific.answers.KnownFilter`."""
 
     @property
@@ -48,13 +48,13 @@ class Condition:
     ids: tuple[str, ...] = ()
 
 
-def as_filters(wanted: Iterable[Condition], known: Iterable[Known]) -> list[dict[str, Any]]:
+def as_filters(wanted: Iterable[Condition], known: Iterable[FilterListing]) -> list[dict[str, Any]]:
     """The conditions as Prolific takes them, by what it lists now. Raises FilterUnknown."""
     listed = {each.id: each for each in known}
     return [_as_filter(each, listed) for each in wanted]
 
 
-def _as_filter(wanted: Condition, listed: Mapping[str, Known]) -> dict[str, Any]:
+def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[str, Any]:
     there = listed.get(wanted.id)
     if there is None:
         sentence = f"Prolific has no filter {wanted.id!r} any more ({wanted.said})."
@@ -83,12 +83,12 @@ def _as_filter(wanted: Condition, listed: Mapping[str, Known]) -> dict[str, Any]
     }
 
 
-def _near(name: str, there: Known) -> str:
+def _near(name: str, there: FilterListing) -> str:
     near = get_close_matches(name, list(there.choices), n=3)
     return f"; near it are {', '.join(near)}" if near else ""
 
 
-def _is_within(value: int, there: Known) -> bool:
+def _is_within(value: int, there: FilterListing) -> bool:
     return (there.lowest is None or there.lowest <= value) and (
         there.highest is None or value <= there.highest
     )

@@ -24,7 +24,7 @@ EDUCATION = (
 # How people are kept out: by Prolific, from all who took part in those studies of one project until this one is
 # published; or by the ids of those who have come to them here when this one is drafted, whatever their project.
 BY_STUDY, BY_PERSON = "studies", "people"
-KEPT_OUT_BY = {
+EXCLUSION_FILTERS = {
     BY_STUDY: "Prolific keeps them out by the study; it must be of the same project there",
     BY_PERSON: "By the ids of those who came here until this study is drafted; of any project",
 }
@@ -82,7 +82,7 @@ class RecruitmentFilters:
         return {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in self.__dict__.items()
-            if value != getattr(EVERYBODY, name)
+            if value != getattr(NO_FILTERS, name)
         }
 
     def wanted(self, studies: tuple[str, ...] = (), people: tuple[str, ...] = ()) -> list[Condition]:
@@ -127,7 +127,7 @@ class RecruitmentFilters:
         return said
 
 
-EVERYBODY = RecruitmentFilters()
+NO_FILTERS = RecruitmentFilters()
 
 
 def read_filters(given: Mapping[str, Any]) -> RecruitmentFilters:
@@ -145,7 +145,7 @@ def read_filters(given: Mapping[str, Any]) -> RecruitmentFilters:
             values[name] = _read(name, value)
         except ValueError as wrong:
             problems.append((name, str(wrong)))
-    whom = replace(EVERYBODY, **values)
+    whom = replace(NO_FILTERS, **values)
     if whom.least is not None and whom.most is not None and whom.least > whom.most:
         problems.append(("most", f"{whom.most} is less than the {whom.least} that are asked for at least."))
     if problems:
@@ -159,7 +159,7 @@ def _read(name: str, value: Any) -> Any:
     if name == "education":
         return _one_of(str(value).strip(), EDUCATION)
     if name == "by":
-        return _one_of(str(value).strip(), tuple(KEPT_OUT_BY))
+        return _one_of(str(value).strip(), tuple(EXCLUSION_FILTERS))
     names = _names(value)
     if name == "devices":
         return tuple(each for each in DEVICES if each in [_one_of(one, DEVICES) for one in names])

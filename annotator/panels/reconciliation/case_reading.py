@@ -15,7 +15,7 @@ from evaluation.selectors import counting_judgments, excluded, main_judgments, s
 
 
 @dataclass(frozen=True)
-class Scope:
+class CaseScope:
     """The rows that cases are read from: a whole study's, or one visit's and all that hang together with it."""
 
     records: Q
@@ -24,12 +24,12 @@ class Scope:
     participants: frozenset[int] | None = None
 
 
-WHOLE_STUDY = Scope(Q(), Q())
+WHOLE_STUDY = CaseScope(Q(), Q())
 
 
-def scope_of(
+def case_scope(
     panel: Panel, *, record: PanelRecord | None = None, submission: Submission | None = None
-) -> Scope:
+) -> CaseScope:
     """One visit, with all others of whoever came in it, by any id that the panel or we have of them.
 
     Whose visit it is, and which of several the work belongs to, can be told from these alone.
@@ -62,10 +62,10 @@ def scope_of(
                 ids.add(external_id)
                 people.add(person)
         ids, people, participants = ids - {""}, people - {""}, participants - {None}
-    return Scope(by_record, by_visit, frozenset(participants))
+    return CaseScope(by_record, by_visit, frozenset(participants))
 
 
-def read_cases(panel: Panel, scope: Scope = WHOLE_STUDY) -> list[Case]:
+def read_cases(panel: Panel, scope: CaseScope = WHOLE_STUDY) -> list[Case]:
     """Every visit of the study that the panel or we know of, the latest first."""
     submissions = list(
         Submission.objects.filter(scope.submissions, participant__study=panel.study_id)
@@ -117,7 +117,7 @@ def _match(panel: Panel, records: Sequence[PanelRecord], submissions: Sequence[S
     return cases + [Case(None, each, each.participant) for each in submissions if each.pk not in taken]
 
 
-def _give_work(panel: Panel, cases: Iterable[Case], scope: Scope) -> None:
+def _give_work(panel: Panel, cases: Iterable[Case], scope: CaseScope) -> None:
     """Each participant's work to the latest of their visits that still stands, or to the latest of all."""
     by_participant: dict[int, list[Case]] = defaultdict(list)
     for case in cases:
@@ -142,7 +142,7 @@ def _claim(case: Case) -> tuple[bool, bool, bool, bool, bool, float]:
     )
 
 
-def _work(panel: Panel, scope: Scope) -> dict[int, Work]:
+def _work(panel: Panel, scope: CaseScope) -> dict[int, Work]:
     theirs = Q() if scope.participants is None else Q(participant__in=scope.participants)
     submitted, attention = Q(state=AssignmentState.SUBMITTED), Q(item__role=Role.ATTENTION)
     rows = (

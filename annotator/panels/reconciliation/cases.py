@@ -40,7 +40,7 @@ class Case:
     # The visit has the submission's id, and came under another person's or another study's: a person decides.
     is_doubtful: bool = False
 
-    def is_of(self, record: PanelRecord | None, submission: Submission | None) -> bool:
+    def matches(self, record: PanelRecord | None, submission: Submission | None) -> bool:
         """True of the case of that record, or else of that visit of ours."""
         return self.record == record if record is not None else self.submission == submission
 

@@ -11,11 +11,11 @@ from django.utils import timezone
 from annotator.models import KnownMismatch, Panel, PanelAct, PanelEvent, PanelRecord, PanelStatus, Submission
 from annotator.panels.money.bonus_evidence import Evidence, evidence_by_act
 from annotator.panels.platforms import get_platform
-from annotator.panels.reconciliation.case_reading import read_cases, scope_of
+from annotator.panels.reconciliation.case_reading import case_scope, read_cases
 from annotator.panels.reconciliation.cases import Case
-from annotator.panels.reconciliation.counts import Line, people_coming, side_by_side
+from annotator.panels.reconciliation.comparison import ComparisonLine, comparison_lines, people_coming
 from annotator.panels.reconciliation.kinds import MISMATCH_KINDS, Facts, Mismatch
-from annotator.panels.reconciliation.sums import Money, money_of
+from annotator.panels.reconciliation.sums import PanelMoney, money_of
 from annotator.panels.services.recruitment_filters import filter_differences
 from annotator.panels.states import State
 from annotator.selectors import people_needed
@@ -30,8 +30,8 @@ class Reconciliation:
 
     panel: Panel
     cases: tuple[Case, ...]
-    lines: tuple[Line, ...]
-    money: Money
+    lines: tuple[ComparisonLine, ...]
+    money: PanelMoney
     mismatches: tuple[Mismatch, ...]
     known: tuple[Mismatch, ...]
     approvable: tuple[Case, ...]
@@ -76,7 +76,7 @@ def reconcile(panel: Panel) -> Reconciliation:
     return Reconciliation(
         panel,
         tuple(cases),
-        side_by_side(panel, cases, needed),
+        comparison_lines(panel, cases, needed),
         money_of(panel, cases),
         still_open,
         known,
@@ -101,8 +101,8 @@ def reconcile_visit(
 
     Reads no more than the visits of whoever came in it, however many there are in the study.
     """
-    cases = read_cases(panel, scope_of(panel, record=record, submission=submission))
-    this = next((case for case in cases if case.is_of(record, submission)), None)
+    cases = read_cases(panel, case_scope(panel, record=record, submission=submission))
+    this = next((case for case in cases if case.matches(record, submission)), None)
     if this is None:
         return None
     still_open, known = (

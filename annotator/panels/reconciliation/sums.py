@@ -36,7 +36,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Money:
+class PanelMoney:
     """The money that the people of a study are owed, in its currency, without the panel's fees and taxes."""
 
     currency: str
@@ -52,7 +52,7 @@ class Money:
         return replace(Sum("In all") + self.wages + self.bonuses, name="In all")
 
 
-def money_of(panel: Panel, cases: Iterable[Case]) -> Money:
+def money_of(panel: Panel, cases: Iterable[Case]) -> PanelMoney:
     """Pay per submission that earned it, and bonuses per act."""
     pay = panel.study.pay
     wages, bonuses, partial = Sum("Pay"), Sum("Bonuses"), 0
@@ -65,7 +65,7 @@ def money_of(panel: Panel, cases: Iterable[Case]) -> Money:
             bonuses += Sum(
                 "", act.amount, act.amount, act.amount if done else ZERO, act.amount if unknown else ZERO
             )
-    return Money(panel.study.currency, pay, wages, bonuses, partial)
+    return PanelMoney(panel.study.currency, pay, wages, bonuses, partial)
 
 
 def _wage(case: Case, pay: Decimal) -> Sum:

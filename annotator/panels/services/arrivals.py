@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.conf import settings as installation
 
 from annotator.models import Participant, PersonalLink
-from annotator.panels.platforms import Leave, Platform, Settings, get_platform, understood
+from annotator.panels.platforms import Departure, Platform, Settings, get_platform, platform_of_params
 from annotator.panels.services.panel_settings import panel_of, settings_for
 from annotator.visit import Visit
 from evaluation.models import Study
@@ -45,7 +45,7 @@ def read_arrival(study: Study, params: Mapping[str, str]) -> Arrival:
     if key := personal.read_visit(params, {}).session_id:
         return Arrival(_named(study, key), personal, {})
     panel = panel_of(study)
-    platform = understood(params) if panel is None else get_platform(panel.platform)
+    platform = platform_of_params(params) if panel is None else get_platform(panel.platform)
     settings = settings_for(study, platform.key)
     return Arrival(platform.read_visit(params, settings), platform, settings)
 
@@ -67,12 +67,12 @@ def refuse_revoked_link(study: Study, visit: Visit) -> None:
         raise LinkRevoked(visit.external_id)
 
 
-def leave_at_door(study: Study, arrival: Arrival, outcome: str) -> Leave:
+def departure_at_entry(study: Study, arrival: Arrival, outcome: str) -> Departure:
     """The way back for somebody who was not taken in."""
     return arrival.platform.leave(outcome, code_for(study, outcome), arrival.visit, arrival.settings)
 
 
-def leave_of(participant: Participant) -> Leave:
+def departure_of(participant: Participant) -> Departure:
     """The way back for a participant whose way has ended, by the visit in which it did."""
     study, ended = participant.study, participant.submissions.filter(outcome=participant.outcome)
     latest = ended.order_by("-entered_at", "-pk").first()

@@ -46,7 +46,7 @@ class NotAnEvent(Exception):
     """Signed, but it can't be read."""
 
 
-class Unapplied(Exception):
+class EventDeferred(Exception):
     """Why an event can't be applied, in words."""
 
 
@@ -107,7 +107,7 @@ def apply_events(panel: Panel | None = None, *, again: bool = False) -> int:
 def _apply_one(event: PanelEvent) -> bool:
     try:
         _apply(event)
-    except Unapplied as why:
+    except EventDeferred as why:
         _note(event, problem=str(why)[:300])
         return False
     except Exception:
@@ -126,7 +126,7 @@ def _note(event: PanelEvent, **fields: Any) -> None:
 def _apply(event: PanelEvent) -> None:
     event.panel = event.panel or _find_panel(event.payload)
     if event.panel is None:
-        raise Unapplied(f"No study here has anything to do with {event.payload['resource_id']}.")
+        raise EventDeferred(f"No study here has anything to do with {event.payload['resource_id']}.")
     if event.kind == STUDY_STATUS:
         _note_study(event.panel, study_status(event.payload.get("status", "")), event.occurred_at)
     elif event.kind == SUBMISSION_STATUS:
@@ -137,7 +137,7 @@ def _seen(event: PanelEvent) -> ReportedState:
     word = event.payload.get("status", "")
     status = submission_status(word)
     if status == PanelStatus.UNKNOWN:
-        raise Unapplied(f"A submission's status {word!r} is not known here.")
+        raise EventDeferred(f"A submission's status {word!r} is not known here.")
     return ReportedState(
         external_id=event.payload["resource_id"],
         participant_id=event.payload.get("participant_id", ""),

@@ -77,7 +77,7 @@ def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, st
     return cleaned
 
 
-def why_codes_are_fixed(study: Study) -> str:
+def fixed_codes_reason(study: Study) -> str:
     """A sentence once the study is drafted on its panel, which then knows the codes; before that nothing."""
     panel = Panel.objects.filter(study=study, drafted_at__isnull=False).first()
     if panel is None:
@@ -95,7 +95,7 @@ def unknown_reason(study: Study, other: Study) -> str:
         return "where no platform is set, only who comes with Prolific's ids is known"
     for panel in (there, here):
         platform = get_platform(panel.platform if panel is not None else "link")
-        if why := platform.why_strangers(panel.settings if panel is not None else {}):
+        if why := platform.unknown_people_reason(panel.settings if panel is not None else {}):
             return why
     if len(set_to) == 1:
         return ""

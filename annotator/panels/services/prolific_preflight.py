@@ -19,7 +19,7 @@ MAX_CODE = 40
 ONE_ATTEMPT = "The qualification can be tried once; Prolific wants two attempts at a comprehension check."
 
 
-class NotReady(Exception):
+class DraftNotReady(Exception):
     """The study can't be drafted, published or changed there now. Carries every sentence that says why."""
 
     def __init__(self, problems: Iterable[str]) -> None:

@@ -21,7 +21,7 @@ from annotator.panels.prolific.answers import PanelSubmission
 from annotator.panels.prolific.client import CENT, SHOWS_WITHIN, Client
 from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.prolific_preflight import NotReady
+from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.recruiting import drafted_id, sync_study
 from annotator.panels.services.submission_records import ENDINGS, ReportedState, note_status
 
@@ -51,14 +51,14 @@ class ReadingResult:
         return f"{news}{bonuses}.{f' {self.left}' if self.left else ''}"
 
 
-def nobody_watches(phase: str, done: int, total: int) -> None:
+def ignore_progress(phase: str, done: int, total: int) -> None:
     pass
 
 
 def sync(
-    panel: Panel, *, everyone: bool = False, watch: Watch = nobody_watches, patience: float | None = None
+    panel: Panel, *, everyone: bool = False, watch: Watch = ignore_progress, patience: float | None = None
 ) -> ReadingResult:
-    """The study, its submissions, and bonuses. Raises NotReady, NotSetUp or PanelError.
+    """The study, its submissions, and bonuses. Raises DraftNotReady, NotSetUp or PanelError.
 
     `everyone`: bonuses of all submissions, and not only where one that was paid from here has not been seen yet.
     """
@@ -70,7 +70,7 @@ def sync(
 
 
 def sync_submissions(
-    panel: Panel, *, watch: Watch = nobody_watches, patience: float | None = None
+    panel: Panel, *, watch: Watch = ignore_progress, patience: float | None = None
 ) -> ReadingResult:
     """Reads all of the study's submissions back, and does what each one's state calls for."""
     study = drafted_id(panel)
@@ -90,14 +90,16 @@ def sync_submissions(
 def read_visit(panel: Panel, external_id: str) -> PanelRecord:
     """One submission with its bonuses, and nothing else of the study; does what its state calls for.
 
-    Raises NotReady, NotSetUp or PanelError; also where the panel has it under another study.
+    Raises DraftNotReady, NotSetUp or PanelError; also where the panel has it under another study.
     """
     study = drafted_id(panel)
     asked = timezone.now()
     with open_client() as client:
         there = client.get_submission(external_id)
     if there.study_id not in ("", study):
-        raise NotReady([f"{external_id} is a submission of another study on Prolific, {there.study_id}."])
+        raise DraftNotReady(
+            [f"{external_id} is a submission of another study on Prolific, {there.study_id}."]
+        )
     record = note_status(panel, _seen(there, asked))
     _note_bonuses(record, there, asked)
     return record
@@ -155,7 +157,7 @@ def read_bonuses(
     panel: Panel,
     *,
     everyone: bool = False,
-    watch: Watch = nobody_watches,
+    watch: Watch = ignore_progress,
     patience: float | None = None,
 ) -> tuple[int, str]:
     """Of how many submissions the bonuses were read, and why not of all, if so. What was read before is kept.

@@ -16,7 +16,7 @@ from annotator.panels.prolific.errors import PanelError
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.prolific_preflight import (
     PLATFORM,
-    NotReady,
+    DraftNotReady,
     codes_of,
 )
 from annotator.panels.services.recruitment_filters import filters_there
@@ -25,9 +25,11 @@ from evaluation.models import Status
 
 
 def publish(panel: Panel) -> Panel:
-    """Participants can take places from now on, and that costs money. Raises NotReady or PanelError."""
+    """Participants can take places from now on, and that costs money. Raises DraftNotReady or PanelError."""
     if panel.study.status != Status.LIVE:
-        raise NotReady([f"The study here is {panel.study.get_status_display()}: nobody would be taken in."])
+        raise DraftNotReady(
+            [f"The study here is {panel.study.get_status_display()}: nobody would be taken in."]
+        )
     return _move(panel, "PUBLISH", (statuses.DRAFT,), (statuses.ACTIVE, statuses.PUBLISHING))
 
 
@@ -39,7 +41,9 @@ def pause(panel: Panel) -> Panel:
 def start(panel: Panel) -> Panel:
     """Goes on after a pause."""
     if panel.study.status != Status.LIVE:
-        raise NotReady([f"The study here is {panel.study.get_status_display()}: nobody would be taken in."])
+        raise DraftNotReady(
+            [f"The study here is {panel.study.get_status_display()}: nobody would be taken in."]
+        )
     return _move(panel, "START", (statuses.PAUSED,), (statuses.ACTIVE,))
 
 
@@ -53,7 +57,7 @@ def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, 
             _check_codes(panel, there)
         if there.status not in (*before, *after):
             state = statuses.STUDY.get(there.status, there.status)
-            raise NotReady([f"The study is {state} on Prolific; it can't be asked to {action}."])
+            raise DraftNotReady([f"The study is {state} on Prolific; it can't be asked to {action}."])
         if there.status in before:
             asked = timezone.now()
             try:
@@ -71,13 +75,13 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
     """So many more participants than the `shown` ones, which is what whoever asks took there to be.
 
     Whether there are more now than before: asking twice adds them once. Prolific never takes places away again. Raises
-    NotReady if it has another number than was shown; then that is noted, and none is added.
+    DraftNotReady if it has another number than was shown; then that is noted, and none is added.
     """
     study = drafted_id(panel)
     if more < 1:
-        raise NotReady([f"{more} places can't be added; Prolific only takes more of them."])
+        raise DraftNotReady([f"{more} places can't be added; Prolific only takes more of them."])
     if shown is None:
-        raise NotReady(["How many places there are is not known here yet; ask the panel first."])
+        raise DraftNotReady(["How many places there are is not known here yet; ask the panel first."])
     wanted = shown + more
     with open_client() as client:
         asked = timezone.now()
@@ -90,7 +94,7 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
             there = client.update_study(study, {"total_available_places": wanted})
     _note_study(panel, there, asked)
     if not as_shown and there.places != wanted:
-        raise NotReady(
+        raise DraftNotReady(
             [
                 f"Prolific has {there.places} places, and not the {shown} that it was known to have. None was added: "
                 "look again first."
@@ -108,9 +112,9 @@ def sync_study(panel: Panel) -> Panel:
 
 
 def drafted_id(panel: Panel) -> str:
-    """The panel's id of the study. Raises NotReady."""
+    """The panel's id of the study. Raises DraftNotReady."""
     if panel.platform != PLATFORM or not panel.external_id:
-        raise NotReady(["The study is not drafted on Prolific yet."])
+        raise DraftNotReady(["The study is not drafted on Prolific yet."])
     return panel.external_id
 
 
@@ -119,7 +123,7 @@ def _check_codes(panel: Panel, there: PanelStudy) -> None:
     codes = codes_of(panel.study).items()
     ours = {code: CODE_TYPES.get(outcome, OTHER)[0] for outcome, code in codes}
     if dict(there.codes) != ours:
-        raise NotReady(
+        raise DraftNotReady(
             ["The completion codes on Prolific are not the study's own; set them right there first."]
         )
 

@@ -23,7 +23,7 @@ from annotator.panels.prolific.recruitment_filters import (
 )
 from annotator.panels.services.connection import NotSetUp, open_client
 from annotator.panels.services.panel_settings import panel_of, set_panel
-from annotator.panels.services.prolific_preflight import PLATFORM, NotReady
+from annotator.panels.services.prolific_preflight import PLATFORM, DraftNotReady
 from annotator.selectors import steps_in_force
 from evaluation.models import Role, Study
 
@@ -53,13 +53,13 @@ def filters_of(panel: Panel | None) -> RecruitmentFilters:
 
 
 def use_preset(study: Study, key: str) -> list[str]:
-    """Has the study recruit and pay as a preset says, before it is drafted. Sentences on what is left to see to.
+    """Set recruitment and pay of a study that is not drafted yet by a preset; return what is left to do, as sentences.
 
-    Who is kept out and the devices stay: no preset says anything of them. Raises NotReady, or PanelFixed once it is
+    Exclusions and devices stay: no preset says anything of them. Raises DraftNotReady, or PanelFixed once the study is
     drafted; then nothing is changed.
     """
     if key not in PRESETS:
-        raise NotReady([f"There is no preset {key!r}; there are {', '.join(PRESETS)}."])
+        raise DraftNotReady([f"There is no preset {key!r}; there are {', '.join(PRESETS)}."])
     preset = PRESETS[key]
     with transaction.atomic():
         panel = panel_of(study)
@@ -101,7 +101,7 @@ def _left_to_do(study: Study, preset: Preset) -> list[str]:
 def set_filters(study: Study, given: Mapping[str, Any]) -> list[str]:
     """Sets whom the study takes, by what Prolific lists now; a draft that nobody sees yet is changed there as well.
 
-    Sentences on what could not be checked. Raises FiltersInvalid with what is wrong by field, NotReady once it is
+    Sentences on what could not be checked. Raises FiltersInvalid with what is wrong by field, DraftNotReady once it is
     published, and of a draft PanelError or NotSetUp; then nothing is changed.
     """
     whom = read_filters(given)
@@ -125,15 +125,15 @@ def set_filters(study: Study, given: Mapping[str, Any]) -> list[str]:
 
 def _keep(panel: Panel, **fields: Any) -> None:
     if not Panel.objects.filter(pk=panel.pk, drafted_at=panel.drafted_at).update(**fields):
-        raise NotReady(["Somebody drafted the study meanwhile; look again first."])
+        raise DraftNotReady(["Somebody drafted the study meanwhile; look again first."])
     panel.refresh_from_db()
 
 
 def _check_open(panel: Panel) -> None:
     if panel.platform != PLATFORM:
-        raise NotReady(["The study is not set to Prolific."])
+        raise DraftNotReady(["The study is not set to Prolific."])
     if panel.drafted_at is not None and panel.status != statuses.DRAFT:
-        raise NotReady(["The study is published on Prolific: whom it takes stays as it is there."])
+        raise DraftNotReady(["The study is published on Prolific: whom it takes stays as it is there."])
 
 
 def _kept_out_problems(study: Study, whom: RecruitmentFilters) -> list[str]:

@@ -24,7 +24,7 @@ from annotator.panels.services.connection import open_client
 from annotator.panels.services.panel_settings import panel_of, set_panel
 from annotator.panels.services.prolific_preflight import (
     PLATFORM,
-    NotReady,
+    DraftNotReady,
     codes_of,
     draft_problems,
 )
@@ -56,13 +56,13 @@ CODE_TYPES: Mapping[str, tuple[str, str]] = {
 
 
 def draft_on_panel(study: Study) -> Panel:
-    """Drafts the study on Prolific; nobody sees it there yet. From now on its codes are fixed.
+    """Draft the study on Prolific, where nobody sees it yet. From now on its codes are fixed.
 
-    Raises NotReady, NotSetUp or PanelError. Done again after a failure, it takes up the draft that the failure may have
-    left there.
+    Raises DraftNotReady, NotSetUp or PanelError. Repeated after a failure, it takes up the draft that the failure may
+    have left there.
     """
     if problems := draft_problems(study):
-        raise NotReady(problems)
+        raise DraftNotReady(problems)
     panel = panel_of(study) or set_panel(study, PLATFORM, {}, Panel.Returned.KEEP)
     claimed = _claim_drafting(panel)
     try:
@@ -86,7 +86,7 @@ def _claim_drafting(panel: Panel) -> datetime:
     if not taken:
         minutes = DRAFTING_FOR // timedelta(minutes=1)
         said = f"at this moment, or began less than {minutes} minutes ago and did not get to the end"
-        raise NotReady([f"Somebody is drafting the study on Prolific {said}."])
+        raise DraftNotReady([f"Somebody is drafting the study on Prolific {said}."])
     return now
 
 
@@ -101,7 +101,7 @@ def _ask_for_people(panel: Panel, client: Client) -> FilterRequest:
     try:
         return request_filters(panel, whom, client.list_filters() if whom.sentences() else ())
     except FilterUnknown as unknown:
-        raise NotReady([str(unknown)]) from None
+        raise DraftNotReady([str(unknown)]) from None
 
 
 def _study_fields(panel: Panel, asked: FilterRequest) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _create_or_adopt(client: Client, fields: Mapping[str, Any]) -> PanelStudy:
     begun = [each for each in same if each.status != statuses.DRAFT]
     if begun:
         state = statuses.STUDY.get(begun[0].status, begun[0].status)
-        raise NotReady([f"Prolific has a study {name!r} already, which is {state}: {begun[0].id}."])
+        raise DraftNotReady([f"Prolific has a study {name!r} already, which is {state}: {begun[0].id}."])
     return client.update_study(same[0].id, fields) if same else client.create_study(fields)
 
 
@@ -166,10 +166,10 @@ def _keep_draft(
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=panel.study_id)
         if codes_of(study) != codes:
-            raise NotReady(["The study's codes were changed while it was drafted; draft it again."])
+            raise DraftNotReady(["The study's codes were changed while it was drafted; draft it again."])
         # Locked, so that whom it takes is not changed any more until the draft made from it is kept.
         if Panel.objects.select_for_update(no_key=True).get(pk=panel.pk).whom != panel.whom:
-            raise NotReady(["Whom the study takes was changed while it was drafted; draft it again."])
+            raise DraftNotReady(["Whom the study takes was changed while it was drafted; draft it again."])
         kept = _claim(panel, claimed).update(
             external_id=there.id,
             drafted_at=now,
@@ -181,4 +181,4 @@ def _keep_draft(
             synced_at=now,
         )
         if not kept:
-            raise NotReady(["It took too long, and somebody else began to draft the study meanwhile."])
+            raise DraftNotReady(["It took too long, and somebody else began to draft the study meanwhile."])

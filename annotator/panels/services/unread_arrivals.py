@@ -45,10 +45,10 @@ def unread_cautions(study: Study) -> Iterator[Advice]:
             if panel is None
             else f"the study is set to {get_platform(panel.platform).label}"
         )
-        understood = panel is None and sender.key == "prolific"
+        platform_of_params = panel is None and sender.key == "prolific"
         said = (
             f"{came} came with {sender.label}'s parameters ({', '.join(names)}), the last on "
-            f"{row['last']:%Y-%m-%d}, but {where}. {UNDERSTOOD if understood else NOT_READ}"
+            f"{row['last']:%Y-%m-%d}, but {where}. {UNDERSTOOD if platform_of_params else NOT_READ}"
         )
         if panel is not None and panel.drafted_at is not None:
             # Where it recruits can't be changed any more (`set_panel`).

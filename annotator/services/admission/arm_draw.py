@@ -23,7 +23,7 @@ def draw_arm(study: Study, now: datetime) -> int | None:
         return None
     if len(arms) == 1:
         return arms[0]
-    drawn = in_drawn_order(arm_places(study, now), RANDOM)
+    drawn = arms_in_drawn_order(arm_places(study, now), RANDOM)
     # Nobody is turned away for a count: if it were wrong, this finds what there is.
     there = drawn[:1] or arms_with_places(study, now)
     return RANDOM.choice(there) if there else None
@@ -36,11 +36,11 @@ def arms_for(participant: Participant, now: datetime) -> list[int]:
     arms = list(Arm.objects.filter(study=participant.study_id).values_list("pk", flat=True))
     if len(arms) == 1:
         return arms
-    drawn = in_drawn_order(arm_places(participant.study, now), RANDOM)
+    drawn = arms_in_drawn_order(arm_places(participant.study, now), RANDOM)
     return [*drawn, *(arm for arm in arms if arm not in drawn)]
 
 
-def in_drawn_order(places: Iterable[ArmPlaces], rng: Random) -> list[int]:
+def arms_in_drawn_order(places: Iterable[ArmPlaces], rng: Random) -> list[int]:
     """The arms that have something, drawn one after the other by their open slots less those promised; where all are
     promised, by their open slots: whoever was promised some may have left."""
     left = [each for each in places if each.available > 0]

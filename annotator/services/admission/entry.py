@@ -18,7 +18,7 @@ from annotator.selectors import (
 )
 from annotator.services.admission.arm_draw import draw_arm
 from annotator.services.admission.entry_rules import is_admitted
-from annotator.services.admission.resumption import pick_up, reopen
+from annotator.services.admission.resumption import reopen, resume
 from annotator.services.work.progress import advance, first_step
 from annotator.visit import Visit
 from evaluation.canonical import canonical_hash
@@ -83,7 +83,7 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
         if resumes:
             # A personal link is one visit, however often it was given back.
             participant.submissions.filter(external_id=visit.session_id).update(outcome="", ended_at=None)
-            pick_up(participant)
+            resume(participant)
         return participant
 
 

@@ -13,21 +13,23 @@ from evaluation.hooks import Advice
 from evaluation.models import Exclusion, Study
 from evaluation.permissions import studies_for
 
-Took = EntryRule.Took
+Participation = EntryRule.Participation
 # What a list does with who is not known, by its kind.
 STRANGERS = {
     EntryRule.Kind.NOT: "Whoever is not known is let in all the same.",
     EntryRule.Kind.ONLY: "Whoever is not known is not let in.",
 }
 # How each way of having taken part is told of somebody who did.
-HOW: dict[str, Callable[[Participant], bool]] = {
-    Took.ANY: lambda person: True,
-    Took.PASSED: has_qualified,
-    Took.FAILED: lambda person: (
+PARTICIPATION_TESTS: dict[str, Callable[[Participant], bool]] = {
+    Participation.ANY: lambda person: True,
+    Participation.PASSED: has_qualified,
+    Participation.FAILED: lambda person: (
         person.outcome in (ParticipantOutcome.FAILED_QUALIFICATION, ParticipantOutcome.FAILED_ATTENTION)
     ),
-    Took.COMPLETED: lambda person: person.outcome == ParticipantOutcome.COMPLETED,
-    Took.EXCLUDED: lambda person: Exclusion.objects.filter(rater=person.rater_id, undone_at=None).exists(),
+    Participation.COMPLETED: lambda person: person.outcome == ParticipantOutcome.COMPLETED,
+    Participation.EXCLUDED: lambda person: Exclusion.objects.filter(
+        rater=person.rater_id, undone_at=None
+    ).exists(),
 }
 
 
@@ -44,14 +46,18 @@ def is_admitted(study: Study, visit: Visit) -> bool:
         study__in=[rule.other_id for rule in rules], platform=visit.platform, external_id=visit.external_id
     ).exclude(external_id="")
     been = {person.study_id: person for person in known.select_related("revision")}
-    met = {rule.pk for rule in rules if rule.other_id in been and HOW[rule.took](been[rule.other_id])}
+    met = {
+        rule.pk
+        for rule in rules
+        if rule.other_id in been and PARTICIPATION_TESTS[rule.took](been[rule.other_id])
+    }
     barred = {rule.pk for rule in rules if rule.kind == EntryRule.Kind.NOT}
     invited = {rule.pk for rule in rules if rule.kind == EntryRule.Kind.ONLY}
     return not met & barred and (not invited or bool(met & invited))
 
 
 def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mapping[Study, str]) -> None:
-    """Replaces the study's lists, each of studies with how people took part in them (`EntryRule.Took`).
+    """Replaces the study's lists, each of studies with how people took part in them (`EntryRule.Participation`).
 
     It binds who comes from now on; who is in stays in.
     """
@@ -72,7 +78,7 @@ def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mappi
 
 def contradicts(barred: str, invited: str) -> bool:
     """True of two rules that together let nobody in."""
-    return bool(barred and invited) and barred in (Took.ANY, invited)
+    return bool(barred and invited) and barred in (Participation.ANY, invited)
 
 
 def unknown_reason(study: Study, other: Study) -> str:
@@ -93,22 +99,22 @@ def rule_warnings(study: Study, may_name: Iterable[int] | None = None) -> list[s
         name = str(rule.other) if known is None or rule.other_id in known else "another study"
         for why in _reasons(study, rule):
             found.setdefault((rule.kind, rule.took, why), []).append(name)
-    return [f"{in_words(kind, took, names)}: {why}" for (kind, took, why), names in found.items()]
+    return [f"{rule_phrase(kind, took, names)}: {why}" for (kind, took, why), names in found.items()]
 
 
 def _reasons(study: Study, rule: EntryRule) -> Iterator[str]:
     if why := unknown_reason(study, rule.other):
         yield f"{why}. {STRANGERS[EntryRule.Kind(rule.kind)]}"
     qualifies = bool(steps_in_force(rule.other).get("qualification"))
-    if rule.took == Took.PASSED and not qualifies:
+    if rule.took == Participation.PASSED and not qualifies:
         yield "it has no qualification, so nobody has passed it."
-    if rule.kind == EntryRule.Kind.ONLY and rule.took == Took.ANY and qualifies:
+    if rule.kind == EntryRule.Kind.ONLY and rule.took == Participation.ANY and qualifies:
         yield "that lets in who failed its qualification, too. “Passed the qualification” does not."
 
 
-def in_words(kind: str, took: str, names: Iterable[str]) -> str:
+def rule_phrase(kind: str, took: str, names: Iterable[str]) -> str:
     """A rule as a phrase, beginning with a capital."""
-    return f"{kind.capitalize()} who {Took(took).label} {', '.join(names)}"
+    return f"{kind.capitalize()} who {Participation(took).label} {', '.join(names)}"
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:

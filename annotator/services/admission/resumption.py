@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from annotator.models import Assignment, AssignmentState, Participant, Step
-from annotator.services.slots.returns import take_again
+from annotator.services.slots.returns import reserve_again
 from annotator.services.work.progress import advance, counts, first_step
 from annotator.services.work.submit import lock_participant
 from evaluation.models import Role
@@ -27,7 +27,7 @@ def reopen(participant: Participant) -> Participant:
     return locked
 
 
-def pick_up(participant: Participant) -> None:
+def resume(participant: Participant) -> None:
     """Puts before them what they had when they left, if its place is still free, or what comes next."""
     if not _take_again(participant):
         judged, checked = counts(participant)
@@ -44,4 +44,4 @@ def _take_again(participant: Participant) -> bool:
     last = _last_met(participant)
     if last is None or last.state != AssignmentState.RETURNED:
         return False
-    return take_again(participant, last, timezone.now())
+    return reserve_again(participant, last, timezone.now())

@@ -9,7 +9,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Val
 from django.db.models.functions import Coalesce, Greatest
 
 from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState
-from annotator.selectors import OPEN, lapsed, once_field, seen_keys
+from annotator.selectors import OPEN, lapsed_slots, once_field, seen_keys
 from annotator.services.admission.arm_draw import arms_for
 from annotator.services.slots import fronts, in_play
 from evaluation.database.compiled_queries import CompiledInsert, CompiledSelect, CompiledUpdate, field_of
@@ -18,7 +18,7 @@ from evaluation.models import Arm, Study
 
 def _with_lease_over(once: str, study: int, arm: int, participant: int, now: datetime) -> QuerySet[Slot]:
     begin = ArmFront.objects.filter(arm=arm).values("leases_from")
-    return _untouched(once, study, arm, participant).filter(lapsed(now), leased_until__gte=begin)
+    return _untouched(once, study, arm, participant).filter(lapsed_slots(now), leased_until__gte=begin)
 
 
 def _untouched(once: str, study: int, arm: int, participant: int) -> QuerySet[Slot]:
@@ -148,7 +148,7 @@ def _first_anywhere(slots: Any, now: datetime) -> Any:
     if slot is not None:
         fronts.move_back(Slot.objects.filter(pk=slot.pk))
         return slot
-    return slots.filter(lapsed(now)).annotate(standing=STANDING).order_by("leased_until").first()
+    return slots.filter(lapsed_slots(now)).annotate(standing=STANDING).order_by("leased_until").first()
 
 
 def lease_end(participant: Participant, now: datetime) -> datetime:

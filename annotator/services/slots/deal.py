@@ -121,8 +121,8 @@ def retire(slots: QuerySet[Slot]) -> int:
     about to wait for the study. Taking over looks whether the place is wanted still.
     """
     now, closed = timezone.now(), 0
-    lapsed = slots.filter(state=SlotState.RESERVED, leased_until__lt=now)
-    for slot in lapsed.select_for_update(skip_locked=True, no_key=True):
+    lapsed_slots = slots.filter(state=SlotState.RESERVED, leased_until__lt=now)
+    for slot in lapsed_slots.select_for_update(skip_locked=True, no_key=True):
         assert slot.holder_id is not None
         expire(slot.holder_id, now)
         slot.state, slot.holder, slot.leased_until = SlotState.RETIRED, None, None

@@ -52,6 +52,6 @@ def _dealt(slots: QuerySet[Slot]) -> dict[int, list[ItemSlot]]:
     rows = slots.values_list("item", "pk", "arm", "k", "order", "state", "leased_until", "item__start_order")
     for item, pk, arm, k, order, state, leased_until, start in rows.iterator():
         assert start is not None
-        lapsed = leased_until is not None and leased_until < now
-        by_item[item].append(ItemSlot(pk, arm, k, order, state, lapsed, start))
+        lapsed_slots = leased_until is not None and leased_until < now
+        by_item[item].append(ItemSlot(pk, arm, k, order, state, lapsed_slots, start))
     return by_item

@@ -10,14 +10,14 @@ from annotator.services.slots.in_play import bring_back
 from evaluation.models import Status
 
 
-def set_aside(assignment: Assignment, now: datetime) -> None:
+def return_item(assignment: Assignment, now: datetime) -> None:
     """Frees the place, and keeps what was filled in."""
     release_slot(assignment)
     assignment.state, assignment.ended_at = AssignmentState.RETURNED, max(now, assignment.reserved_at)
     assignment.save(update_fields=["state", "ended_at"])
 
 
-def take_again(participant: Participant, assignment: Assignment, now: datetime) -> bool:
+def reserve_again(participant: Participant, assignment: Assignment, now: datetime) -> bool:
     """Reserve it for them again, if its place is still free, or another of the same item; true if so.
 
     The time between is no time at work. The caller has locked the participant, who has nothing before them.
@@ -51,10 +51,10 @@ def _take_place(participant: Participant, assignment: Assignment, now: datetime)
     return True
 
 
-def put_back(participant: Participant, now: datetime, *, judged: int) -> bool:
+def restore_returned(participant: Participant, now: datetime, *, judged: int) -> bool:
     """Reserve the item again that they had before taking back a skip; true if it could be."""
     given_back = Assignment.objects.filter(participant=participant, state=AssignmentState.RETURNED)
     last = given_back.select_related("item", "slot").order_by("-ended_at").first()
     if last is None or (last.slot_id is not None and judged >= participant.quota):
         return False
-    return take_again(participant, last, now)
+    return reserve_again(participant, last, now)

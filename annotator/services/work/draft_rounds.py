@@ -74,7 +74,7 @@ def find_reviser(item: Item) -> tuple[hooks.Reviser, str] | None:
     return None
 
 
-def ask(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> DraftRound:
+def request_round(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> DraftRound:
     """A waiting round for the entries as a form's data has them now; Refused or NotYours otherwise.
 
     Whoever calls queues it.
@@ -95,7 +95,7 @@ def ask(token: str, assignment_id: uuid.UUID, instruction: str, data: Data) -> D
         if len(instruction) > MAX_INSTRUCTION:
             raise _refused("too_long")
         rounds = DraftRound.objects.filter(assignment=assignment)
-        give_up(rounds)
+        abandon_rounds(rounds)
         asked = list(rounds)
         if any(each.state == DraftRound.State.WAITING for each in asked):
             raise _refused("waiting")
@@ -174,14 +174,14 @@ def is_lost(each: DraftRound, now: datetime) -> bool:
     return each.state == DraftRound.State.WAITING and each.asked_at < now - timedelta(seconds=LOST_SECONDS)
 
 
-def give_up(rounds: QuerySet[DraftRound]) -> None:
+def abandon_rounds(rounds: QuerySet[DraftRound]) -> None:
     """Ends those of the rounds whose worker was lost."""
     now = timezone.now()
     lost = Q(state=DraftRound.State.WAITING, asked_at__lt=now - timedelta(seconds=LOST_SECONDS))
     rounds.filter(lost).update(state=DraftRound.State.FAILED, problem=LOST, answered_at=now)
 
 
-def give_up_round(round_id: int) -> None:
+def abandon_round(round_id: int) -> None:
     """Ends a round that no worker could be told of."""
     waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
     _end(waiting, state=DraftRound.State.FAILED, problem=UNREACHED)

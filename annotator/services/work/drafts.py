@@ -27,10 +27,10 @@ def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> d
             extend_lease(assignment, now) if assignment.slot_id else lease_end(assignment.participant, now)
         )
         mine = Assignment.objects.filter(pk=assignment.pk, state=AssignmentState.RESERVED)
-        return until if mine.update(draft=merged(assignment, draft)) else None
+        return until if mine.update(draft=merge_draft(assignment, draft)) else None
 
 
-def keep_refused(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> bool:
+def store_refused_form(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> bool:
     """Keeps a form that was refused as the draft, also of an item that may only be submitted late by now.
 
     Returns True if the item is still before the participant. Raises NotYours.
@@ -40,11 +40,11 @@ def keep_refused(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) ->
     with transaction.atomic():
         assignment = lock_assignment(token, assignment_id)
         mine = Assignment.objects.filter(pk=assignment.pk, state__in=UNFINISHED)
-        mine.update(draft=merged(assignment, draft))
+        mine.update(draft=merge_draft(assignment, draft))
     return False
 
 
-def merged(assignment: Assignment, draft: dict[str, Any]) -> dict[str, Any]:
+def merge_draft(assignment: Assignment, draft: dict[str, Any]) -> dict[str, Any]:
     participant = assignment.participant
     questions = participant.study.protocol_object.questions(
         participant.revision.spec, assignment.item.stimulus or {}

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotator.models import Assignment, Participant, ParticipantOutcome, Step
 from annotator.services.slots.replacements import replace_excluded
-from annotator.services.slots.returns import set_aside
+from annotator.services.slots.returns import return_item
 from annotator.services.work.progress import finish
 from annotator.services.work.submit import UNFINISHED, lock_participant
 from evaluation.services import AlreadyExcluded, exclude
@@ -26,7 +26,7 @@ def leave_comments(token: str, comments: str) -> None:
         finish(participant, ParticipantOutcome.COMPLETED)
 
 
-def keep_unsent_comments(token: str, comments: str) -> None:
+def store_unsent_comments(token: str, comments: str) -> None:
     """Keeps comments that were refused, to be shown and shortened, where this is the time for comments."""
     with transaction.atomic():
         participant = lock_participant(token)
@@ -58,4 +58,4 @@ def give_back(participant: Participant) -> None:
     """Frees the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
     unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
     for assignment in unfinished.select_related("slot", "participant__study"):
-        set_aside(assignment, timezone.now())
+        return_item(assignment, timezone.now())

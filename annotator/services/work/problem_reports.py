@@ -34,7 +34,7 @@ def _is_at_hand(assignment: Assignment) -> bool:
     """True for the item before the participant, and for the one that they submitted last."""
     if assignment.state in UNFINISHED:
         return True
-    submitted = Assignment.objects.filter(
+    count_submitted = Assignment.objects.filter(
         participant=assignment.participant_id, state=AssignmentState.SUBMITTED
     )
-    return submitted.order_by("-ended_at").values_list("pk", flat=True).first() == assignment.pk
+    return count_submitted.order_by("-ended_at").values_list("pk", flat=True).first() == assignment.pk

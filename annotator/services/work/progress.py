@@ -22,7 +22,7 @@ def has_step(spec: dict[str, Any], step: Step) -> bool:
     return step in (Step.ITEMS, Step.DONE) or bool(spec["steps"].get(step.value))
 
 
-def following(spec: dict[str, Any], step: str) -> Step:
+def next_step(spec: dict[str, Any], step: str) -> Step:
     """The next step that the study has."""
     place = ORDER.index(Step(step)) + 1
     return next(each for each in ORDER[place:] if has_step(spec, each))
@@ -43,7 +43,7 @@ def advance(participant: Participant, now: datetime, *, judged: int, checked: in
             return
         if participant.step == Step.DONE:
             return
-        enter_step(participant, following(participant.revision.spec, participant.step))
+        enter_step(participant, next_step(participant.revision.spec, participant.step))
 
 
 def enter_step(participant: Participant, step: Step) -> None:

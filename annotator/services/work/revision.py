@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotator.models import Assignment, AssignmentState, Participant, Step
 from annotator.services.work.draft_rounds import origins_of, rounds_of
-from annotator.services.work.drafts import merged
+from annotator.services.work.drafts import merge_draft
 from annotator.services.work.submit import NotYours, get_assignment, lock_participant
 from evaluation.models import GoingBack, Role
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind
@@ -20,7 +20,7 @@ class CannotRevise(Exception):
     """The study does not allow it, or not any more."""
 
 
-def revisable(participant: Participant) -> list[Assignment]:
+def revisable_assignments(participant: Participant) -> list[Assignment]:
     """The assignments that the participant may revise, the latest first."""
     allowed = participant.study.going_back
     if (
@@ -58,13 +58,13 @@ def revise_answers(token: str, assignment_id: uuid.UUID, data: Mapping[str, Any]
         assignment.save(update_fields=["passed", "draft"])
 
 
-def keep_unsent(token: str, assignment_id: uuid.UUID, fields: dict[str, str]) -> None:
+def store_unsent_answers(token: str, assignment_id: uuid.UUID, fields: dict[str, str]) -> None:
     """Keeps what was filled in of an item that had been finished, so that it can be shown."""
     assignment = get_assignment(token, assignment_id)
-    Assignment.objects.filter(pk=assignment.pk).update(draft=merged(assignment, fields))
+    Assignment.objects.filter(pk=assignment.pk).update(draft=merge_draft(assignment, fields))
 
 
-def keep_revision(token: str, assignment_id: uuid.UUID, fields: dict[str, str], of: str = "") -> bool:
+def store_revision_draft(token: str, assignment_id: uuid.UUID, fields: dict[str, str], of: str = "") -> bool:
     """Keeps what was filled in so far while answers are revised; False where they can't be, or not any more.
 
     What was recorded stays as it is until the revision is submitted. `of` is what `revision_of` was for the page: what
@@ -74,7 +74,7 @@ def keep_revision(token: str, assignment_id: uuid.UUID, fields: dict[str, str], 
         assignment = _to_revise(lock_participant(token), assignment_id)
         if assignment is None or (of and of != revision_of(assignment)):
             return False
-        assignment.draft = merged(assignment, fields)
+        assignment.draft = merge_draft(assignment, fields)
         assignment.save(update_fields=["draft"])
     return True
 
@@ -85,7 +85,7 @@ def revision_of(assignment: Assignment) -> str:
     return str(judgment.trace.get("revised", 0)) if judgment is not None else ""
 
 
-def drop_revision(token: str, assignment_id: uuid.UUID) -> bool:
+def reset_revision_draft(token: str, assignment_id: uuid.UUID) -> bool:
     """Begins a revision anew, from the answers that are recorded; False where they can't be revised any more."""
     with transaction.atomic():
         assignment = _to_revise(lock_participant(token), assignment_id)
@@ -98,13 +98,13 @@ def drop_revision(token: str, assignment_id: uuid.UUID) -> bool:
 
 def _to_revise(participant: Participant, assignment_id: uuid.UUID) -> Assignment | None:
     """The assignment, if its answers may be revised. Raises NotYours."""
-    assignment = next((each for each in revisable(participant) if each.pk == assignment_id), None)
+    assignment = next((each for each in revisable_assignments(participant) if each.pk == assignment_id), None)
     if assignment is None and not participant.assignments.filter(pk=assignment_id).exists():
         raise NotYours
     return assignment
 
 
-def is_news(assignment: Assignment, data: Mapping[str, Any]) -> bool:
+def has_new_answers(assignment: Assignment, data: Mapping[str, Any]) -> bool:
     """True of a form that came too late and says something else than what was recorded."""
     if not any(_texts(data)):
         return False
@@ -115,7 +115,7 @@ def is_news(assignment: Assignment, data: Mapping[str, Any]) -> bool:
         )
     except AnswersInvalid:
         return True
-    return set(answers) != set(recorded(assignment))
+    return set(answers) != set(answers_on_record(assignment))
 
 
 def _texts(data: Mapping[str, Any]) -> list[str]:
@@ -125,7 +125,7 @@ def _texts(data: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def recorded(assignment: Assignment) -> list[AnswerValue]:
+def answers_on_record(assignment: Assignment) -> list[AnswerValue]:
     if assignment.judgment is None:
         return []
     return recorded_answers(assignment.judgment)

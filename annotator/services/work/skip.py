@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState, Participant, Step
 from annotator.selectors import last_skipped
 from annotator.services.slots.claim import release_slot
-from annotator.services.slots.returns import put_back, set_aside, take_again
+from annotator.services.slots.returns import reserve_again, restore_returned, return_item
 from annotator.services.work.progress import advance, enter_step
 from annotator.services.work.submit import (
     UNFINISHED,
@@ -27,7 +27,7 @@ class CannotSkip(Exception):
     """This item can't be skipped."""
 
 
-class CannotTakeBack(Exception):
+class CannotUndoSkip(Exception):
     """The skip stands: an item was submitted since, the visit is over, or others have taken the item's places."""
 
 
@@ -62,7 +62,7 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
             )
             _end(assignment, now)
             _flag_if_often_skipped(assignment)
-            if was_skipped and put_back(participant, now, judged=assignment.judged):
+            if was_skipped and restore_returned(participant, now, judged=assignment.judged):
                 return
             advance(participant, now, judged=assignment.judged, checked=assignment.checked)
     except AlreadyDone:
@@ -108,12 +108,12 @@ def _flag_if_often_skipped(assignment: Assignment) -> None:
         ItemFlag.objects.create(item_id=assignment.item_id, reason="skipped", note=f"skipped {skipped} times")
 
 
-def take_skip_back(token: str, assignment_id: uuid.UUID) -> None:
+def undo_skip(token: str, assignment_id: uuid.UUID) -> None:
     """Puts the skipped item before the participant again, with what they had filled in.
 
     What they have before them meanwhile is kept for them: they get it again after this one, if it is still free. The
     judgment goes on saying that the item was skipped until it is submitted. A second time changes nothing. Raises
-    CannotTakeBack (then nothing has changed) or NotYours.
+    CannotUndoSkip (then nothing has changed) or NotYours.
     """
     now = timezone.now()
     with transaction.atomic():
@@ -124,12 +124,12 @@ def take_skip_back(token: str, assignment_id: uuid.UUID) -> None:
             return
         skipped = last_skipped(participant)
         if skipped is None or skipped.pk != assignment_id:
-            raise CannotTakeBack
+            raise CannotUndoSkip
         for current in Assignment.objects.select_related("participant__study").filter(
             participant=participant, state=AssignmentState.RESERVED
         ):
-            set_aside(current, now)
-        if not take_again(participant, skipped, now):
-            raise CannotTakeBack
+            return_item(current, now)
+        if not reserve_again(participant, skipped, now):
+            raise CannotUndoSkip
         if participant.step != Step.ITEMS:
             enter_step(participant, Step.ITEMS)

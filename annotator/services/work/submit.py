@@ -21,16 +21,16 @@ from annotator.models import (
     SlotState,
     Step,
 )
-from annotator.selectors import PERSON, columns_of, rounds_as_trace, submitted
+from annotator.selectors import PERSON, columns_of, count_submitted, rounds_as_trace
 from annotator.services.slots.in_play import note_filled
-from annotator.services.slots.returns import put_back
+from annotator.services.slots.returns import restore_returned
 from annotator.services.work.progress import (
     advance,
     counts,
     enter_step,
     failed_checks,
     finish,
-    following,
+    next_step,
 )
 from evaluation.database.compiled_queries import CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Role
@@ -95,7 +95,7 @@ def submit(
             answers = answers_traced_back(answers, known) if known else answers
             was_skipped = assignment.judgment_id is not None
             _record(assignment, answers, now, visible_ms, moves | rounds)
-            _go_on(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
+            _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
             return cast(Assignment, assignment)
     except AlreadyDone:
         finished = get_assignment(token, assignment_id)
@@ -142,7 +142,8 @@ def _locked(token: str, assignment: uuid.UUID) -> Any:
         Assignment.objects.select_related("item", "participant__study", "participant__revision")
         .only(*SUBMIT_COLUMNS)
         .annotate(
-            judged=submitted("participant", Role.MAIN), checked=submitted("participant", Role.ATTENTION)
+            judged=count_submitted("participant", Role.MAIN),
+            checked=count_submitted("participant", Role.ATTENTION),
         )
         .select_for_update(of=("participant",), no_key=True)
         .filter(pk=assignment, participant__token=token)
@@ -270,7 +271,7 @@ END = CompiledUpdate(
 )
 
 
-def _go_on(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
+def _advance(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
     """Gives the participant the next thing after a submit; not in training, where they read the feedback first."""
     participant, role = assignment.participant, assignment.item.role
     if role == Role.TRAINING or participant.step == Step.DONE:
@@ -281,7 +282,7 @@ def _go_on(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool)
     if was_late and has_assignment(participant):
         return
     judged = assignment.judged + (role == Role.MAIN)
-    if was_skipped and put_back(participant, now, judged=judged):
+    if was_skipped and restore_returned(participant, now, judged=judged):
         return
     advance(participant, now, judged=judged, checked=assignment.checked + (role == Role.ATTENTION))
 
@@ -309,7 +310,7 @@ def _fails(participant: Participant) -> bool:
     return allowed is not None and failed_checks(participant) > allowed
 
 
-def go_on(token: str) -> None:
+def advance_participant(token: str) -> None:
     """From the instructions or a training's feedback to what follows, or another look for a free place."""
     now = timezone.now()
     with transaction.atomic():
@@ -317,7 +318,7 @@ def go_on(token: str) -> None:
         if has_assignment(participant):
             return
         if participant.step == Step.INSTRUCTIONS:
-            enter_step(participant, following(participant.revision.spec, participant.step))
+            enter_step(participant, next_step(participant.revision.spec, participant.step))
         judged, checked = counts(participant)
         advance(participant, now, judged=judged, checked=checked)
 

@@ -15,7 +15,7 @@ from django.urls import get_script_prefix, reverse
 from django.views.decorators.csrf import csrf_exempt
 
 from annotator.models import Participant
-from annotator.panels.platforms import Leave
+from annotator.panels.platforms import Departure
 from annotator.panels.platforms.addresses import origin_of
 from annotator.panels.services.arrivals import frame_origins
 from annotator.services.work.submit import NotYours
@@ -82,7 +82,7 @@ def render(template: str, context: dict[str, Any], *, status: int = 200) -> Http
 
 
 def render_for(
-    study: Study, template: str, context: dict[str, Any], *, status: int = 200, leave: Leave | None = None
+    study: Study, template: str, context: dict[str, Any], *, status: int = 200, leave: Departure | None = None
 ) -> HttpResponse:
     """A page about a study, which its platform's sites may frame; one that ends the way may post its form there."""
     frames = frame_origins(study)

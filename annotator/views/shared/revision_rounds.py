@@ -29,7 +29,7 @@ def drafting_of(participant: Participant, assignment: Assignment, instruction: s
     return _drafting(participant, assignment, asked, instruction, found[1] if found else "")
 
 
-def asked_before(participant: Participant, assignment: Assignment) -> Drafting | None:
+def earlier_rounds(participant: Participant, assignment: Assignment) -> Drafting | None:
     """The model's revisions while the entries were worked on; once they are submitted it is asked no more."""
     if not _has_entries(participant):
         return None

@@ -11,15 +11,15 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import Assignment, Participant, ParticipantOutcome, Step
-from annotator.panels.platforms import Leave, Platform, get_platform
-from annotator.panels.services.arrivals import leave_of
-from annotator.selectors import last_skipped, last_submitted, next_release, with_checks
+from annotator.panels.platforms import Departure, Platform, get_platform
+from annotator.panels.services.arrivals import departure_of
+from annotator.selectors import count_with_checks, last_skipped, last_submitted, next_release
 from annotator.services.slots.claim import lease_end
 from annotator.services.work.leave import MAX_COMMENTS
-from annotator.services.work.revision import recorded, revision_of
+from annotator.services.work.revision import answers_on_record, revision_of
 from annotator.services.work.skip import may_be_skipped, skips_allowed, skips_left
 from annotator.views.shared.access import address_of, render_for
-from annotator.views.shared.revision_rounds import asked_before, drafting_of
+from annotator.views.shared.revision_rounds import drafting_of, earlier_rounds
 from annotator.views.shared.texts import (
     LINK_STOPPED,
     LINK_TODO,
@@ -171,13 +171,13 @@ def _undo(participant: Participant, assignment: Assignment | None) -> dict[str, 
     }
 
 
-def again_screen(
+def answer_revision_screen(
     participant: Participant, done: Assignment, notice: str = "", *, may_revise: bool
 ) -> HttpResponse:
     """A submitted item with its answers, or with what was filled in of it and not recorded."""
     protocol, spec, stimulus = participant.study.protocol_object, participant.revision.spec, _stimulus(done)
     questions = protocol.questions(spec, stimulus)
-    data = read_fields(done.draft) if done.draft else answers_as_data(questions, recorded(done))
+    data = read_fields(done.draft) if done.draft else answers_as_data(questions, answers_on_record(done))
     problems = _problems(participant, stimulus, data) if notice == REFUSED else []
     screen = build_screen(
         protocol,
@@ -186,25 +186,25 @@ def again_screen(
         done.order,
         data=data,
         problems=problems,
-        drafting=asked_before(participant, done) if may_revise else None,
+        drafting=earlier_rounds(participant, done) if may_revise else None,
     )
     context = _around(participant, "" if problems else notice) | {
         "screen": screen,
         "held": _held(participant, stimulus, data),
         "again": {
-            "url": _address("again", participant, done) if may_revise else "",
-            "draft": f"{_address('again-draft', participant, done)}?of={revision_of(done)}",
+            "url": _address("answer-revision", participant, done) if may_revise else "",
+            "draft": f"{_address('answer-revision-draft', participant, done)}?of={revision_of(done)}",
             "begun": bool(done.draft) and not notice,
             "home": _address("page", participant),
         },
     }
-    return render_for(participant.study, "annotator/page_again.html", context)
+    return render_for(participant.study, "annotator/page_answer_revision.html", context)
 
 
 def back_screen(participant: Participant, done: list[Assignment]) -> HttpResponse:
     """The items whose answers can be revised, the latest first."""
     items = [
-        {"url": _address("again", participant, each), "text": _stimulus(each)["query"]["text"]}
+        {"url": _address("answer-revision", participant, each), "text": _stimulus(each)["query"]["text"]}
         for each in done
     ]
     context = _around(participant, "") | {"items": items, "home": _address("page", participant)}
@@ -224,7 +224,10 @@ def instructions_screen(participant: Participant, notice: str = "") -> HttpRespo
             if spec["texts"].get(key)
         ],
     }
-    context = _around(participant, notice) | {"texts": texts, "go_on": _address("go-on", participant)}
+    context = _around(participant, notice) | {
+        "texts": texts,
+        "continue_url": _address("advance", participant),
+    }
     return render_for(participant.study, "annotator/page_instructions.html", context)
 
 
@@ -232,11 +235,11 @@ def feedback_screen(participant: Participant, done: Assignment, notice: str = ""
     """The item's gold beside what was answered."""
     protocol, spec = participant.study.protocol_object, participant.revision.spec
     stimulus = _stimulus(done)
-    result = protocol.compare_gold(stimulus, done.item.gold or {}, recorded(done))
+    result = protocol.compare_gold(stimulus, done.item.gold or {}, answers_on_record(done))
     context = _around(participant, notice, role=Role.TRAINING) | {
         "feedback": build_feedback(protocol, spec, stimulus, done.order, result),
         "screen": build_screen(protocol, spec, stimulus, done.order),
-        "go_on": _address("go-on", participant),
+        "continue_url": _address("advance", participant),
     }
     return render_for(participant.study, "annotator/page_feedback.html", context)
 
@@ -264,7 +267,7 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     context = _around(participant, notice) | {
         "waiting": {"title": title, "text": text, "button": button},
         "undo": _undo(participant, None),
-        "go_on": _address("go-on", participant),
+        "continue_url": _address("advance", participant),
     }
     return render_for(participant.study, "annotator/page_waiting.html", context)
 
@@ -289,13 +292,13 @@ def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
     thanks = ""
     if participant.outcome == "completed":
         thanks = rendered(participant.revision.spec["texts"].get("thanks", ""))
-    leave = leave_of(participant)
+    leave = departure_of(participant)
     done = done_context(participant.outcome, leave, get_platform(participant.platform), thanks)
     context = _around(participant, notice) | {"done": done}
     return render_for(participant.study, "annotator/page_done.html", context, leave=leave)
 
 
-def done_context(outcome: str, leave: Leave, platform: Platform, thanks: str = "") -> dict[str, Any]:
+def done_context(outcome: str, leave: Departure, platform: Platform, thanks: str = "") -> dict[str, Any]:
     """The end of a way, with how to get back to the platform."""
     title, text = OUTCOMES[outcome]
     pay, todo = platform.ending(outcome, leave)
@@ -403,4 +406,6 @@ def _bar(participant: Participant, role: str) -> dict[str, Any]:
 
 def _progress(participant: Participant) -> tuple[int, int]:
     """Items done and to do. Attention checks count in both, so that they can't be told by a meter that stands still."""
-    return participant.judged + participant.checked, with_checks(participant.quota, participant.revision.spec)
+    return participant.judged + participant.checked, count_with_checks(
+        participant.quota, participant.revision.spec
+    )

@@ -17,7 +17,7 @@ from judging.backends import heuristics
 from judging.management.studies import study_of, unread_lines
 from judging.models import ACTIVE, Judge, Purpose, Run, RunState
 from judging.services import (
-    Estimate,
+    RunEstimate,
     estimate,
     heuristic_judge,
     needs_trial,
@@ -124,7 +124,7 @@ class Command(BaseCommand):
             if line:
                 self.stdout.write(line)
 
-    def _tell(self, told: Estimate) -> None:
+    def _tell(self, told: RunEstimate) -> None:
         self.stdout.write(f"{told.items:,} items, {told.calls:,} calls")
         if told.excluded_share:
             self.stdout.write(f"{told.excluded_share:.0%} of the items are left out against self-preference")
@@ -190,7 +190,7 @@ def _judge(study: Study, name: str) -> Judge:
     return judge
 
 
-def _estimate(study: Study, judge: Judge, options: dict[str, Any]) -> Estimate:
+def _estimate(study: Study, judge: Judge, options: dict[str, Any]) -> RunEstimate:
     return estimate(study, judge, max_items=options["items"], in_flight=options["in_flight"])
 
 

@@ -20,7 +20,7 @@ SAMPLE = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
+class RunEstimate:
     """What a run would take, told from the real prompts of a sample of its items."""
 
     items: int
@@ -45,7 +45,7 @@ class Estimate:
 
 def estimate(
     study: Study, judge: Judge, *, max_items: int | None = None, in_flight: int | None = None
-) -> Estimate:
+) -> RunEstimate:
     """Items, calls, tokens, money and time, before anything is spent."""
     problems = run_refusals(study, judge, max_items)
     if problems:
@@ -63,7 +63,7 @@ def estimate(
         "sampled": len(sample),
     }
     if not judge.asks_model:
-        return Estimate(
+        return RunEstimate(
             **common, cached_share=0, prompt_tokens=0, completion_tokens=0, cost=ZERO, in_flight=None, seconds=None,
             measured=True, basis="",
         )  # fmt: skip
@@ -82,7 +82,7 @@ def estimate(
     expected = forecast_reply(judge, replies)
     at_once = min(in_flight or judge.endpoint.max_in_flight, judge.endpoint.max_in_flight)
     prompt_tokens, completion_tokens = round(asked * tokens), round(asked * expected.tokens)
-    return Estimate(
+    return RunEstimate(
         **common,
         cached_share=cached_share,
         prompt_tokens=prompt_tokens,

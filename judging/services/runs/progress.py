@@ -21,7 +21,7 @@ UNTOLD = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Progress:
+class RunProgress:
     """Where a run stands."""
 
     state: str
@@ -63,11 +63,11 @@ class Progress:
         return self.prompt_tokens + self.completion_tokens
 
 
-def run_progress(run: Run) -> Progress:
+def run_progress(run: Run) -> RunProgress:
     return runs_progress([run])[run.pk]
 
 
-def runs_progress(runs: Iterable[Run]) -> dict[int, Progress]:
+def runs_progress(runs: Iterable[Run]) -> dict[int, RunProgress]:
     """The progress of several runs, in a fixed number of queries for those that are dealt."""
     by_pk: dict[int, Run] = {run.pk: run for run in runs}
     now = timezone.now()
@@ -97,7 +97,7 @@ def _last_errors(pks: Iterable[int]) -> dict[int, str]:
     return dict(Call.objects.filter(pk__in=last).values_list("run", "error"))
 
 
-def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: str) -> Progress:
+def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: str) -> RunProgress:
     def count(state: str) -> int:
         return sum(row["n"] for row in rows if row["state"] == state)
 
@@ -107,7 +107,7 @@ def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: s
     since = min(RATE_WINDOW.total_seconds(), (now - (run.started_at or now)).total_seconds()) or 1.0
     rate = sum(row["recent"] for row in rows) / max(since, 1.0)
     active = run.state in ACTIVE
-    return Progress(
+    return RunProgress(
         state=run.state,
         reason=run.reason or (UNTOLD if run.state == RunState.PENDING and not run.workers else ""),
         total=total,

@@ -14,7 +14,7 @@ django.setup()
 from django.core.management import call_command  # noqa: E402 - needs the apps
 
 from annotator.models import Panel, PanelAct  # noqa: E402
-from annotator.panels.money.acts import intend_approvals, intend_bonuses  # noqa: E402
+from annotator.panels.money.decisions import intend_approvals, intend_bonuses  # noqa: E402
 from annotator.panels.money.sending import send  # noqa: E402
 from annotator.panels.services.readings import sync_submissions  # noqa: E402
 from annotator.panels.tasks import send_panel_acts  # noqa: E402

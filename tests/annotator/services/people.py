@@ -13,7 +13,7 @@ def now_of(token):
     return participant.step, participant.outcome
 
 
-def with_checks(there, **rule):
+def count_with_checks(there, **rule):
     """Live, in one arm: six items, so many attention checks, and this rule for them."""
     study = make_study("checked", queries=6, arms=ONE_ARM, training=False, checks=there)
     return launch(study, steps=NO_STEPS | {"attention": rule})

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from annotator.models import Participant
-from config.logs import Json, Line
+from config.logs import Json, LogLine
 from tests.annotator.conftest import VISIT, address, fields, home
 
 pytestmark = pytest.mark.django_db
@@ -85,7 +85,7 @@ def test_a_host_that_is_not_ours_is_refused(client, participant):
 
 def test_a_panel_s_frame_shows_an_error_too(participant, monkeypatch, settings):
     settings.ASSAY_FRAME_ANCESTORS = ["https://panel.example"]
-    monkeypatch.setattr("annotator.selectors.present.PRESENT.first", lambda **values: 1 / 0)
+    monkeypatch.setattr("annotator.selectors.participants.PRESENT.first", lambda **values: 1 / 0)
     client = Client(raise_request_exception=False)
     response = client.get(home(participant))
     assert response.status_code == 500
@@ -121,7 +121,7 @@ def test_no_token_in_the_logs(client, participant):
     for name in ("django.request", "django.server", "django.security.csrf"):
         handlers = _handlers(name)
         assert handlers
-        assert all(isinstance(handler.formatter, Line | Json) for handler in handlers), name
+        assert all(isinstance(handler.formatter, LogLine | Json) for handler in handlers), name
     [console] = _handlers("django.request")
     stream, written = console.stream, StringIO()
     console.setStream(written)

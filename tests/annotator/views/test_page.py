@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotator.models import Assignment, ParticipantOutcome, Slot
 from annotator.services.admission.entry import enter
 from annotator.services.work.progress import finish
-from annotator.services.work.submit import go_on
+from annotator.services.work.submit import advance_participant
 from annotator.visit import Visit
 from evaluation.models import Response
 from evaluation.services import close_study, pause_study
@@ -61,7 +61,7 @@ def test_instructions_show_general_and_both_forms(client, make):
 
 def test_training_gives_feedback_on_each_gold_value(client, make):
     participant = enter(make(arms=WITH, steps=ALL_STEPS, training=True), Visit("link"))
-    go_on(participant.token)
+    advance_participant(participant.token)
     assert "Practice" in text(show(client, participant))
     assert "Skip this item" not in text(show(client, participant))
     order = current_assignment(participant).order

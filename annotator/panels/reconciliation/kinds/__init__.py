@@ -1,6 +1,5 @@
 """The kinds of mismatches, the most pressing first. One more is a class in one of these modules, and its line here."""
 
-from annotator.panels.reconciliation.kinds.acts import RefusedAct, UnknownOutcome
 from annotator.panels.reconciliation.kinds.arrivals import (
     OtherCode,
     OtherId,
@@ -9,6 +8,7 @@ from annotator.panels.reconciliation.kinds.arrivals import (
     UnknownThere,
 )
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, MismatchKind, VisitMismatch
+from annotator.panels.reconciliation.kinds.decisions import RefusedAct, UnknownOutcome
 from annotator.panels.reconciliation.kinds.pay import (
     DifferentBonuses,
     FinishedTooLate,

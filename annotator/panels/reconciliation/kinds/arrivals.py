@@ -6,7 +6,7 @@ from datetime import timedelta
 from annotator.models import Panel, PanelStatus, Participant, ParticipantOutcome
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.reconciliation.kinds.words import outcome_label
+from annotator.panels.reconciliation.kinds.wording import outcome_label
 from annotator.panels.states import COMPLETE_THERE, FAILED, Kind
 
 # How long somebody may take from their last item here to entering the code there.

@@ -6,7 +6,7 @@ from annotator.models import Panel, PanelStatus
 from annotator.panels.money.bonus_evidence import bonuses_of, missing_there, paid_there_only, total
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.reconciliation.kinds.words import outcome_label
+from annotator.panels.reconciliation.kinds.wording import outcome_label
 from annotator.panels.states import GONE, Kind, State
 
 

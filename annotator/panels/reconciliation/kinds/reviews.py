@@ -6,7 +6,7 @@ from datetime import timedelta
 from annotator.models import PanelStatus
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
-from annotator.panels.reconciliation.kinds.words import outcome_label
+from annotator.panels.reconciliation.kinds.wording import outcome_label
 from annotator.panels.states import FAILED, Kind, State
 
 # Who was asked to return has had time to.

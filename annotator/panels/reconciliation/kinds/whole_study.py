@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from annotator.panels.prolific import statuses
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, MismatchKind
-from annotator.panels.reconciliation.kinds.words import people, places
+from annotator.panels.reconciliation.kinds.wording import people_count, place_count
 
 
 class OtherFilters(MismatchKind):
@@ -38,15 +38,15 @@ class OtherPlaces(MismatchKind):
         state, more = f"{needed}:{coming}", needed - coming
         if more > 0:
             text = (
-                f"The open judgments need {people(needed)} more, and the panel has room for {coming}. "
-                f"Add {places(more)} there."
+                f"The open judgments need {people_count(needed)} more, and the panel has room for {coming}. "
+                f"Add {place_count(more)} there."
             )
             remedies = ("places", "acknowledge")
             yield self.mismatch(text, state, remedies=remedies, subject="study", more=more)
         elif more < 0:
             text = (
-                f"The panel still lets {people(coming)} in, and there is work for {needed}. The others would find the "
-                "study full. Pause it there when the last place here is taken."
+                f"The panel still lets {people_count(coming)} in, and there is work for {needed}. The others would "
+                "find the study full. Pause it there when the last place here is taken."
             )
             yield self.mismatch(text, state, remedies=("pause", "acknowledge"), subject="study")
 

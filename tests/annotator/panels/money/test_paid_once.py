@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from annotator.models import Panel, PanelAct, PanelRecord
-from annotator.panels.money.acts import intend_bonuses
+from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import cancel
 from annotator.panels.reconciliation.overview import reconcile

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from annotator.models import Panel, PanelAct, PanelRecord, Participant
 from annotator.panels.money import settlement
-from annotator.panels.money.acts import ActNotAllowed, intend_approvals, intend_bonuses
+from annotator.panels.money.decisions import ActNotAllowed, intend_approvals, intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import settle
 from annotator.panels.prolific.client import Client

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.models import ParticipantOutcome
-from annotator.panels.platforms import PLATFORMS, Leave, get_platform
+from annotator.panels.platforms import PLATFORMS, Departure, get_platform
 from annotator.panels.platforms.endings import AWAY
 from annotator.panels.services.panel_settings import set_panel
 from annotator.services.admission.entry import enter
@@ -20,7 +20,7 @@ EARLY = ["no_consent", "failed_qualification", "full", "withdrawn"]
 
 @pytest.mark.parametrize("key", list(PLATFORMS))
 @pytest.mark.parametrize("outcome", OUTCOMES)
-@pytest.mark.parametrize("leave", [Leave(), Leave(code="C1")], ids=["no code", "a code"])
+@pytest.mark.parametrize("leave", [Departure(), Departure(code="C1")], ids=["no code", "a code"])
 def test_every_platform_has_words_for_every_outcome(key, outcome, leave):
     pay, todo = get_platform(key).ending(outcome, leave)
     assert str(pay).endswith(".")
@@ -52,12 +52,12 @@ def test_without_a_code_the_panel_s_submission_is_returned(outcome):
         ("connect", "return the assignment on Connect"),
         ("external_question", "return the task"),
     ):
-        assert word in str(get_platform(key).ending(outcome, Leave())[1])
+        assert word in str(get_platform(key).ending(outcome, Departure())[1])
 
 
 def test_who_completed_is_never_told_to_return():
     for platform in PLATFORMS.values():
-        for leave in (Leave(), Leave(code="C1")):
+        for leave in (Departure(), Departure(code="C1")):
             _, todo = platform.ending("completed", leave)
             assert "lease return" not in str(todo), platform.key
 
@@ -111,7 +111,7 @@ def test_on_prolific(client, study, outcome, coded):
     study.completion_codes = {outcome: "C0DE"} if coded else {}
     study.save()
     page = page_of(client, study, "prolific", outcome)
-    pay, todo = get_platform("prolific").ending(outcome, Leave(code="C0DE" if coded else ""))
+    pay, todo = get_platform("prolific").ending(outcome, Departure(code="C0DE" if coded else ""))
     assert f"Your pay {pay} What to do now {todo}" in page
     assert ("C0DE" in page) is coded
 

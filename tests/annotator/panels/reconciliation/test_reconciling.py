@@ -19,7 +19,7 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
-from annotator.panels.money.acts import (
+from annotator.panels.money.decisions import (
     ActNotAllowed,
     intend_approvals,
     intend_rejection,

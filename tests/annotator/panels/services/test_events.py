@@ -19,7 +19,7 @@ from annotator.panels.services.readings import sync_submissions
 from annotator.panels.services.submission_records import ReportedState, note_status
 from annotator.services.admission.entry import enter
 from annotator.services.work.drafts import save_draft
-from annotator.services.work.submit import go_on
+from annotator.services.work.submit import advance_participant
 from annotator.visit import Visit
 from evaluation.models import Exclusion
 from evaluation.selectors import counting_judgments
@@ -340,7 +340,7 @@ def test_who_left_before_judging_anything_can_come_again_where_work_is_discarded
     assert (again, again.outcome) == (participant, "")
     assert before(again.token) == at_hand
     if steps:
-        go_on(again.token)
+        advance_participant(again.token)
     work(again, 3)
     assert again.outcome == "completed"
     assert counting_judgments(panel.study).count() == 3

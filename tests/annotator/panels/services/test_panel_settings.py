@@ -23,7 +23,7 @@ from annotator.panels.services.personal_links import make_links, restore_link, r
 from annotator.services.admission.entry import enter
 from annotator.services.work.progress import finish
 from annotator.services.work.submit import submit
-from config.logs import Line
+from config.logs import LogLine
 from evaluation.models import Study, StudyMember
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
@@ -384,7 +384,7 @@ def test_a_personal_link_is_one_participant_whatever_the_study_is_set_to(client,
 
 
 def test_a_personal_link_s_key_is_in_no_log():
-    line = Line().format(logging.makeLogRecord({"msg": "GET /s/pairs/?personal=kx9_Ab-12345678&x=1 200"}))
+    line = LogLine().format(logging.makeLogRecord({"msg": "GET /s/pairs/?personal=kx9_Ab-12345678&x=1 200"}))
     assert "/s/pairs/?personal=***&x=1" in line
     assert "kx9" not in line
 

@@ -9,13 +9,13 @@ from django.utils import timezone
 
 from annotator.models import Panel, PanelAct, PanelReading, PanelRecord, SlotState
 from annotator.panels import tasks
-from annotator.panels.money.acts import ActNotAllowed, intend_bonuses
-from annotator.panels.money.bonus_evidence import Verdict, evidence_by_act
+from annotator.panels.money.bonus_evidence import EvidenceVerdict, evidence_by_act
+from annotator.panels.money.decisions import ActNotAllowed, intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import pay_again, record_bonus_paid_there, settle, settle_as_paid
 from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.services import reading_jobs, readings
-from annotator.panels.services.prolific_preflight import NotReady
+from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.reading_jobs import begin_reading, is_short
 from annotator.panels.services.readings import read_bonuses, sync, sync_submissions
 from annotator.panels.services.recruiting import sync_study
@@ -161,7 +161,7 @@ def test_a_panel_that_asks_to_wait_is_waited_for_and_then_left(prolific, panel, 
 def test_bonuses_that_the_panel_shows_are_settled_as_paid_by_a_person(prolific, panel, records, owner):
     in_doubt(prolific, panel, records[:2], owner, heard=True)
     assert [each.remedies[0] for each in bonus_lines(panel)] == ["sync", "sync"]
-    assert evidence(panel).verdict is Verdict.UNREAD
+    assert evidence(panel).verdict is EvidenceVerdict.UNREAD
     sync(panel)
     found = bonus_lines(panel)
     assert [each.remedies for each in found] == [("settle_paid", "settle")] * 2
@@ -184,7 +184,7 @@ def test_bonuses_that_the_panel_shows_are_settled_as_paid_by_a_person(prolific, 
 def test_bonuses_that_the_panel_does_not_show_are_paid_again_by_a_person(prolific, panel, records, owner):
     in_doubt(prolific, panel, records[:2], owner, heard=False)
     sync(panel)
-    assert evidence(panel).verdict is Verdict.UNREAD, "it pays in the minutes that follow"
+    assert evidence(panel).verdict is EvidenceVerdict.UNREAD, "it pays in the minutes that follow"
     later()
     sync(panel)
     found = bonus_lines(panel)
@@ -209,7 +209,7 @@ def test_what_the_panel_had_shown_before_is_no_evidence(prolific, panel, records
     in_doubt(prolific, panel, records[:1], owner, heard=False)
     later()
     sync(panel)
-    assert evidence(panel).verdict is Verdict.UNPAID
+    assert evidence(panel).verdict is EvidenceVerdict.UNPAID
 
 
 def test_what_nobody_had_read_before_is_no_evidence_of_a_payment(prolific, panel, records, owner):
@@ -225,7 +225,7 @@ def test_what_nobody_had_read_before_is_no_evidence_of_a_payment(prolific, panel
         settle_as_paid(evidence(panel), "Paid.", owner)
     prolific.submissions[records[0].external_id]["bonuses"].clear()
     sync(panel, everyone=True)
-    assert evidence(panel).verdict is Verdict.UNPAID, "where it shows nothing, nothing was paid"
+    assert evidence(panel).verdict is EvidenceVerdict.UNPAID, "where it shows nothing, nothing was paid"
 
 
 def test_the_minutes_count_from_the_payment_and_not_from_taking_it_up(prolific, panel, records, owner):
@@ -234,7 +234,7 @@ def test_the_minutes_count_from_the_payment_and_not_from_taking_it_up(prolific, 
     now = timezone.now()
     PanelAct.objects.update(sent_at=now - timedelta(minutes=16), ended_at=now - timedelta(minutes=6))
     assert sync(panel).bonuses == 1
-    assert evidence(panel).verdict is Verdict.UNREAD
+    assert evidence(panel).verdict is EvidenceVerdict.UNREAD
     assert sync(panel).bonuses == 1, "so it is looked at again"
     PanelAct.objects.update(state="done")
     assert bonus_lines(panel) == [], "nor is one missing yet that was paid"
@@ -332,7 +332,7 @@ def test_one_that_the_panel_does_not_know_is_looked_at_and_no_evidence(prolific,
     later()
     del prolific.submissions[records[0].external_id]
     assert read_bonuses(panel)[0] == 0
-    assert evidence(panel).verdict is Verdict.UNCLEAR
+    assert evidence(panel).verdict is EvidenceVerdict.UNCLEAR
     assert read_bonuses(panel) == (0, ""), "it is not due for ever"
 
 
@@ -369,7 +369,7 @@ def test_a_long_list_is_read_by_a_worker_once_at_a_time(prolific, panel, records
     monkeypatch.setattr(reading_jobs, "SHORT", 2)
     assert not is_short(panel)
     begun = begin_reading(panel, owner)
-    with pytest.raises(NotReady, match="being asked already"):
+    with pytest.raises(DraftNotReady, match="being asked already"):
         begin_reading(panel, owner)
     told = []
     monkeypatch.setattr(reading_jobs, "BEAT_SECONDS", 0.0)

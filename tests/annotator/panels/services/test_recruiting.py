@@ -13,7 +13,7 @@ from annotator.models import Panel, SlotState
 from annotator.panels.prolific.errors import PanelError, PanelUnreachable
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.panel_settings import PanelFixed, set_panel
-from annotator.panels.services.prolific_preflight import NotReady, draft_problems
+from annotator.panels.services.prolific_preflight import DraftNotReady, draft_problems
 from annotator.panels.services.recruitment_filters import set_filters
 from annotator.selectors import people_needed
 from annotator.services.admission.entry import enter
@@ -164,7 +164,7 @@ def test_who_took_too_long_to_draft_leaves_it_to_the_next(prolific, study, monke
         return really(client, fields)
 
     monkeypatch.setattr(study_draft, "_create_or_adopt", overtaken)
-    with pytest.raises(PanelError if fault else NotReady):
+    with pytest.raises(PanelError if fault else DraftNotReady):
         study_draft.draft_on_panel(study)
     panel = Panel.objects.get()
     assert (panel.status, panel.status_at, panel.drafted_at) == (study_draft.DRAFTING, began, None)
@@ -216,7 +216,7 @@ def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(proli
     def change():
         try:
             set_filters(type(study).objects.get(pk=study.pk), {"approval_rate": 50})
-        except NotReady as why:
+        except DraftNotReady as why:
             refused.extend(why.problems)
         finally:
             connection.close()

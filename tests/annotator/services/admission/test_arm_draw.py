@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotator.models import Assignment, Participant
 from annotator.selectors import ArmPlaces, people_needed
 from annotator.services.admission import arm_draw
-from annotator.services.admission.arm_draw import in_drawn_order
+from annotator.services.admission.arm_draw import arms_in_drawn_order
 from evaluation.dumps.imports.header import read_header
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Study
@@ -21,7 +21,7 @@ from tests.crowd import before, come, figures, hand_in, make_crowd_study
 
 def shares(places, draws=6_000):
     rng = random.Random(1)
-    first = Counter(in_drawn_order(places, rng)[0] for _ in range(draws))
+    first = Counter(arms_in_drawn_order(places, rng)[0] for _ in range(draws))
     return {arm: n / draws for arm, n in first.items()}
 
 
@@ -43,8 +43,8 @@ def test_arms_are_drawn_by_their_open_places_less_those_promised(places, expecte
 
 def test_the_order_has_every_arm_that_has_something_once():
     places = [ArmPlaces(arm, arm % 3, 0) for arm in range(6)]
-    assert sorted(in_drawn_order(places, random.Random(3))) == [1, 2, 4, 5]
-    assert in_drawn_order([], random.Random(3)) == []
+    assert sorted(arms_in_drawn_order(places, random.Random(3))) == [1, 2, 4, 5]
+    assert arms_in_drawn_order([], random.Random(3)) == []
 
 
 @pytest.mark.django_db

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from annotator.models import Assignment, Panel, PanelRecord, Participant, Submission
-from annotator.panels.platforms import get_platform, understood
-from annotator.panels.services.arrivals import leave_of
+from annotator.panels.platforms import get_platform, platform_of_params
+from annotator.panels.services.arrivals import departure_of
 from annotator.selectors import arm_places
 from annotator.services.admission.entry import StudyFull, StudyNotOpen, enter
 from annotator.services.work.leave import withdraw
@@ -35,12 +35,12 @@ def test_whoever_comes_by_the_bare_link_is_somebody_new(live):
 
 def test_a_visit_survives_the_entry_form():
     params = {"PROLIFIC_PID": " p ", "STUDY_ID": "s", "SESSION_ID": "v" * 200}
-    prolific = understood(params)
+    prolific = platform_of_params(params)
     visit = prolific.read_visit(params, {})
     assert (visit.platform, visit.external_id, len(visit.session_id)) == ("prolific", "p", 120)
     assert prolific.read_visit(prolific.visit_params(visit, {}), {}) == visit
-    assert understood({"STUDY_ID": "s"}) is get_platform("link")
-    assert understood({}).visit_params(Visit("link"), {}) == {}
+    assert platform_of_params({"STUDY_ID": "s"}) is get_platform("link")
+    assert platform_of_params({}).visit_params(Visit("link"), {}) == {}
 
 
 @pytest.mark.parametrize("outcome", ["completed", "failed_qualification", "failed_attention"])
@@ -52,7 +52,7 @@ def test_work_that_was_handed_in_belongs_to_the_visit_that_did_it(live, outcome)
     first, second = Submission.objects.order_by("pk")
     assert (first.outcome, first.is_late) == (outcome, False)
     assert (second.outcome, second.is_late) == ("", True)
-    assert leave_of(back).code == live.completion_codes.get(outcome, "")
+    assert departure_of(back).code == live.completion_codes.get(outcome, "")
     assert Assignment.objects.filter(participant=there).count() == 1
 
 

@@ -174,7 +174,7 @@ def test_lists_keep_out_where_the_platform_gives_a_person_one_id_and_warn_where_
             enter(pilot, arrival.visit)
     set_entry_rules(main, barred={pilot: "any"}, invited={})
     is_known = not is_admitted(main, arrival.visit)
-    assert is_known == (platform.why_strangers(arrival.settings) == "")
+    assert is_known == (platform.unknown_people_reason(arrival.settings) == "")
     if key != "personal":  # by such a link they come whatever the study is set to
         assert bool(rule_warnings(main)) != is_known
 

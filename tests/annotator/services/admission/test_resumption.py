@@ -6,9 +6,9 @@ from annotator.models import Assignment, AssignmentState
 from annotator.panels.services.arrivals import read_arrival
 from annotator.panels.services.personal_links import make_links, restore_link, revoke_link
 from annotator.services.admission.entry import enter
-from annotator.services.work.submit import go_on
+from annotator.services.work.submit import advance_participant
 from evaluation.services import close_study, pause_study, resume_study
-from tests.annotator.services.people import now_of, with_checks, with_pass_mark
+from tests.annotator.services.people import count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, hand_in
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +42,7 @@ def test_a_qualification_is_gone_on_with_while_paused():
 
 
 def test_a_check_is_met_again_while_paused():
-    study = with_checks(1, checks=1)
+    study = count_with_checks(1, checks=1)
     link, token = come_by_link(study)
     while (check := before(token)).item.role != "attention":
         hand_in(token)
@@ -57,7 +57,7 @@ def test_an_item_is_not_while_paused_for_its_place_is_anybodys(live):
     leave_and_come_back(link)
     assert (now_of(token), before(token)) == (("items", ""), None)
     resume_study(live)
-    go_on(token)
+    advance_participant(token)
     assert before(token) is not None
 
 
@@ -71,13 +71,13 @@ def test_a_closed_study_gives_nothing_back():
 
 def test_nobody_is_through_with_a_check_that_they_gave_back():
     """As who came back during a pause was, before they had it again at once."""
-    study = with_checks(1, checks=1)
+    study = count_with_checks(1, checks=1)
     _, token = come_by_link(study)
     while (check := before(token)).item.role != "attention":
         hand_in(token)
     given_back = {"state": AssignmentState.RETURNED, "ended_at": check.reserved_at}
     Assignment.objects.filter(pk=check.pk).update(**given_back)
-    go_on(token)
+    advance_participant(token)
     met = []
     while (assignment := before(token)) is not None:
         met.append(assignment.item)

@@ -16,7 +16,7 @@ from evaluation.services import exclude
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from tests.admin.conftest import signed_in
 from tests.annotator.conftest import text
-from tests.annotator.services.people import ONE_ARM, with_checks
+from tests.annotator.services.people import ONE_ARM, count_with_checks
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.protocol_factories import make_condition_calibration_study
 
@@ -128,7 +128,7 @@ def test_the_page_links_to_excluding_and_says_who_is_excluded(judged, owner):
 
 
 def test_skipped_checks_are_a_sign(owner):
-    study = with_checks(2, checks=1)
+    study = count_with_checks(2, checks=1)
     StudyMember.objects.create(study=study, user=owner, role="owner")
     careful, careless = come(study, "a"), come(study, "b")
     for person in (careful, careless):

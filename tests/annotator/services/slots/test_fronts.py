@@ -9,7 +9,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from annotator.models import ArmFront, Assignment, AssignmentState, Slot, SlotState
-from annotator.selectors import available
+from annotator.selectors import available_slots
 from annotator.services.slots import claim, fronts
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
@@ -41,7 +41,7 @@ class History:
         """Others come until nothing is left."""
         lapse(study=self.study)
         for person in self.people[WORKERS:]:
-            while available(self.study, timezone.now()).exists() and self.claim(person):
+            while available_slots(self.study, timezone.now()).exists() and self.claim(person):
                 self.fill(person)
 
     def claim(self, person):
@@ -136,7 +136,7 @@ def test_no_place_is_stranded_in_a_thousand_histories(study, people, monkeypatch
             assert not passed_over.exists(), f"history {seed} ends with an open place before the front"
             if seed % 5 == 0:
                 history.finish()
-                left = list(available(study, timezone.now()))
+                left = list(available_slots(study, timezone.now()))
                 assert not left, f"history {seed} strands {left}"
             transaction.set_rollback(True)
         study.refresh_from_db()

@@ -12,15 +12,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotator.models import ArmFront, Assignment, AssignmentState, Participant, Slot, SlotState
-from annotator.selectors import arm_places, available
+from annotator.selectors import arm_places, available_slots
 from annotator.services.admission import arm_draw
 from annotator.services.admission.entry import StudyFull, enter
 from annotator.services.slots import in_play
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.leave import withdraw
-from annotator.services.work.skip import CannotSkip, CannotTakeBack, skip, take_skip_back
-from annotator.services.work.submit import go_on, submit
+from annotator.services.work.skip import CannotSkip, CannotUndoSkip, skip, undo_skip
+from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.models import Exclusion, Item, Role
 from evaluation.services import (
@@ -115,14 +115,14 @@ class History:
         one = self.rng.choice(skipped)
         try:
             with transaction.atomic():
-                take_skip_back(one.participant.token, one.pk)
-        except CannotTakeBack:
+                undo_skip(one.participant.token, one.pk)
+        except CannotUndoSkip:
             return False
         return True
 
     def go_on(self):
         person = self.anybody(outcome="")
-        return person and (go_on(person.token) or True)
+        return person and (advance_participant(person.token) or True)
 
     def withdraw(self):
         person = self.anybody(outcome="")
@@ -192,7 +192,7 @@ def test_the_counts_are_those_of_counting_after_every_act_of_a_random_history(se
     history.run(90)
     assert history.done["submit"] > 5
     now = timezone.now()
-    there = Counter(available(study, now).values_list("arm", flat=True))
+    there = Counter(available_slots(study, now).values_list("arm", flat=True))
     drawn_from = {places.arm: places.available for places in arm_places(study, now) if places.available}
     assert drawn_from == there
     assert [sentence for sentence in verify_study(study) if sentence.startswith("Arm")] == []

@@ -14,7 +14,7 @@ from evaluation import design
 from evaluation.models import ItemFlag, Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services import pause_study, verify_study, withdraw_item
-from tests.annotator.services.people import ONE_ARM, now_of, with_checks, with_pass_mark
+from tests.annotator.services.people import ONE_ARM, count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
 from tests.factories import NO_STEPS, launch, make_study
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_checks_come_where_the_plan_says_and_fill_no_place():
-    study = with_checks(2, checks=2)
+    study = count_with_checks(2, checks=2)
     study.items_per_participant = 5
     study.save()
     for name in "abc":
@@ -49,7 +49,7 @@ def test_checks_come_where_the_plan_says_and_fill_no_place():
     [(None, "completed"), (0, "failed_attention"), (1, "failed_attention"), (2, "completed")],
 )
 def test_failed_checks_end_the_way_once_there_are_too_many(allowed, end):
-    study = with_checks(2, checks=2, allowed_failures=allowed)
+    study = count_with_checks(2, checks=2, allowed_failures=allowed)
     participant = come(study, "a")
     failed = 0
     while (assignment := before(participant.token)) is not None:
@@ -62,7 +62,7 @@ def test_failed_checks_end_the_way_once_there_are_too_many(allowed, end):
 
 
 def test_a_passed_check_is_not_counted_as_failed():
-    study = with_checks(1, checks=1, allowed_failures=0)
+    study = count_with_checks(1, checks=1, allowed_failures=0)
     token = come(study, "a").token
     while before(token) is not None:
         hand_in(token, preference="tie")
@@ -126,7 +126,7 @@ def test_attempts_come_to_an_end():
     ],
 )
 def test_a_failed_check_may_be_followed_by_a_warning(rule, said):
-    study = with_checks(1, checks=1, **rule)
+    study = count_with_checks(1, checks=1, **rule)
     token = come(study, "a").token
     done = hand_in(token)
     while done.item.role != "attention":
@@ -136,7 +136,7 @@ def test_a_failed_check_may_be_followed_by_a_warning(rule, said):
 
 
 def test_the_page_after_a_failed_check_says_so(client):
-    study = with_checks(1, checks=1, warn=True)
+    study = count_with_checks(1, checks=1, warn=True)
     token = come(study, "a").token
     while (assignment := before(token)).item.role != "attention":
         hand_in(token)
@@ -160,9 +160,9 @@ def test_a_skip_gives_the_place_back_and_another_item(live):
     assert Slot.objects.get(pk=first.slot_id).state == SlotState.OPEN
     judgment = Judgment.objects.get()
     assert (judgment.outcome, judgment.item, judgment.answers.count()) == ("skipped", first.item, 0)
-    following = before(token)
+    next_step = before(token)
     skip(token, first.pk)
-    assert before(token) == following
+    assert before(token) == next_step
     assert Judgment.objects.count() == 1
 
 
@@ -189,7 +189,7 @@ def test_training_can_t_be_skipped():
 
 def test_a_check_is_skipped_like_an_item_and_comes_again():
     """It must not be told from an item; who skips it meets the next one."""
-    study = with_checks(2, checks=1)
+    study = count_with_checks(2, checks=1)
     participant = come(study, "a")
     while (first := before(participant.token)).item.role != "attention":
         hand_in(participant.token)
@@ -216,7 +216,7 @@ def way_of(token, skips_of_checks):
 
 
 def with_skippable_check(there=1, *, quota, checks=1, skips=3):
-    study = with_checks(there, checks=checks)
+    study = count_with_checks(there, checks=checks)
     study.items_per_participant = quota
     study.skips = {"per_participant": skips}
     study.save()

@@ -11,7 +11,7 @@ from annotator.services.work.draft_rounds import (
     LOST_SECONDS,
     MAX_INSTRUCTION,
     MAX_ROUNDS,
-    ask,
+    request_round,
     rounds_left,
     work_on_round,
 )
@@ -64,7 +64,7 @@ def token(study):
 
 
 def request(token, instruction="Add the ferry."):
-    return ask(token, before(token).pk, instruction, FILLED_IN)
+    return request_round(token, before(token).pk, instruction, FILLED_IN)
 
 
 def refusal(token, **options):
@@ -87,7 +87,7 @@ def test_the_model_sees_the_entries_as_they_are_and_its_set_is_kept(model, token
 def test_rows_that_are_rejected_or_could_not_be_handed_in_stay_here(model, token):
     fields = form(kept(OLD, "r1.e1"), kept(NEW, "r1.e2"), FERRY)
     fields |= {"entries.e1.keep": "0", "entries.e3.cite.9": "on"}
-    asked = ask(token, before(token).pk, "Go on.", read_fields(fields))
+    asked = request_round(token, before(token).pk, "Go on.", read_fields(fields))
     assert asked.before == [kept(NEW, "r1.e2")]
 
 
@@ -220,10 +220,10 @@ def test_only_for_what_is_before_oneself(model, study, token):
     mine = before(token)
     other = enter(study, Visit("link")).token
     with pytest.raises(NotYours):
-        ask(other, mine.pk, "Add the ferry.", FILLED_IN)
+        request_round(other, mine.pk, "Add the ferry.", FILLED_IN)
     submit(token, mine.pk, FILLED_IN)
     with pytest.raises(Refused, match="no longer before the participant"):
-        ask(token, mine.pk, "Add the ferry.", FILLED_IN)
+        request_round(token, mine.pk, "Add the ferry.", FILLED_IN)
 
 
 def test_rounds_stand_in_the_trace_of_the_judgment(model, token):
@@ -258,7 +258,7 @@ def test_what_a_revision_left_alone_is_what_it_was(model, token):
     """The draft is taken in place of one's own: both drafted entries stand as they were, one's own was added."""
     model.gives = [OLD, FERRY, NEW]
     rows = (kept(OLD, "r1.e1"), kept(NEW, "r1.e2"), FERRY)
-    work_on_round(ask(token, before(token).pk, "Sort them.", read_fields(form(*rows))).pk)
+    work_on_round(request_round(token, before(token).pk, "Sort them.", read_fields(form(*rows))).pk)
     taken = (kept(OLD, "m1.e1"), kept(FERRY, "m1.e2"), kept(NEW, "m1.e3"))
     assert settle(token, *taken) == ([["r1.e1"], [], ["r1.e2"]], {"r1.e1": "accepted", "r1.e2": "accepted"})
 
@@ -266,7 +266,7 @@ def test_what_a_revision_left_alone_is_what_it_was(model, token):
 def test_what_one_mended_oneself_and_the_model_left_alone_was_edited(model, token):
     mine = kept(OLD, "r1.e1", reason="Seen there.")
     model.gives = [mine | {"origins": []}]
-    work_on_round(ask(token, before(token).pk, "Go.", read_fields(form(mine))).pk)
+    work_on_round(request_round(token, before(token).pk, "Go.", read_fields(form(mine))).pk)
     assert settle(token, mine | {"origins": ["m1.e1"]}) == (
         [["r1.e1"]],
         {"r1.e1": "edited", "r1.e2": "rejected"},
@@ -279,7 +279,7 @@ def test_what_a_model_mended_was_edited_and_what_it_added_is_of_the_revision(mod
     model.gives = [kept(OLD, "r1.e1"), mended, FERRY]
     work_on_round(request(token).pk)
     rows = (kept(OLD, "m1.e1"), mended | {"origins": ["m1.e2"]}, kept(FERRY, "m1.e3"))
-    second = ask(token, before(token).pk, "Shorter.", read_fields(form(*rows)))
+    second = request_round(token, before(token).pk, "Shorter.", read_fields(form(*rows)))
     assert [entry["origins"] for entry in second.before] == [["r1.e1"], ["r1.e2"], ["m1.e3"]]
     model.gives = [kept(NEW, "r1.e2", answers=["62"]), kept(FERRY, "m1.e3", answers=["ever"])]
     work_on_round(second.pk)

@@ -7,11 +7,11 @@ from annotator.models import Assignment, AssignmentState, Slot, SlotState
 from annotator.selectors import get_participant, next_release
 from annotator.services.work.leave import withdraw
 from annotator.services.work.skip import skip
-from annotator.services.work.submit import go_on, submit
+from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Exclusion, Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services import close_study, exclude, pause_study, resume_study
-from tests.annotator.services.people import ONE_ARM, now_of, with_checks, with_pass_mark
+from tests.annotator.services.people import ONE_ARM, count_with_checks, now_of, with_pass_mark
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
 
 pytestmark = pytest.mark.django_db
@@ -34,14 +34,14 @@ def test_who_could_still_get_what_others_hold_waits(held):
     release = next_release(get_participant(waiting.token), timezone.now())
     assert release == Slot.objects.get(holder__participant=holder).leased_until
     lapse(study=study)
-    go_on(waiting.token)
+    advance_participant(waiting.token)
     assert before(waiting.token) is not None
 
 
 def test_who_has_judged_something_is_done_when_nothing_is_left(held):
     study, holder, waiting = held
     hand_in(holder.token)
-    go_on(waiting.token)
+    advance_participant(waiting.token)
     assert now_of(waiting.token) == now_of(holder.token) == ("done", "completed")
     assert Judgment.objects.filter(item__study=study).count() == 2
 
@@ -60,15 +60,15 @@ def test_paused_lets_running_work_finish_and_gives_nothing_new(live):
     pause_study(live)
     hand_in(token)
     assert counting_judgments(live).count() == 1
-    go_on(token)
+    advance_participant(token)
     assert (now_of(token), before(token)) == (("items", ""), None)
     resume_study(live)
-    go_on(token)
+    advance_participant(token)
     assert before(token) is not None
 
 
 def test_paused_shows_no_check_either():
-    study = with_checks(3, checks=2)
+    study = count_with_checks(3, checks=2)
     token = come(study, "a").token
     pause_study(study)
     hand_in(token)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotator.models import Assignment, AssignmentState, Participant, Slot
 from annotator.services.work.drafts import save_draft
 from annotator.services.work.skip import skip
-from annotator.services.work.submit import get_assignment, go_on, submit
+from annotator.services.work.submit import advance_participant, get_assignment, submit
 from evaluation.models import Judgment
 from evaluation.selectors import counting_judgments
 from evaluation.services import verify_study
@@ -84,7 +84,7 @@ def test_late_work_beside_new_work_leaves_the_new_alone(live):
     late = before(slow)
     lapse(study=live)
     take_over(live, late)
-    go_on(slow)
+    advance_participant(slow)
     current = before(slow)
     assert current.pk != late.pk
     submit(slow, late.pk, filled_in(late))

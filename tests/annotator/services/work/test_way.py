@@ -12,7 +12,7 @@ from annotator.services.work.drafts import save_draft
 from annotator.services.work.leave import leave_comments
 from annotator.services.work.problem_reports import report_problem
 from annotator.services.work.skip import skip
-from annotator.services.work.submit import NotYours, go_on, submit
+from annotator.services.work.submit import NotYours, advance_participant, submit
 from evaluation.models import ItemFlag, Judgment, Study
 from evaluation.protocols import AnswersInvalid
 from evaluation.services import PAPER_ARMS, verify_study
@@ -31,7 +31,7 @@ def test_the_whole_way(draft):
     assert now_of(token) == ("instructions", "")
     assert before(token) is None
 
-    go_on(token)
+    advance_participant(token)
     arms = []
     for _ in range(3):
         assert now_of(token) == ("training", "")
@@ -39,7 +39,7 @@ def test_the_whole_way(draft):
         arms.append(done.item.arm.key)
         assert done.passed is False
         assert before(token) is None, "training waits until the feedback was read"
-        go_on(token)
+        advance_participant(token)
     assert sorted(arms) == sorted(arm["key"] for arm in PAPER_ARMS)
 
     roles = []
@@ -111,11 +111,11 @@ def test_refused_answers_change_nothing(live):
 def test_a_second_submit_changes_nothing(live):
     token = come(live, "a").token
     first = hand_in(token, preference="r1")
-    following = before(token)
+    next_step = before(token)
     again = submit(token, first.pk, filled_in(first, preference="r2"))
     assert again.state == AssignmentState.SUBMITTED
     assert Judgment.objects.get().answers.get(question="preference").label == "r1"
-    assert before(token) == following
+    assert before(token) == next_step
 
 
 @pytest.mark.parametrize("action", [submit, save_draft], ids=["submit", "draft"])

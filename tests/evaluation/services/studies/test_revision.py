@@ -11,7 +11,7 @@ from django.http import Http404
 from analytics.reports.markdown import report_markdown
 from annotator.models import Participant, Step
 from annotator.services.work.skip import skip, skips_left
-from annotator.services.work.submit import go_on
+from annotator.services.work.submit import advance_participant
 from evaluation.models import Judgment, Revision, Status, Study, StudyMember
 from evaluation.permissions import NoRight
 from evaluation.refusals import Refused, WrongState
@@ -83,7 +83,7 @@ def test_rules_of_the_way_change_for_newcomers_only(live):
     new = come(live, "new")
     assert (skips_left(old), skips_left(new)) == (3, 1)
     assert (old.step, new.step) == (Step.ITEMS, Step.INSTRUCTIONS)
-    go_on(new.token)
+    advance_participant(new.token)
     for participant in (old, new):
         while before(participant.token):
             hand_in(participant.token)

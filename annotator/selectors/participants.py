@@ -10,7 +10,7 @@ from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Role
 
 
-def submitted(participant: str, role: str) -> Coalesce:
+def count_submitted(participant: str, role: str) -> Coalesce:
     """The number of items of a role that the participant in that column has submitted, as a subquery.
 
     A subquery and not a join: rows can still be locked, and the spec's JSON is not grouped by. Main items and only
@@ -31,8 +31,8 @@ def _counts(participant: str) -> dict[str, Coalesce]:
     """The counts of a participant's pages, for the participant in that column."""
     skips = Assignment.objects.filter(participant=OuterRef(participant), state=AssignmentState.SKIPPED)
     return {
-        "judged": submitted(participant, Role.MAIN),
-        "checked": submitted(participant, Role.ATTENTION),
+        "judged": count_submitted(participant, Role.MAIN),
+        "checked": count_submitted(participant, Role.ATTENTION),
         "skipped": _counted(skips),
     }
 

@@ -21,7 +21,7 @@ from evaluation.models import Study
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonLine:
     """One line of the table that holds the panel against us; an empty side has nothing to say."""
 
     name: str
@@ -29,7 +29,7 @@ class Line:
     here: str
 
 
-def side_by_side(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[Line, ...]:
+def comparison_lines(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[ComparisonLine, ...]:
     records = [case for case in cases if case.record is not None]
     visits = [case for case in cases if case.submission is not None]
     people = {case.participant.pk: case.participant for case in cases if case.participant is not None}
@@ -41,17 +41,17 @@ def side_by_side(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[Line
     decided = Counter(act.kind for case in cases for act in case.standing(Kind.APPROVE, Kind.BONUS))
     paid = sum(case.is_paid for case in records)
     return (
-        Line(
+        ComparisonLine(
             "Places",
             _places_there(panel, cases),
             f"{_slots(panel.study)}; work for {_n(needed, 'more person', 'more people')}",
         ),
-        Line(
+        ComparisonLine(
             "Submissions",
             _counted(len(records), ((str(s.label), statuses[s]) for s in PanelStatus)) if there else "",
             _n(len(visits), "visit", "visits"),
         ),
-        Line(
+        ComparisonLine(
             "Participants",
             _n(len({case.person for case in records}), "person", "people") if there else "",
             _counted(
@@ -62,9 +62,9 @@ def side_by_side(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[Line
                 ),
             ),
         ),
-        Line("Assignments", "", _assignments(panel.study)),
-        Line("Judgments", "", f"{judged:,} of main items, {counting:,} in the figures"),
-        Line(
+        ComparisonLine("Assignments", "", _assignments(panel.study)),
+        ComparisonLine("Judgments", "", f"{judged:,} of main items, {counting:,} in the figures"),
+        ComparisonLine(
             "Payments",
             f"{paid:,} approved" if there else "",
             f"{outcomes[ParticipantOutcome.COMPLETED]:,} completed; asked of the panel: "

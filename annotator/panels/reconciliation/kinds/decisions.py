@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from annotator.models import PanelAct, PanelStatus
-from annotator.panels.money.bonus_evidence import Verdict
+from annotator.panels.money.bonus_evidence import EvidenceVerdict
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.kinds.base import Facts, Mismatch, VisitMismatch
 from annotator.panels.states import Kind, State
@@ -13,10 +13,10 @@ from annotator.panels.states import Kind, State
 SENT_LONG_AGO = timedelta(minutes=10)
 # The remedies of a bonus in doubt, by what the panel shows of it; a person applies them in every case.
 SETTLEMENTS = {
-    Verdict.PAID: ("settle_paid", "settle"),
-    Verdict.UNPAID: ("pay_again", "settle"),
-    Verdict.UNREAD: ("sync", "settle"),
-    Verdict.UNCLEAR: ("settle", "sync"),
+    EvidenceVerdict.PAID: ("settle_paid", "settle"),
+    EvidenceVerdict.UNPAID: ("pay_again", "settle"),
+    EvidenceVerdict.UNREAD: ("sync", "settle"),
+    EvidenceVerdict.UNCLEAR: ("settle", "sync"),
 }
 REPEATS = {Kind.APPROVE: "approve", Kind.REJECT: "reject", Kind.REQUEST_RETURN: "ask", Kind.BONUS: "bonus"}
 

@@ -7,9 +7,9 @@ def outcome_label(outcome: str) -> str:
     return str(ParticipantOutcome(outcome).label) if outcome in ParticipantOutcome.values else outcome
 
 
-def places(n: int) -> str:
+def place_count(n: int) -> str:
     return "1 place" if n == 1 else f"{n} places"
 
 
-def people(n: int) -> str:
+def people_count(n: int) -> str:
     return "1 person" if n == 1 else f"{n} people"

@@ -8,7 +8,7 @@ from django.contrib.admin.models import LogEntry
 from django.utils import timezone
 
 from annotator.models import Assignment, PanelAct, PanelRecord, Participant
-from annotator.panels.money.acts import (
+from annotator.panels.money.decisions import (
     ActNotAllowed,
     intend_approvals,
     intend_bonuses,

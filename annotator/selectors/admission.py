@@ -19,7 +19,7 @@ def _at_door(slug: str) -> Any:
 AT_DOOR: CompiledSelect[Any] = CompiledSelect(_at_door, slug=field_of(Study, "slug"))
 
 
-def study_at_door(slug: str) -> Any:
+def study_for_entry(slug: str) -> Any:
     """The study of that address with its panel, and whether it has lists (`has_lists`); None where there is none."""
     return AT_DOOR.first(slug=slug)
 

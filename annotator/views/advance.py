@@ -2,11 +2,11 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.services.work.submit import go_on as go_on_service
+from annotator.services.work.submit import advance_participant
 from annotator.views.shared.access import home, participant_view
 
 
 @participant_view("POST")
-def go_on(request: HttpRequest, token: str) -> HttpResponse:
-    go_on_service(token)
+def advance(request: HttpRequest, token: str) -> HttpResponse:
+    advance_participant(token)
     return home(token)
