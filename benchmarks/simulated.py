@@ -24,6 +24,8 @@ from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Items, Judgments
 from analytics.statistics.core.values import Values
+from analytics.statistics.judges.labels_vs_people import kappa_with_majority
+from analytics.statistics.judges.ratings_vs_people import compare_means
 from analytics.statistics.preferences.bias import length_bias, position_bias
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.flips import pair_flips, query_flips
@@ -31,8 +33,6 @@ from analytics.statistics.preferences.win_rates import expected_win_rates, major
 from analytics.statistics.rankings.concordance import concordance
 from analytics.statistics.rankings.rankings import system_ranks
 from analytics.statistics.rankings.ranks import Ranks
-from analytics.statistics.raters.labels_vs_people import kappa_with_majority
-from analytics.statistics.raters.ratings_vs_people import compare_means
 from analytics.statistics.ratings.scales import distribution, mean_value
 
 RATERS = 3

@@ -14,8 +14,8 @@ from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.agreement.leave_one_out import inner_agreement
 from analytics.statistics.agreement.percentage import agreement
 from analytics.statistics.agreement.value_alpha import alpha_of_values
-from analytics.statistics.raters.labels_vs_people import kappa_with_majority
-from analytics.statistics.raters.ratings_vs_people import compare_means
+from analytics.statistics.judges.labels_vs_people import kappa_with_majority
+from analytics.statistics.judges.ratings_vs_people import compare_means
 from analytics.statistics.ratings.scales import distribution, mean_value
 from benchmarks.simulated import (
     POINTS,

@@ -22,7 +22,7 @@ from analytics.frames.entries import read_entries
 from analytics.frames.pairs import ORDERS_PER_SAMPLE, KnownRater, memberships, read_raters
 from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.tidy import Bools, Ints
-from analytics.statistics.preferences.order_inconsistency import OrderReadings
+from analytics.statistics.judges.order_consistency import OrderReadings
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, mid_ranks
 from evaluation.database.columns import Coded
 from evaluation.models import Rater, Study

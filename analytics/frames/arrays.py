@@ -9,8 +9,8 @@ import numpy as np
 
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.core.values import NO_SYSTEM, Values
+from analytics.statistics.judges.order_consistency import OrderReadings
 from analytics.statistics.preferences.best_picks import NO_PICK, Picks
-from analytics.statistics.preferences.order_inconsistency import OrderReadings
 from analytics.statistics.rankings.ranks import Ranks
 from evaluation.protocols import Question
 

@@ -79,3 +79,11 @@ def test_no_folder_is_crowded():
     crowded = {folder for folder, modules in modules_by_folder().items() if len(modules) > MOST_MODULES}
     assert crowded - CROWDED.keys() == set(), f"more than {MOST_MODULES} modules: divide them by subject"
     assert CROWDED.keys() - crowded == set(), "no longer crowded: it needs no exception"
+
+
+def test_figures_and_statistics_have_the_same_subjects():
+    def subjects(folder):
+        return {path.parent.name for path in (ROOT / "analytics" / folder).glob("*/__init__.py")}
+
+    # What all statistics share is of no subject.
+    assert subjects("statistics") - {"core"} == subjects("figures")

@@ -14,8 +14,7 @@ from analytics.figures.rating_figure import RatingFigure, distribution_table, fi
 from analytics.figures.rating_records import mean_record, means_of
 from analytics.figures.report_view import ReportView, anchor_of, legend_of, number, tag_of
 from analytics.frames.arrays import values_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.ratings.value_spread import (
+from analytics.statistics.conditions.value_spread import (
     Spreads,
     adapted_spreads,
     adapted_spreads_of_means,
@@ -23,6 +22,7 @@ from analytics.statistics.ratings.value_spread import (
     spreads,
     spreads_of_means,
 )
+from analytics.statistics.core.estimates import plain
 from evaluation.protocols import Over, Question
 
 KEY = "conditions/attribute_values"

@@ -10,13 +10,13 @@ from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, tag_of
-from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import Ints
-from analytics.statistics.preferences.follow_ups import (
+from analytics.statistics.conditions.follow_ups import (
     agreement_by_follow_ups,
     follow_ups_by_system,
     satisfied_follow_ups,
 )
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Ints
 from evaluation.protocols import Question
 
 KEY = "conditions/follow_ups"

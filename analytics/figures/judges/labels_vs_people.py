@@ -38,7 +38,7 @@ from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import MISSING, Ints
-from analytics.statistics.raters.labels_vs_people import (
+from analytics.statistics.judges.labels_vs_people import (
     confusion,
     expected_agreement,
     judge_less_people,

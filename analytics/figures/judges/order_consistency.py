@@ -9,7 +9,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.replicates import inconsistency
-from analytics.statistics.preferences.order_inconsistency import order_inconsistency
+from analytics.statistics.judges.order_consistency import order_inconsistency
 from evaluation.protocols import Question
 
 

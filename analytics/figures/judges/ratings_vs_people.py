@@ -12,7 +12,7 @@ from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.entries import SIZE
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.entries.entry_sets import SETS
-from analytics.statistics.raters.ratings_vs_people import compare_means
+from analytics.statistics.judges.ratings_vs_people import compare_means
 from evaluation.protocols import Question
 
 KEY = "judges/ratings_vs_people"

@@ -1,1 +1,1 @@
-"""Raters: judges beside people, and signs of careless work."""
+"""Signs of careless work."""

@@ -7,8 +7,8 @@ from analytics.statistics.agreement.alpha import krippendorff_alpha
 from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.core.interval_notes import NOTE, is_uneven
 from analytics.statistics.core.resampling import mean_estimate
-from analytics.statistics.raters.labels_vs_people import kappa_with_majority
-from analytics.statistics.raters.ratings_vs_people import correlations
+from analytics.statistics.judges.labels_vs_people import kappa_with_majority
+from analytics.statistics.judges.ratings_vs_people import correlations
 from tests.analytics.statistics.build import spec
 
 

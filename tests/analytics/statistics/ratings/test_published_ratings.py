@@ -10,8 +10,8 @@ import pytest
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.values import Values
+from analytics.statistics.judges.ratings_vs_people import compare_means
 from analytics.statistics.preferences.best_picks import Picks, pick_shares, same_pick
-from analytics.statistics.raters.ratings_vs_people import compare_means
 from analytics.statistics.ratings.scales import above_every_other, means_by_group
 from tests.analytics.statistics.build import spec
 from tests.published import published_data

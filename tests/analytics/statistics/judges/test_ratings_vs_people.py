@@ -6,7 +6,7 @@ from scipy import stats
 
 from analytics.statistics.core.resampling import UNDEFINED_WITHOUT_ONE
 from analytics.statistics.core.values import unit_means
-from analytics.statistics.raters.ratings_vs_people import compare_means, correlations
+from analytics.statistics.judges.ratings_vs_people import compare_means, correlations
 from tests.analytics.statistics.build import quick, spec
 from tests.analytics.statistics.rating_arrays import make_values, random_rows
 

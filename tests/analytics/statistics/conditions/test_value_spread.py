@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from analytics.statistics.core.estimates import LeftOut, TidyDataError
-from analytics.statistics.ratings.value_spread import (
+from analytics.statistics.conditions.value_spread import (
     NOT_ALL_VALUES,
     OFF_DIFFERENCES,
     ONE_VALUE,
@@ -13,6 +12,7 @@ from analytics.statistics.ratings.value_spread import (
     spreads,
     spreads_of_means,
 )
+from analytics.statistics.core.estimates import LeftOut, TidyDataError
 from tests.analytics.statistics.build import quick, spec
 from tests.analytics.statistics.core.test_values import row_lists
 from tests.analytics.statistics.rating_arrays import make_values

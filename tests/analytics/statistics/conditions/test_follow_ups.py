@@ -6,15 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.agreement.percentage import agreement
-from analytics.statistics.core.estimates import LeftOut, ParameterError, TidyDataError
-from analytics.statistics.core.tidy import Checks
-from analytics.statistics.preferences.follow_ups import (
+from analytics.statistics.conditions.follow_ups import (
     UNCHECKED,
     UNCHECKED_RESPONSES,
     agreement_by_follow_ups,
     follow_ups_by_system,
     satisfied_follow_ups,
 )
+from analytics.statistics.core.estimates import LeftOut, ParameterError, TidyDataError
+from analytics.statistics.core.tidy import Checks
 from tests.analytics.statistics.build import counts_of, make_items, make_judgments, quick, spec
 
 

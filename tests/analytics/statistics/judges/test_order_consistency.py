@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import DuplicateJudgmentError, LeftOut
 from analytics.statistics.core.replicates import ONE_ORDER_ONLY
-from analytics.statistics.preferences.order_inconsistency import OrderReadings, order_inconsistency
+from analytics.statistics.judges.order_consistency import OrderReadings, order_inconsistency
 from tests.analytics.statistics.build import quick, spec
 
 Row = tuple[int, int, int, int, float]

@@ -17,7 +17,7 @@ from analytics.statistics.agreement.percentage import FEW_JUDGMENTS, majority
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
-from analytics.statistics.raters.labels_vs_people import (
+from analytics.statistics.judges.labels_vs_people import (
     NO_MAJORITY,
     NOT_BY_PEOPLE,
     confusion,

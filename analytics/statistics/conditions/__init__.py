@@ -1,0 +1,1 @@
+"""Context: follow-up questions, and ratings under different values of an attribute."""

@@ -1,0 +1,1 @@
+"""Judges beside people, and with themselves in the other order."""
