@@ -1,4 +1,4 @@
-"""Every number of the reports of many studies, as it was before the figures moved into `analytics`."""
+"""Every number and sentence of the reports of many studies."""
 
 import gzip
 import json
@@ -16,13 +16,15 @@ from evaluation.demo.studies import STUDIES
 from evaluation.models import Study
 from evaluation.services import launch_study
 from tests.analytics.reports.judging import judge, judged_study
-from tests.analytics.reports.test_alpaca_eval import annotations, published
+from tests.analytics.reports.test_alpaca_eval import annotations
 from tests.analytics.reports.test_answers_lfqa import lfqa_study
 from tests.analytics.reports.test_one_interval import irregular
 from tests.analytics.reports.test_one_interval_answers import ANSWERS, drawn
 from tests.published import published_data
 
-PATH = Path(__file__).parent / "baseline.json.gz"
+PATH = Path(__file__).parent / "goldens.json.gz"
+# Of the code and its libraries, not of a study.
+VERSION = "parameters.version"
 TWO_ARMS = ({"key": "without", "label": "Without context"}, {"key": "with", "label": "With context"})
 
 
@@ -42,14 +44,6 @@ def pandalm_study():
     path = published_data("pandalm/testset-v1.json")
     call_command("import_published", "pandalm", str(path), slug="pandalm", verbosity=0)
     return Study.objects.get(slug="pandalm")
-
-
-def alpaca_study(tmp_path, row):
-    path = tmp_path / "annotations.json"
-    wins, losses, draws = (int(row[name]) for name in ("n_wins", "n_wins_base", "n_draws"))
-    path.write_text(json.dumps(annotations(row["name"], [2] * wins + [1] * losses + [1.5] * draws)))
-    call_command("import_published", "alpaca_eval", str(path), slug="alpaca", verbosity=0)
-    return Study.objects.get(slug="alpaca")
 
 
 def continuous_study(tmp_path):
@@ -73,26 +67,35 @@ MAKERS = {
     **{f"demo {demo.slug}": lambda tmp_path, slug=demo.slug: demo_study(slug) for demo in STUDIES},
     "pandalm": lambda tmp_path: pandalm_study(),
     "lfqa": lambda tmp_path: lfqa_study(),
-    **{f"alpaca {row['name']}": lambda tmp_path, row=row: alpaca_study(tmp_path, row) for row in published()},
     "alpaca continuous": continuous_study,
     "paired": lambda tmp_path: paired_study(),
     **{f"drawn {protocol}": lambda tmp_path, protocol=protocol: drawn(protocol) for protocol in ANSWERS},
 }
 
 
-def figures(name, tmp_path):
-    """The report of the study of that name, and its Markdown, with raters numbered in place of their pseudonyms."""
-    return reports_of(MAKERS[name](tmp_path))
+def golden(name, tmp_path):
+    """{path: value} of the report of the study of that name, and the lines of its Markdown.
 
-
-def reports_of(study):
+    A path begins with a record's figure, question and group; raters are numbered in place of their pseudonyms.
+    """
+    study = MAKERS[name](tmp_path)
     for number, rater in enumerate(study.raters.order_by("pk"), 1):
         study.raters.filter(pk=rater.pk).update(pseudonym=f"the {rater.kind} {number}")
-    report = build_report(study)
-    found = {"report": report, "markdown": report_markdown(report)}
-    if study.protocol_object.compares_pairs:
-        found["ties are wins"] = build_report(study, ties="win")
-    return found
+    found = {}
+    for ties in ("win", "half") if study.protocol_object.compares_pairs else ("half",):
+        report = build_report(study, ties=ties)
+        records = {
+            f"{each['figure']} {each['question']} {each['group']}": {
+                key: value for key, value in each.items() if key not in ("figure", "question", "group")
+            }
+            for each in report["records"]
+        }
+        found[ties] = {
+            path: float(f"{value:.12g}") if isinstance(value, float) else value
+            for path, value in flat({**report, "records": records})
+            if path != VERSION
+        }
+    return found | {"Markdown": report_markdown(report).splitlines()}
 
 
 def flat(found, path=""):
