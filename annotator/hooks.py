@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from annotator.visit import Visit
-from evaluation.hooks import Registry
+from evaluation.hooks import HookRegistry
 
 # Somebody is about to be taken in or recognised: gets the study, which is locked, and the visit. Raises to refuse it.
-arrival: Registry[Callable[[Any, Visit], None]] = Registry()
+arrival: HookRegistry[Callable[[Any, Visit], None]] = HookRegistry()
 # A participant whose visit was returned or timed out comes with another one: true where that goes on with their work.
-reentry: Registry[Callable[[Any, Visit], bool]] = Registry()
+reentry: HookRegistry[Callable[[Any, Visit], bool]] = HookRegistry()
 # A participant who completed comes once more: true where no visit in which they completed is paid, nor will be.
-unpaid_completion: Registry[Callable[[Any], bool]] = Registry()
+unpaid_completion: HookRegistry[Callable[[Any], bool]] = HookRegistry()
 # A study's list names another study: why people of the second are unknown in the first, or nothing. Gets both.
-unknown_people: Registry[Callable[[Any, Any], str]] = Registry()
+unknown_people: HookRegistry[Callable[[Any, Any], str]] = HookRegistry()

@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from evaluation.api.schema import NothingHere, SchemaView
+from evaluation.api.schema import NotFoundView, SchemaView
 
 app_name = "api"
 urlpatterns = [
@@ -10,5 +10,5 @@ urlpatterns = [
     path("", include("analytics.api.urls")),
     path("", include("judging.api.urls")),
     path("schema/", SchemaView.as_view(), name="schema"),
-    re_path(r"^[\s\S]*$", NothingHere.as_view(), name="nothing"),
+    re_path(r"^[\s\S]*$", NotFoundView.as_view(), name="nothing"),
 ]

@@ -232,14 +232,14 @@ CACHES["logins"] = (
     }
 )
 AUTHENTICATION_BACKENDS = [
-    "evaluation.operations.logins.Backend",
+    "evaluation.operations.logins.LoginDelayBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-AXES_HANDLER = "evaluation.operations.logins.Delays"
+AXES_HANDLER = "evaluation.operations.logins.LoginDelayHandler"
 AXES_CACHE = "logins"
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"], "ip_address"]
 AXES_CLIENT_IP_CALLABLE = "evaluation.operations.logins.address_key"
-AXES_CLIENT_STR_CALLABLE = "evaluation.operations.logins.in_the_log"
+AXES_CLIENT_STR_CALLABLE = "evaluation.operations.logins.log_name"
 AXES_LOCKOUT_CALLABLE = "evaluation.operations.logins.delayed_page"
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_ENABLE_ADMIN = False
@@ -252,7 +252,7 @@ ASSAY_API_WRITES_PER_MINUTE = env.int("ASSAY_API_WRITES_PER_MINUTE", default=30)
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["evaluation.api.authentication.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["evaluation.api.throttling.PerMinute"],
+    "DEFAULT_THROTTLE_CLASSES": ["evaluation.api.throttling.MinuteThrottle"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["evaluation.api.parsing.SmallJSONParser"],
     "DEFAULT_SCHEMA_CLASS": "evaluation.api.schema.Schema",

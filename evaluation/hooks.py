@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Registry(Generic[T]):
+class HookRegistry(Generic[T]):
     """Named entries in the order of their registration."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Registry(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Panel:
+class StudySection:
     """A part of the study page that another app fills: its label and the name of the URL that serves it."""
 
     label: str
@@ -37,13 +37,13 @@ class Panel:
 
 # What runs at the end of a launch, before the study goes live: gets the study, may work in several transactions
 # and must be repeatable, because a launch that was cut short is launched again.
-launch: Registry[Callable[[Any], None]] = Registry()
+launch: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes back what the launch hooks did, when a launch is refused.
-unlaunch: Registry[Callable[[Any], None]] = Registry()
+unlaunch: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes a withdrawn item's places away.
-item_withdrawn: Registry[Callable[[Any], None]] = Registry()
+item_withdrawn: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Gets an exclusion that was just undone, in the same transaction: what it counts again needs no replacing any more.
-exclusion_undone: Registry[Callable[[Any], None]] = Registry()
+exclusion_undone: HookRegistry[Callable[[Any], None]] = HookRegistry()
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,18 @@ class Advice:
 
 
 # Gets a draft and who reads it, None for whoever runs the server.
-launch_advice: Registry[Callable[[Any, Any], Iterable[Advice]]] = Registry()
+launch_advice: HookRegistry[Callable[[Any, Any], Iterable[Advice]]] = HookRegistry()
 # Sentences about a draft that whoever launches it must confirm: participants would be left without something.
-launch_cautions: Registry[Callable[[Any], Iterable[str]]] = Registry()
+launch_cautions: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
 # What a study that is under way must be told of: something came that it is not set up for. Gets the study.
-running_cautions: Registry[Callable[[Any], Iterable[Advice]]] = Registry()
+running_cautions: HookRegistry[Callable[[Any], Iterable[Advice]]] = HookRegistry()
 # Sentences that say which invariant does not hold.
-verifiers: Registry[Callable[[Any], Iterable[str]]] = Registry()
+verifiers: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
 # Gets a study; a sentence that says why its completion codes can't be changed any more, or nothing.
-codes_fixed: Registry[Callable[[Any], str]] = Registry()
+codes_lock_reasons: HookRegistry[Callable[[Any], str]] = HookRegistry()
 # What the other apps add to a demo study that simulated raters have just judged.
-demo: Registry[Callable[[Any], None]] = Registry()
-panels: Registry[Panel] = Registry()
+demo: HookRegistry[Callable[[Any], None]] = HookRegistry()
+sections: HookRegistry[StudySection] = HookRegistry()
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,6 @@ class RevisionFailed(Exception):
     """The model gave no draft; the message says why, for the participant."""
 
 
-revisers: Registry[Reviser] = Registry()
+revisers: HookRegistry[Reviser] = HookRegistry()
 # Sentences for the report's methods paragraph.
-methods_facts: Registry[Callable[[Any], Iterable[str]]] = Registry()
+methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()

@@ -78,7 +78,7 @@ class Registry(Mapping[str, T]):
         return len(self._entries)
 
 
-class Table(dict[str, V]):
+class KeyedTable(dict[str, V]):
     """What one part of the product has for each key; `forgotten` says where a missing one belongs, with {key} in it."""
 
     def __init__(self, forgotten: str, entries: Mapping[str, V]) -> None:

@@ -12,7 +12,7 @@ def standing_exclusions(study: Study) -> QuerySet[Exclusion]:
     return Exclusion.objects.filter(study=study, undone_at=None)
 
 
-def excluded(study: Study, path: str = "") -> Q:
+def excluded_q(study: Study, path: str = "") -> Q:
     """Judgments that are left out by a standing exclusion, of themselves or of their rater.
 
     `path` leads from the rows that are filtered to their judgment, such as "judgment__" from answers.
@@ -23,17 +23,17 @@ def excluded(study: Study, path: str = "") -> Q:
     return Q(**{f"{path}pk__in": judgments}) | Q(**{f"{path}rater__in": raters})
 
 
-def out_of_figures(study: Study, path: str = "") -> Q:
+def out_of_figures_q(study: Study, path: str = "") -> Q:
     """Judgments of raters that are in no figure: a judge's run that is a trial, an anchor, unfinished or superseded."""
     # There are few of them, and asking for their keys spares a million judgments a join.
     raters = Rater.objects.filter(study=study, in_figures=False).values("pk")
     return Q(**{f"{path}rater__in": raters})
 
 
-def countable(study: Study, path: str = "") -> Q:
+def countable_q(study: Study, path: str = "") -> Q:
     """Judgments that count, unless their item is withdrawn or has another role than main."""
     own = {f"{path}study": study, f"{path}outcome": Outcome.OK, f"{path}surplus": False}
-    return ~excluded(study, path) & ~out_of_figures(study, path) & Q(**own)
+    return ~excluded_q(study, path) & ~out_of_figures_q(study, path) & Q(**own)
 
 
 def main_judgments(study: Study) -> QuerySet[Judgment]:
@@ -43,16 +43,16 @@ def main_judgments(study: Study) -> QuerySet[Judgment]:
 
 def counting_judgments(study: Study) -> QuerySet[Judgment]:
     """The judgments that figures are made of."""
-    return main_judgments(study).filter(countable(study), item__withdrawn_at=None)
+    return main_judgments(study).filter(countable_q(study), item__withdrawn_at=None)
 
 
-def judgments_left_out(study: Study) -> dict[str, int]:
+def left_out_counts(study: Study) -> dict[str, int]:
     """Reason to number of the main judgments that are in no figure; each is counted under one reason."""
     rows = (
         main_judgments(study)
         .annotate(
-            gone=Case(When(excluded(study), then=True), default=False),
-            aside=Case(When(out_of_figures(study), then=True), default=False),
+            gone=Case(When(excluded_q(study), then=True), default=False),
+            aside=Case(When(out_of_figures_q(study), then=True), default=False),
             withdrawn=Case(When(item__withdrawn_at__isnull=False, then=True), default=False),
         )
         .order_by()
@@ -85,14 +85,14 @@ def judges_in_figures(study: Study) -> QuerySet[Rater]:
     return judges.exclude(pk__in=gone).order_by("label", "pseudonym")
 
 
-def outcomes_of_judges(study: Study) -> dict[int, dict[str, int]]:
+def judge_outcome_counts(study: Study) -> dict[int, dict[str, int]]:
     """Rater to outcome to number of main judgments, for the judges in figures; exclusions and withdrawn items aside."""
     judges = list(judges_in_figures(study).values_list("pk", flat=True))
     if not judges:  # nothing is asked of the many judgments of a study without judges
         return {}
     rows = (
         main_judgments(study)
-        .filter(~excluded(study), rater__in=judges, item__withdrawn_at=None)
+        .filter(~excluded_q(study), rater__in=judges, item__withdrawn_at=None)
         .order_by("rater", "outcome")
         .values_list("rater", "outcome")
         .annotate(n=Count("pk"))
@@ -103,19 +103,19 @@ def outcomes_of_judges(study: Study) -> dict[int, dict[str, int]]:
     return found
 
 
-def outcomes(study: Study) -> list[list[Any]]:
+def outcome_counts(study: Study) -> list[list[Any]]:
     """[outcome, surplus, number of judgments] of every kind that occurs, in a fixed order."""
     rows = Judgment.objects.filter(study=study).order_by("outcome", "surplus")
     return [list(row) for row in rows.values_list("outcome", "surplus").annotate(n=Count("pk"))]
 
 
-def with_judgment_counts(studies: QuerySet[Study]) -> QuerySet[Any]:
+def annotate_judgment_counts(studies: QuerySet[Study]) -> QuerySet[Any]:
     """The studies, newest first, with the number of main judgments in `n_judgments`."""
-    judgments = main_judgments_of(OuterRef("pk"))
+    judgments = main_judgment_count(OuterRef("pk"))
     return studies.annotate(n_judgments=Coalesce(Subquery(judgments), 0)).order_by("-created_at", "-pk")
 
 
-def main_judgments_of(study: Any) -> QuerySet[Any]:
+def main_judgment_count(study: Any) -> QuerySet[Any]:
     """The number of a study's main judgments, for use in a subquery."""
     main = Judgment.objects.filter(study=study, item__role=Role.MAIN).order_by()
     return main.values("study").annotate(n=Count("pk")).values("n")

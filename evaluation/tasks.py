@@ -15,15 +15,15 @@ from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import launch_study
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from evaluation.services.jobs import (
     NO_ROOM,
+    JobProgress,
     JobTaken,
-    Progress,
     claim_job,
     fail_job,
     finish_job,
-    note_sent,
+    mark_sent,
     remove_old_files,
     waiting_jobs,
 )
@@ -64,7 +64,7 @@ def send_job(job_id: int) -> bool:
     """What can't be sent now is sent later (`send_waiting_jobs`)."""
     sent = send_message(work_on_job, job_id)
     if sent:
-        note_sent(job_id)
+        mark_sent(job_id)
     return sent
 
 
@@ -89,13 +89,13 @@ def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:
         logger.warning("%s", taken)
         return
     if job.study is not None:
-        log_act(
+        log_action(
             study=job.study, by=job.by, message=f"{job.get_kind_display().capitalize()} failed: {message}"
         )
 
 
 def _import(job: Job) -> None:
-    progress = Progress(job)
+    progress = JobProgress(job)
     source = FileSource(job.path)
     source.name = job.file_name
     if job.study is not None:
@@ -107,7 +107,7 @@ def _import(job: Job) -> None:
             still_mine=lambda: progress("moving", 0, 1),
         )
         finish_job(job, message=f"{n:,} items are in the draft now.")
-        log_act(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {n:,} items.")
+        log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {n:,} items.")
         return
     study = import_dump(
         source,
@@ -120,24 +120,24 @@ def _import(job: Job) -> None:
     )
     n = study.items.count()
     finish_job(job, message=f"{study.title} is there, with {n:,} items.", study=study)
-    log_act(study=study, by=job.by, message=f"Made from {job.file_name}: {n:,} items.")
+    log_action(study=study, by=job.by, message=f"Made from {job.file_name}: {n:,} items.")
 
 
 def _export(job: Job) -> None:
     assert job.study is not None  # only an import has none
-    export_to(job.study, format=job.parameters["format"], path=str(job.path), watch=Progress(job))
+    export_to(job.study, format=job.parameters["format"], path=str(job.path), watch=JobProgress(job))
     finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to be downloaded.")
-    log_act(study=job.study, by=job.by, message=f"Exported as {job.parameters['format']}.")
+    log_action(study=job.study, by=job.by, message=f"Exported as {job.parameters['format']}.")
 
 
 def _launch(job: Job) -> None:
     study = job.study
     assert study is not None  # only an import has none
-    total, progress = study.items.count(), Progress(job)
+    total, progress = study.items.count(), JobProgress(job)
     progress("freezing", 0, total)
     launch_study(study, on_batch=lambda done: progress("freezing", done, total))
     finish_job(job, message=f"Live, with {total:,} items.")
-    log_act(study=study, by=job.by, message=f"Launched with {total:,} items.")
+    log_action(study=study, by=job.by, message=f"Launched with {total:,} items.")
 
 
 WORK: dict[str, Callable[[Job], None]] = {

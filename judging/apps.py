@@ -24,4 +24,4 @@ class JudgingConfig(AppConfig):
         hooks.revisers.register(
             "judges", hooks.Reviser(draft_revision.reviser_name, draft_revision.revise_draft)
         )
-        hooks.panels.register("runs", hooks.Panel("Judge runs", "judging:run-list"))
+        hooks.sections.register("runs", hooks.StudySection("Judge runs", "judging:run-list"))

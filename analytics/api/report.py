@@ -12,7 +12,7 @@ from analytics.reports.cache import current_report, is_claimed
 from analytics.reports.common import TIES, NothingToReport
 from analytics.tasks import queue_report
 from evaluation.api.base import StudyView
-from evaluation.api.query import Query
+from evaluation.api.query import QuerySerializer
 
 # Seconds after which it is worth asking again.
 RETRY_AFTER = 5
@@ -39,7 +39,7 @@ class ComputingSerializer(serializers.Serializer[Any]):
     )
 
 
-class ReportQuery(Query):
+class ReportQuery(QuerySerializer):
     ties = serializers.ChoiceField(
         required=False, choices=TIES, default="half", help_text="How a tie counts in expected win rates."
     )

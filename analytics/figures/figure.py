@@ -13,7 +13,7 @@ from analytics.display.blocks import Block
 from analytics.figures.figure_input import FigureInput
 from analytics.figures.report_view import ReportView
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 Record = dict[str, Any]
 # Where a figure stands under its heading that has no other place.
@@ -45,7 +45,7 @@ class Figure(ABC):
         self.key = "/".join(type(self).__module__.split(".")[-2:])
 
     @abstractmethod
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         """True for the questions that it is of, by their kind, form, part and level of measurement."""
 
     def compute(self, given: FigureInput) -> Record | None:
@@ -91,5 +91,5 @@ class Figure(ABC):
 class StudyFigure(Figure):
     """A figure of the study as a whole, shown from what every report says of it."""
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return False

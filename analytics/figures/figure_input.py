@@ -25,7 +25,7 @@ from analytics.statistics.preferences.win_rates import Ties
 from analytics.statistics.ratings.scales import Distribution
 from evaluation import design
 from evaluation.models import Rater
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
 Record = dict[str, Any]
@@ -64,7 +64,7 @@ class FigureInput(ABC):
     """One group's answers to one question. `people` is the same of people, None without any and for people."""
 
     terms: Terms
-    question: Question
+    question: QuestionSpec
     form: str
     people: "FigureInput | None"
 
@@ -166,14 +166,14 @@ class AnswerInput(FigureInput):
 
 def figure_inputs(
     frame: StudyFrame, terms: Callable[[int], Terms]
-) -> Iterator[tuple[Question, str, list[FigureInput]]]:
+) -> Iterator[tuple[QuestionSpec, str, list[FigureInput]]]:
     """Each question with its form, and the input of every group that answered it.
 
     `terms` gets the number of questions whose tests make one family.
     """
     given = terms(len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0))
     for pairs in frame.pairs:
-        question = pairs.preference or Question(key="", kind=Kind.PREFERENCE, prompt="")
+        question = pairs.preference or QuestionSpec(key="", kind=Kind.PREFERENCE, prompt="")
         inputs: list[FigureInput] = []
         people: PairInput | None = None
         for group in pairs.groups:
@@ -201,18 +201,18 @@ def figure_inputs(
         yield question, form, answered
 
 
-def form_of(question: Question) -> str:
+def form_of(question: QuestionSpec) -> str:
     """How a question that is not asked of pairs is counted: rated, choice, picks, ranking or entries."""
     other = "choice" if KINDS[question.kind].storage == "label" else "rated"
     return FORMS.get(question.kind, other)
 
 
-def answered_by(question: Question) -> str:
+def answered_by(question: QuestionSpec) -> str:
     """The key of the answers that say who answered: a set may hold no entry that was drafted, and so no decision."""
     return name_of(question, SIZE) if question.kind == Kind.ENTRIES else question.key
 
 
-def question_record(question: Question, form: str) -> Record:
+def question_record(question: QuestionSpec, form: str) -> Record:
     """A question as the report describes it. `form` says how it is counted."""
     counted = decision_question(question) if question.kind == Kind.ENTRIES else question
     return {
@@ -228,17 +228,17 @@ def question_record(question: Question, form: str) -> Record:
     }
 
 
-def level_of(question: Question) -> Level:
+def level_of(question: QuestionSpec) -> Level:
     """The level of measurement at which agreement is taken."""
     return KINDS[question.kind].level(question)
 
 
-def points_of(question: Question) -> tuple[float, ...]:
+def points_of(question: QuestionSpec) -> tuple[float, ...]:
     """The values that a question offers, as numbers; a choice's are the places of its choices."""
     return KINDS[question.kind].points(question) or (0.0, 1.0)
 
 
-def point_records(question: Question) -> list[Record]:
+def point_records(question: QuestionSpec) -> list[Record]:
     """The values and what they are called: those of a scale, the labels of a choice, no and yes."""
     if question.kind == Kind.CHECKLIST:
         # The two are labels of a list that asks yes or no; tags have no others.
@@ -252,7 +252,7 @@ def point_records(question: Question) -> list[Record]:
     ]
 
 
-def distribution_records(question: Question, found: Distribution) -> list[Record]:
+def distribution_records(question: QuestionSpec, found: Distribution) -> list[Record]:
     """Number and share of each of the question's values."""
     records = point_records(question)
     return [

@@ -11,7 +11,7 @@ from analytics.frames.arrays import AnswerItems, Attributes
 from analytics.frames.pair_items import BETWEEN_SYSTEMS
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.core.values import NO_SYSTEM
-from evaluation.database.columns import Columns, Type, read_columns
+from evaluation.database.columns import Columns, ColumnType, read_columns
 from evaluation.models import Item, Role, Study
 from evaluation.models.item import count_responses
 
@@ -27,7 +27,9 @@ def _main_items(study: Study) -> QuerySet[Item]:
 def read_items(study: Study) -> tuple[AnswerItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
     coded = ("query__key", "arm__key", "query__category", "systems_key", "lengths")
-    table = read_columns(_main_items(study), {"pk": Type.WHOLE} | dict.fromkeys(coded, Type.CODED))
+    table = read_columns(
+        _main_items(study), {"pk": ColumnType.WHOLE} | dict.fromkeys(coded, ColumnType.CODED)
+    )
     query, category = table.coded("query__key"), table.coded("query__category")
     # In the study's own order.
     arms = tuple(study.arms.values_list("key", flat=True))
@@ -75,7 +77,9 @@ def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
 def read_attributes(study: Study) -> Attributes:
     """The values of each item's follow-up questions; equal texts are the same attribute or value."""
     follow_ups = KeyTextTransform("follow_ups", KeyTransform("context", "stimulus"))
-    texts = read_columns(_main_items(study).annotate(asked=follow_ups), {"asked": Type.CODED}).coded("asked")
+    texts = read_columns(_main_items(study).annotate(asked=follow_ups), {"asked": ColumnType.CODED}).coded(
+        "asked"
+    )
     asked = [json.loads(text or "[]") for text in texts.values]
     deepest = max((len(each) for each in asked), default=0)
     widest = max((len(one["answers"]) for each in asked for one in each), default=0)

@@ -13,11 +13,11 @@ from analytics.frames.arrays import RESPONSE
 from analytics.frames.pairs import places
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.preferences.best_picks import NO_PICK
-from evaluation.database.columns import Coded, Columns, Type, read_columns
+from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
 from evaluation.models import Answer, Judgment, Role, Study
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.kinds import KINDS
-from evaluation.selectors import countable
+from evaluation.selectors import countable_q
 
 TIE = "tie"
 DIGITS = re.compile(r"(\d+)")
@@ -27,17 +27,19 @@ DIGITS = re.compile(r"(\d+)")
 class Asked:
     """All answers to one question; `judgment` is the row of the judgment, `part` codes `parts`."""
 
-    question: Question
+    question: QuestionSpec
     parts: tuple[str, ...]
     judgment: Ints
     part: Ints
     value: Floats
 
 
-def read_judgments(study: Study, pks: npt.NDArray[np.int64]) -> tuple[pd.DataFrame, Ints, Coded]:
+def read_judgments(study: Study, pks: npt.NDArray[np.int64]) -> tuple[pd.DataFrame, Ints, CodedColumn]:
     """One row per counting judgment of these items, their primary keys, ascending, and the orders shown."""
-    types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), Type.WHOLE) | {"shown": Type.CODED}
-    found = Judgment.objects.filter(countable(study), item__role=Role.MAIN, item__withdrawn_at=None)
+    types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
+        "shown": ColumnType.CODED
+    }
+    found = Judgment.objects.filter(countable_q(study), item__role=Role.MAIN, item__withdrawn_at=None)
     table = read_columns(found.order_by("pk"), types)
     row, known = places(pks, table.array("item_id"))
     shown = table.coded("shown")
@@ -52,17 +54,22 @@ def read_judgments(study: Study, pks: npt.NDArray[np.int64]) -> tuple[pd.DataFra
     return frame, table.array("pk")[known], shown
 
 
-def read_answers(study: Study, questions: Sequence[Question], judgments: Ints) -> Mapping[str, Asked]:
+def read_answers(study: Study, questions: Sequence[QuestionSpec], judgments: Ints) -> Mapping[str, Asked]:
     """The answers to each question; `judgment` is the row of theirs."""
     found: dict[str, Asked] = {}
     counted = [question for question in questions if KINDS[question.kind].rule is not None]
-    for field, type_ in (("number", Type.NUMBER), ("label", Type.CODED)):
+    for field, type_ in (("number", ColumnType.NUMBER), ("label", ColumnType.CODED)):
         wanted = [question for question in counted if KINDS[question.kind].storage == field]
         if not wanted:
             continue
         keys, kinds = [question.key for question in wanted], {question.kind for question in wanted}
-        answers = Answer.objects.filter(countable(study, "judgment__"), kind__in=kinds, question__in=keys)
-        types = {"judgment_id": Type.WHOLE, "question": Type.CODED, "part": Type.CODED, field: type_}
+        answers = Answer.objects.filter(countable_q(study, "judgment__"), kind__in=kinds, question__in=keys)
+        types = {
+            "judgment_id": ColumnType.WHOLE,
+            "question": ColumnType.CODED,
+            "part": ColumnType.CODED,
+            field: type_,
+        }
         table = read_columns(answers, types)
         row, known = places(judgments, table.array("judgment_id"))
         for question in wanted:
@@ -70,7 +77,7 @@ def read_answers(study: Study, questions: Sequence[Question], judgments: Ints) -
     return found
 
 
-def _asked(question: Question, table: Columns, row: Ints, known: Bools, field: str) -> Asked:
+def _asked(question: QuestionSpec, table: Columns, row: Ints, known: Bools, field: str) -> Asked:
     asked, part = table.coded("question"), table.coded("part")
     mine = known.copy()
     if question.key in asked.values:
@@ -89,7 +96,7 @@ def _asked(question: Question, table: Columns, row: Ints, known: Bools, field: s
     return Asked(question, tuple(used), row[mine], parts[part.codes[mine]], value)
 
 
-def _part_order(question: Question) -> Any:
+def _part_order(question: QuestionSpec) -> Any:
     """Tags as the form has them, other parts by their numbers."""
     choices = {choice: at for at, choice in enumerate(question.choices)}
     return lambda part: (
@@ -98,7 +105,7 @@ def _part_order(question: Question) -> Any:
     )
 
 
-def _label_code(question: Question, label: str) -> int:
+def _label_code(question: QuestionSpec, label: str) -> int:
     if question.kind != Kind.PREFERENCE:
         offered = KINDS[question.kind].offers(question)
         return offered.index(label) if label in offered else -1

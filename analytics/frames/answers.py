@@ -24,9 +24,9 @@ from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.tidy import Bools, Ints
 from analytics.statistics.judges.order_consistency import OrderReadings
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, mid_ranks
-from evaluation.database.columns import Coded
+from evaluation.database.columns import CodedColumn
 from evaluation.models import Rater, Study
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
 __all__ = [
@@ -45,11 +45,11 @@ class Read:
     """The rows of all groups together: judgments, the orders that they showed, and answers by question."""
 
     judgments: pd.DataFrame
-    shown: Coded
+    shown: CodedColumn
     answers: Mapping[str, Asked]
 
 
-def countable_questions(study: Study) -> tuple[Question, ...]:
+def countable_questions(study: Study) -> tuple[QuestionSpec, ...]:
     """Those of the latest revision whose answers can be counted, in the order of the form."""
     return tuple(each.question for each in _directed(study))
 
@@ -174,7 +174,7 @@ def _answers(
     return Answers(asked.question, items, asked.parts, judgment, item, rater, part, value, shown)
 
 
-def _shown_places(shown: Coded, n_responses: int) -> Ints:
+def _shown_places(shown: CodedColumn, n_responses: int) -> Ints:
     """At which place each response (columns) stands in each order that was shown (rows)."""
     table = np.full((len(shown.values), max(n_responses, 1)), UNKNOWN_PLACE)
     for row, order in enumerate(shown.values):

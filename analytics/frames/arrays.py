@@ -12,7 +12,7 @@ from analytics.statistics.core.values import NO_SYSTEM, Values
 from analytics.statistics.judges.order_consistency import OrderReadings
 from analytics.statistics.preferences.best_picks import NO_PICK, Picks
 from analytics.statistics.rankings.ranks import Ranks
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 RESPONSE = re.compile(r"(?:^|\.)r(\d+)$")
 VALUE = re.compile(r"^f(\d+)\.v(\d+)$")
@@ -80,7 +80,7 @@ class Answers:
     `shown` the place at which a ranked response was shown, UNKNOWN_PLACE where it is not known.
     """
 
-    question: Question
+    question: QuestionSpec
     items: AnswerItems
     parts: tuple[str, ...]
     judgment: Ints
@@ -170,7 +170,7 @@ class AnswerGroup:
 @dataclass(frozen=True, eq=False)
 class AnswersFrame:
     items: AnswerItems
-    questions: tuple[Question, ...]
+    questions: tuple[QuestionSpec, ...]
     groups: tuple[AnswerGroup, ...]
     attributes: Attributes | None
 

@@ -9,25 +9,25 @@ import numpy as np
 from analytics.frames.answer_rows import Asked
 from analytics.frames.pairs import places
 from analytics.statistics.core.tidy import Ints
-from evaluation.database.columns import Type, read_columns
+from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Judgment, Revision, Study
-from evaluation.protocols import Kind, Question
-from evaluation.selectors import countable
+from evaluation.protocols import Kind, QuestionSpec
+from evaluation.selectors import countable_q
 
 
 @dataclass(frozen=True)
 class Directed:
     """A question as the revisions with these primary keys ask it; None stands for all of them."""
 
-    question: Question
+    question: QuestionSpec
     key: str
     revisions: tuple[int, ...] | None = None
 
 
 def directed_questions(revisions: Sequence[Revision]) -> list[Directed]:
     """The questions of the latest revision (the last one), and behind each the same one of another direction."""
-    by_key: list[dict[str, Question]] = [
-        {question.key: question for question in map(Question.from_json, revision.spec["questions"])}
+    by_key: list[dict[str, QuestionSpec]] = [
+        {question.key: question for question in map(QuestionSpec.from_json, revision.spec["questions"])}
         for revision in revisions
     ]
     found: list[Directed] = []
@@ -47,7 +47,7 @@ def directed_questions(revisions: Sequence[Revision]) -> list[Directed]:
     return found
 
 
-def _named(question: Question, key: str, revisions: tuple[int, ...], *, is_latest: bool) -> Directed:
+def _named(question: QuestionSpec, key: str, revisions: tuple[int, ...], *, is_latest: bool) -> Directed:
     """Under a name that says which direction it is; no key of a question has a dot."""
     direction = f"{question.direction} is better" if question.direction else "with an ideal"
     return Directed(
@@ -91,8 +91,8 @@ def by_direction(
 def _revisions(study: Study, judgments: Ints) -> Ints:
     """The revision of each judgment."""
     table = read_columns(
-        Judgment.objects.filter(countable(study)).order_by("pk"),
-        {"pk": Type.WHOLE, "revision_id": Type.WHOLE},
+        Judgment.objects.filter(countable_q(study)).order_by("pk"),
+        {"pk": ColumnType.WHOLE, "revision_id": ColumnType.WHOLE},
     )
     place, known = places(table.array("pk"), judgments)
     return np.where(known, table.array("revision_id")[place], -1)

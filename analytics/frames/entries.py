@@ -12,9 +12,9 @@ from analytics.frames.pairs import places
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
 from evaluation.models import Answer, Item, Study
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.sets import Decision, Entry, decisions, read_entry
-from evaluation.selectors import countable
+from evaluation.selectors import countable_q
 
 LABELS = {
     Decision.ACCEPTED: "Accepted",
@@ -26,20 +26,24 @@ LABELS = {
 SIZE, OF_ADDED, OF_REVISED = ("size", "added", "revised")
 
 
-def name_of(question: Question, what: str) -> str:
+def name_of(question: QuestionSpec, what: str) -> str:
     """Under which name answers of a set's own are kept beside the questions'."""
     return f"{question.key}.{what}"
 
 
-def decision_question(question: Question) -> Question:
+def decision_question(question: QuestionSpec) -> QuestionSpec:
     """The decisions about drafted entries as a choice: its parts are "e2.r1", the second entry of the first draft."""
     options: dict[str, Any] = {str(decision): label for decision, label in LABELS.items()}
     options["form"] = {"choices": [str(decision) for decision in Decision]}
-    return Question(question.key, Kind.CHOICE, question.prompt, options=options)
+    return QuestionSpec(question.key, Kind.CHOICE, question.prompt, options=options)
 
 
 def read_entries(
-    study: Study, questions: Iterable[Question], items: Ints, item_pks: npt.NDArray[np.int64], judgments: Ints
+    study: Study,
+    questions: Iterable[QuestionSpec],
+    items: Ints,
+    item_pks: npt.NDArray[np.int64],
+    judgments: Ints,
 ) -> Mapping[str, Asked]:
     """Decisions by the question's key, and what sets are made of by `name_of`.
 
@@ -53,10 +57,10 @@ def read_entries(
     return found
 
 
-def _sets(study: Study, question: Question, judgments: Ints) -> dict[int, list[Entry]]:
+def _sets(study: Study, question: QuestionSpec, judgments: Ints) -> dict[int, list[Entry]]:
     """Row of the judgment to its set, in the order that was settled on."""
     answers = Answer.objects.filter(
-        countable(study, "judgment__"), kind=Kind.ENTRIES, question=question.key
+        countable_q(study, "judgment__"), kind=Kind.ENTRIES, question=question.key
     ).order_by("judgment_id")
     rows = list(answers.values_list("judgment_id", "part", "text"))
     at, known = places(judgments, np.array([row[0] for row in rows], dtype=np.int64))
@@ -69,7 +73,7 @@ def _sets(study: Study, question: Question, judgments: Ints) -> dict[int, list[E
 
 
 def _decisions(
-    question: Question, sets: Mapping[int, Sequence[Entry]], items: Ints, pks: npt.NDArray[np.int64]
+    question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], items: Ints, pks: npt.NDArray[np.int64]
 ) -> Asked:
     drafts = _drafts(pks[sorted({int(items[row]) for row in sets})].tolist())
     codes = {decision: code for code, decision in enumerate(Decision)}
@@ -106,7 +110,7 @@ def _drafts(pks: Sequence[int]) -> dict[int, dict[str, Any]]:
     return found
 
 
-def _composition(question: Question, sets: Mapping[int, Sequence[Entry]]) -> dict[str, Asked]:
+def _composition(question: QuestionSpec, sets: Mapping[int, Sequence[Entry]]) -> dict[str, Asked]:
     rows = [(row, _origin(entry)) for row, entries in sets.items() for entry in entries]
     made = compose(
         np.array([row for row, _ in rows], dtype=np.int64),
@@ -125,6 +129,6 @@ def _origin(entry: Entry) -> int:
     return REVISED if entry["origins"] else ADDED
 
 
-def _asked(question: Question, what: str, judgment: Ints, value: Floats) -> Asked:
-    number = Question(name_of(question, what), Kind.SCALE, question.prompt)
+def _asked(question: QuestionSpec, what: str, judgment: Ints, value: Floats) -> Asked:
+    number = QuestionSpec(name_of(question, what), Kind.SCALE, question.prompt)
     return Asked(number, ("",), judgment, np.zeros(len(judgment), dtype=np.int64), value)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.statistics.core.tidy import MISSING, Items
-from evaluation.database.columns import Coded, Type, read_columns
+from evaluation.database.columns import CodedColumn, ColumnType, read_columns
 from evaluation.models import Item, Role, Study
 
 # Between the keys of an item's systems in `Item.systems_key`.
@@ -22,7 +22,9 @@ def pair_items(study: Study) -> tuple[Items, npt.NDArray[np.int64]]:
         .order_by("pk")
     )
     coded = ("query__key", "arm__key", "query__category", "systems_key")
-    types = {"pk": Type.WHOLE, "key": Type.TEXT, "lengths": Type.TEXT} | dict.fromkeys(coded, Type.CODED)
+    types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT, "lengths": ColumnType.TEXT} | dict.fromkeys(
+        coded, ColumnType.CODED
+    )
     table = read_columns(queryset, types)
     query, category = table.coded("query__key"), table.coded("query__category")
     # In the study's own order: the first arm is what the others are compared with.
@@ -54,7 +56,7 @@ def _lengths(texts: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArra
 
 
 def _systems(
-    keys: Coded, pks: npt.NDArray[np.int64]
+    keys: CodedColumn, pks: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], tuple[str, ...]]:
     """Codes of every item's two systems and the table of systems.
 

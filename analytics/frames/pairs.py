@@ -13,10 +13,10 @@ from analytics.frames.pair_items import pair_items
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
-from evaluation.database.columns import Columns, Type, read_columns
+from evaluation.database.columns import Columns, ColumnType, read_columns
 from evaluation.models import Answer, Judgment, Rater, Study
-from evaluation.protocols import Kind, Over, Question, Shown
-from evaluation.selectors import countable
+from evaluation.protocols import Kind, Over, QuestionSpec, Shown
+from evaluation.selectors import countable_q
 
 LABELS = {"r1": 0, "r2": 1, "tie": 2}
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
@@ -68,7 +68,7 @@ class PairFrame:
 
     items: Items
     groups: tuple[PairGroup, ...]
-    preference: Question | None
+    preference: QuestionSpec | None
 
 
 def pair_frames(study: Study) -> list[PairFrame]:
@@ -86,7 +86,7 @@ def pair_frames(study: Study) -> list[PairFrame]:
     return answered or frames[:1]
 
 
-def asked_in_turns(preferences: Sequence[Question]) -> bool:
+def asked_in_turns(preferences: Sequence[QuestionSpec]) -> bool:
     """True if they are one preference in the words of two kinds of arm: with the context, and without it."""
     shown = sorted(str(question.shown) for question in preferences)
     same_form = len({question.grades for question in preferences}) == 1
@@ -97,14 +97,14 @@ def _has_labels(group: PairGroup) -> bool:
     return bool((group.judgments.label != MISSING).any())
 
 
-def _questions(study: Study) -> list[Question]:
+def _questions(study: Study) -> list[QuestionSpec]:
     """Those of the latest revision."""
     revision = study.revisions.order_by("-number").first()
-    return [Question.from_json(question) for question in revision.spec["questions"]] if revision else []
+    return [QuestionSpec.from_json(question) for question in revision.spec["questions"]] if revision else []
 
 
 def _frames(
-    study: Study, questions: Sequence[str], asked: Sequence[Question], checks: Columns | None
+    study: Study, questions: Sequence[str], asked: Sequence[QuestionSpec], checks: Columns | None
 ) -> list[PairFrame]:
     items, pks = pair_items(study)
     raters = read_raters(study)
@@ -116,7 +116,7 @@ def _frame(
     items: Items,
     pks: npt.NDArray[np.int64],
     raters: Mapping[int, KnownRater],
-    preference: Question | None,
+    preference: QuestionSpec | None,
     question: str,
     checks: Columns | None,
 ) -> PairFrame:
@@ -137,7 +137,7 @@ def _frame(
     return PairFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
 
 
-def _asked(questions: Sequence[Question], key: str) -> Question | None:
+def _asked(questions: Sequence[QuestionSpec], key: str) -> QuestionSpec | None:
     """The question of that key or, without one, the first preference that the study asks for."""
     found = (each for each in questions if each.kind == Kind.PREFERENCE and key in ("", each.key))
     return next(found, None)
@@ -179,7 +179,7 @@ def memberships(
 
 def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
     """Answers in judgments that count, as far as it is not for their item to say."""
-    return Answer.objects.filter(countable(study, "judgment__"), kind=kind)
+    return Answer.objects.filter(countable_q(study, "judgment__"), kind=kind)
 
 
 def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str, farthest: int) -> pd.DataFrame:
@@ -188,11 +188,13 @@ def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str, farthe
     `number` is from 0 to 1: a probability or, of grades up to `farthest`, the preference that one stands for.
     """
     whole = ("judgment_id", "judgment__item_id", "judgment__rater_id", "judgment__replicate")
-    types = dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(("label", "judgment__shown"), Type.CODED)
+    types = dict.fromkeys(whole, ColumnType.WHOLE) | dict.fromkeys(
+        ("label", "judgment__shown"), ColumnType.CODED
+    )
     answers = _answers(study, Kind.PREFERENCE)
     if question:
         answers = answers.filter(question=question)
-    table = read_columns(answers, types | {"number": Type.NUMBER})
+    table = read_columns(answers, types | {"number": ColumnType.NUMBER})
     row, known = places(pks, table.array("judgment__item_id"))
     number = table.array("number")
     if farthest:
@@ -221,9 +223,9 @@ def _with_checklists_only(
     others = [pk for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE and pk not in preferring]
     if not others:
         return rows
-    checked = Judgment.objects.filter(countable(study), rater__in=others).order_by("pk")
-    types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), Type.WHOLE)
-    table = read_columns(checked, types | {"shown": Type.CODED})
+    checked = Judgment.objects.filter(countable_q(study), rater__in=others).order_by("pk")
+    types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE)
+    table = read_columns(checked, types | {"shown": ColumnType.CODED})
     row, known = places(pks, table.array("item_id"))
     found = pd.DataFrame(
         {
@@ -249,7 +251,7 @@ def places(
     return place, ascending[place] == wanted
 
 
-def _checks(study: Study, asked: Sequence[Question]) -> Columns | None:
+def _checks(study: Study, asked: Sequence[QuestionSpec]) -> Columns | None:
     """The checklist of follow-ups of all judgments that may count; None without any.
 
     There may be others, about the whole item say, which the figures of follow-ups are not of.
@@ -259,7 +261,7 @@ def _checks(study: Study, asked: Sequence[Question]) -> Columns | None:
     ]
     if not keys:
         return None
-    types = {"judgment_id": Type.WHOLE, "part": Type.CODED, "number": Type.NUMBER}
+    types = {"judgment_id": ColumnType.WHOLE, "part": ColumnType.CODED, "number": ColumnType.NUMBER}
     answers = _answers(study, Kind.CHECKLIST).filter(question=keys[0])
     table = read_columns(answers, types)
     return table if len(table.array("judgment_id")) else None

@@ -9,7 +9,7 @@ from analytics.frames.answers import AnswersFrame, answers_frame, countable_ques
 from analytics.frames.pairs import JUDGES, PairFrame, PairGroup, asked_in_turns, pair_frames
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Study
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class StudyFrame:
     `questions` are those that can be counted, in the order of the form. `systems` has the kind of each system by key.
     """
 
-    questions: tuple[Question, ...]
+    questions: tuple[QuestionSpec, ...]
     groups: tuple[RaterGroup, ...]
     pairs: tuple[PairFrame, ...]
     answers: AnswersFrame | None
@@ -41,7 +41,7 @@ class StudyFrame:
     queries: int
 
     @property
-    def unanswered(self) -> tuple[Question, ...]:
+    def unanswered(self) -> tuple[QuestionSpec, ...]:
         """Preferences between two responses that nobody has answered, of a study that asks for several."""
         asked = [each for each in self.questions if each.kind == Kind.PREFERENCE] if self.pairs else []
         if len(asked) < 2 or asked_in_turns(asked):
@@ -81,7 +81,7 @@ def study_frame(study: Study) -> StudyFrame:
     )
 
 
-def is_of_pairs(question: Question) -> bool:
+def is_of_pairs(question: QuestionSpec) -> bool:
     """True of what is counted over two responses that are compared: the preference, and the list of follow-ups."""
     if question.kind == Kind.CHECKLIST:
         return question.over == Over.FOLLOW_UP_RESPONSE

@@ -23,8 +23,8 @@ from analytics.reports.methods import methods
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Study
-from evaluation.protocols import Question
-from evaluation.selectors import counting_judgments, outcomes
+from evaluation.protocols import QuestionSpec
+from evaluation.selectors import counting_judgments, outcome_counts
 
 SCHEMA = "assay-report/2"
 
@@ -86,7 +86,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     return report
 
 
-def _records(question: Question, form: str, inputs: list[FigureInput]) -> list[Record]:
+def _records(question: QuestionSpec, form: str, inputs: list[FigureInput]) -> list[Record]:
     """The record of every figure that applies to the question, for every group that answered it."""
     figures = [figure for figure in FIGURES.values() if figure.applies(question, form)]
     return [
@@ -158,7 +158,7 @@ def _fingerprint(study: Study, replicates: int) -> str:
             list(study.revisions.values_list("spec_hash", flat=True)),
             list(study.systems.values_list("key", "label", "kind")),
             # A failure that is replaced by a judgment changes neither the number of rows nor the latest.
-            outcomes(study),
+            outcome_counts(study),
             latest,
             study.corrections,
             Exclusion.objects.filter(study=study).count(),

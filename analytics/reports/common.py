@@ -5,7 +5,7 @@ from typing import Any, get_args
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation import hooks
 from evaluation.models import Study
-from evaluation.selectors import judgments_left_out, standing_exclusions
+from evaluation.selectors import left_out_counts, standing_exclusions
 
 REPLICATES = 1_000
 LEVEL = 0.95
@@ -25,7 +25,7 @@ class NothingToReport(Exception):
 
 def why_nothing(study: Study) -> str:
     """The reason why there is nothing to report: nobody has judged, or nothing of it counts."""
-    left_out = judgments_left_out(study)
+    left_out = left_out_counts(study)
     if not left_out:
         return "Nobody has judged an item yet; there is nothing to report."
     parts = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in sorted(left_out.items()))
@@ -56,7 +56,7 @@ def counts_record(study: Study, *, items: int, queries: int, judgments: int, rat
         "queries": queries,
         "judgments": judgments,
         "raters": raters,
-        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(judgments_left_out(study).items())],
+        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out_counts(study).items())],
         "excluded_raters": standing_exclusions(study).filter(rater__isnull=False).count(),
     }
 

@@ -9,7 +9,7 @@ from analytics.frames.pairs import DEFAULT_RULE
 from analytics.frames.study import StudyFrame
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Outcome, Rater, Study
-from evaluation.selectors import judges_in_figures, outcomes_of_judges
+from evaluation.selectors import judge_outcome_counts, judges_in_figures
 
 Record = dict[str, Any]
 BOTH = "both"
@@ -34,7 +34,7 @@ WITHOUT_PEOPLE = "which no person is shown"
 
 def judges(study: Study, frame: StudyFrame) -> list[Record]:
     """Every judge in figures, those too of which nothing could be read."""
-    outcomes = outcomes_of_judges(study)
+    outcomes = judge_outcome_counts(study)
     hidden = _hidden(study, frame)
     found = []
     for rater in judges_in_figures(study):

@@ -8,7 +8,7 @@ from analytics.figures.report_view import ReportView, joined
 from analytics.frames.pairs import asked_in_turns
 from analytics.reports import judges
 from evaluation.models import Study
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 
 # How the intervals of every figure are made.
 INTERVALS = (
@@ -43,7 +43,7 @@ def _wordings(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
         quoted = joined([f"“{pair.prompt}”" for pair in view.pairs])
         yield f"Each preference is reported by itself: {quoted}."
         return
-    asked = [each for each in map(Question.from_json, spec["questions"]) if each.kind == Kind.PREFERENCE]
+    asked = [each for each in map(QuestionSpec.from_json, spec["questions"]) if each.kind == Kind.PREFERENCE]
     if view.pairs and len(asked) > 1 and asked_in_turns(asked):
         both = joined([f"“{question.prompt}”" for question in asked])
         yield f"The preference is asked for in two wordings, with the context and without it: {both}."

@@ -15,7 +15,7 @@ from annotator.services.admission.entry_rules import (
     set_entry_rules,
     unknown_reason,
 )
-from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, my_studies, study_page
 from evaluation.models import Study
 
@@ -89,7 +89,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
             messages.warning(request, sentence)
         return f"Who may take part: {rules_in_words(study, known)}"
 
-    act = Act(
+    act = ConfirmedAction(
         title="Who may take part",
         text="People are known across studies by the panel and their id on it. It binds who comes from now on; who is "
         "in stays in. Somebody without an id is known nowhere: no list keeps them out, and none lets them in. Of "
@@ -100,7 +100,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
         do=do,
         back=workbench_url(study),
     )
-    return act_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="workbench")
 
 
 def rules_in_words(study: Study, known: Collection[int]) -> str:

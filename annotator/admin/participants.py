@@ -15,14 +15,16 @@ from annotator.admin.fragments import panel_path, render_panel
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation import hooks
-from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 from evaluation.admin.pages import Tab, tabs
-from evaluation.admin.rights import may
+from evaluation.admin.rights import has_right
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
 
 tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40))
-hooks.panels.register("participants", hooks.Panel("Participants", "admin:annotator_participant_panel"))
+hooks.sections.register(
+    "participants", hooks.StudySection("Participants", "admin:annotator_participant_panel")
+)
 
 
 @login_required
@@ -46,7 +48,7 @@ def participants_panel(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
-    if not may(request, "write", study.pk):
+    if not has_right(request, "write", study.pk):
         return []
     return [
         ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.pk])),
@@ -64,7 +66,7 @@ def ending_of(visit: Submission) -> str:
 
 
 @admin.register(Participant)
-class ParticipantAdmin(Scoped):
+class ParticipantAdmin(StudyScopedAdmin):
     tab = "participants"
     # The token stays out: whoever has it is the participant.
     fields = (
@@ -133,7 +135,7 @@ class ParticipantAdmin(Scoped):
         made = participant.submissions.order_by("entered_at", "pk")
         return "; ".join(f"{each.external_id or 'without an id'}: {ending_of(each)}" for each in made)
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         assignments = (
             f"{reverse('admin:annotator_assignment_changelist')}?study={study.pk}&q={obj.rater.pseudonym}"
         )
@@ -155,7 +157,7 @@ class ParticipantAdmin(Scoped):
 
 
 @admin.register(Submission)
-class SubmissionAdmin(Scoped):
+class SubmissionAdmin(StudyScopedAdmin):
     study_path = "participant__study"
     tab = "participants"
     fields = ("participant", "external_id", "external_study_id", "entered_at", "ended_at", "outcome")
@@ -171,7 +173,7 @@ class SubmissionAdmin(Scoped):
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(Scoped):
+class AssignmentAdmin(StudyScopedAdmin):
     study_path = "participant__study"
     tab = "participants"
     fields = (

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from annotator.services.quality.cached_quality import cached_quality, read_reports
 from evaluation.admin.pages import Tab, page, tabs
-from evaluation.admin.rights import may, study_page
+from evaluation.admin.rights import has_right, study_page
 from evaluation.models import Study
 
 PER_PAGE = 100
@@ -27,6 +27,6 @@ def quality(request: HttpRequest, study: Study) -> HttpResponse:
         "n": len(kept),
         "signed": sum(bool(figures["signs"]) for _, figures in kept),
         "exclude_url": reverse("admin:evaluation_rater_exclude"),
-        "may_exclude": may(request, "write", study.pk),
+        "may_exclude": has_right(request, "write", study.pk),
     }
     return page(request, "admin/annotator/quality.html", context, study=study, tab="quality")

@@ -17,14 +17,14 @@ from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation import hooks
-from evaluation.admin.base import Scoped, StudyFilter
-from evaluation.admin.pages import Act, ReasonForm, act_page, workbench_url
-from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.pages import ConfirmedAction, ReasonForm, confirmation_page, workbench_url
+from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 
-hooks.panels.register("places", hooks.Panel("Places", "admin:annotator_slot_panel"))
+hooks.sections.register("places", hooks.StudySection("Places", "admin:annotator_slot_panel"))
 
 
 @login_required
@@ -60,7 +60,7 @@ def places_panel(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
-    if not (study.is_frozen and may(request, "write", study.pk)):
+    if not (study.is_frozen and has_right(request, "write", study.pk)):
         return []
     return [
         ("Change judgments per item", reverse("admin:evaluation_study_redundancy", args=[study.pk])),
@@ -85,7 +85,7 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
         change_redundancy(study, data["redundancy"])
         return f"Judgments per item: {data['redundancy']} instead of {before}."
 
-    act = Act(
+    act = ConfirmedAction(
         title="Change judgments per item",
         text="Raising it opens further places, whose orders keep each item balanced. Lowering it retires open places; "
         "judgments that are there, and those under way, stay.",
@@ -95,7 +95,7 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
         do=do,
         back=workbench_url(study),
     )
-    return act_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="workbench")
 
 
 @study_page("write", methods=FORM)
@@ -106,18 +106,18 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
             raise Refused("No excluded judgment needs a new place.")
         return f"Opened {n:,} places for excluded judgments."
 
-    act = Act(
+    act = ConfirmedAction(
         title="Have excluded judgments made anew",
         text="Every filled place whose judgment is excluded gets another one with the same presented order.",
         button="Open places",
         do=do,
         back=workbench_url(study),
     )
-    return act_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="workbench")
 
 
 @admin.register(Slot)
-class SlotAdmin(Scoped):
+class SlotAdmin(StudyScopedAdmin):
     tab = "workbench"
     fields = ("item", "arm", "k", "order", "rank", "state", "leased_until", "replaces")
     list_display = ("__str__", "item", "arm", "order", "state", "leased_until")

@@ -23,4 +23,4 @@ def register() -> None:
     core.launch_advice.register("attempts", launch_advice.launch_advice)
     core.launch_cautions.register("cautions", launch_advice.launch_cautions)
     core.running_cautions.register("unread", unread_arrivals.unread_cautions)
-    core.codes_fixed.register("panels", panel_settings.fixed_codes_reason)
+    core.codes_lock_reasons.register("panels", panel_settings.fixed_codes_reason)

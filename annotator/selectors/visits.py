@@ -7,7 +7,7 @@ from annotator.models import Assignment, AssignmentState, Participant, Participa
 from annotator.visit import Visit
 from evaluation.database.compiled_queries import CompiledSelect, field_of
 from evaluation.models import Exclusion, Role, Study
-from evaluation.selectors import excluded, main_judgments
+from evaluation.selectors import excluded_q, main_judgments
 
 # How a way ends on which work was done, and mostly paid.
 HANDED_IN = (
@@ -71,7 +71,7 @@ def gets_same_code(participant: Participant) -> bool:
         return False
     # Where work is discarded, that may be all of it without the person being left out.
     theirs = main_judgments(participant.study).filter(rater=participant.rater_id)
-    return theirs.exclude(excluded(participant.study)).exists()
+    return theirs.exclude(excluded_q(participant.study)).exists()
 
 
 def has_judged(participant: Participant) -> bool:

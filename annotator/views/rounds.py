@@ -10,7 +10,7 @@ from annotator.models import DraftRound
 from annotator.services.work.draft_rounds import LOST, is_lost
 from annotator.services.work.submit import get_assignment
 from annotator.views.shared.access import participant_view
-from evaluation.forms import RoundGiven
+from evaluation.forms import RoundRecord
 
 
 @participant_view("GET")
@@ -21,7 +21,7 @@ def rounds(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     return JsonResponse([round_record(each) for each in found], safe=False)
 
 
-def round_record(each: DraftRound) -> RoundGiven:
+def round_record(each: DraftRound) -> RoundRecord:
     # A GET changes nothing: a round whose worker was lost is only told of as what asking again will make it.
     lost = is_lost(each, timezone.now())
     problem = LOST if lost else each.problem

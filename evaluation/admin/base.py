@@ -15,11 +15,11 @@ from django.utils.text import capfirst
 
 from evaluation.admin.pages import moved_page, study_context
 from evaluation.admin.prose import Prose
-from evaluation.admin.rights import may, may_somewhere, my_studies
+from evaluation.admin.rights import has_right, has_right_anywhere, my_studies
 from evaluation.models import Study
 from evaluation.refusals import WrongState
-from evaluation.services.history import log_act
-from evaluation.services.studies.drafts import locked_draft
+from evaluation.services.history import log_action
+from evaluation.services.studies.drafts import lock_draft
 
 
 class RowFilter(admin.SimpleListFilter):
@@ -31,12 +31,12 @@ class RowFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         if self.value() is None:
             return queryset
-        pk = as_id(self.value())
+        pk = parse_id(self.value())
         path = self.path or str(self.parameter_name)
         return queryset.none() if pk is None else queryset.filter(**{path: pk})
 
 
-class OfStudyFilter(RowFilter):
+class StudyRowFilter(RowFilter):
     """Chooses among the rows of the study that is chosen."""
 
     model: type[Model]
@@ -44,8 +44,8 @@ class OfStudyFilter(RowFilter):
     longest = 100
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        pk = as_id(request.GET.get("study", ""))
-        if pk is None or not may(request, "view", pk):
+        pk = parse_id(request.GET.get("study", ""))
+        if pk is None or not has_right(request, "view", pk):
             return []
         rows = self.model._default_manager.filter(study=pk).select_related(*self.related)
         return [(str(each.pk), str(each)) for each in rows[: self.longest]]
@@ -70,7 +70,7 @@ class StudyFilter(RowFilter):
         return type("StudyFilterAt", (cls,), {"path": path})
 
 
-def as_id(value: Any) -> int | None:
+def parse_id(value: Any) -> int | None:
     """A row's id out of an address, or None for anything else."""
     text = str(value)
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
@@ -84,7 +84,7 @@ class StudyChangeList(ChangeList):
         self.title = str(capfirst(self.opts.verbose_name_plural))
 
 
-class Scoped(admin.ModelAdmin):
+class StudyScopedAdmin(admin.ModelAdmin):
     """Rows of the user's studies, read-only unless a subclass says what a draft's writers may change."""
 
     # The lookup that leads from a row to its study, and the key of the tab that it belongs to.
@@ -116,15 +116,15 @@ class Scoped(admin.ModelAdmin):
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is None:
             return bool(request.user.is_active and request.user.is_staff)
-        return may(request, "view", self.study_of(obj).pk)
+        return has_right(request, "view", self.study_of(obj).pk)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if not self.draft_fields:
             return False
         if obj is None:
-            return may_somewhere(request, "write")
+            return has_right_anywhere(request, "write")
         study = self.study_of(obj)
-        return may(request, "write", study.pk) and not study.is_frozen
+        return has_right(request, "write", study.pk) and not study.is_frozen
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -146,7 +146,7 @@ class Scoped(admin.ModelAdmin):
         return StudyChangeList
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
-        pk = as_id(request.GET.get("study", ""))
+        pk = parse_id(request.GET.get("study", ""))
         study = my_studies(request).filter(pk=pk).first() if pk is not None else None
         around = study_context(request, study, self.tab)
         return super().changelist_view(request, {**around, **(extra_context or {})})
@@ -160,12 +160,12 @@ class Scoped(admin.ModelAdmin):
             context.update(study_context(request, study, self.tab))
             context["title"] = f"{capfirst(self.opts.verbose_name)} {obj}"
             context["subtitle"] = ""
-            context["acts"] = self.acts(request, obj, study)
+            context["action_links"] = self.action_links(request, obj, study)
             context["notice"] = self.notice(request, obj, study)
         context.update(show_save_and_continue=False, show_save_and_add_another=False)
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         """Label and address of what can be done with or seen of the object, besides changing its fields."""
         return []
 
@@ -193,7 +193,7 @@ class Scoped(admin.ModelAdmin):
     def choices_of(self, model: type[Model], request: HttpRequest) -> QuerySet[Any]:
         if self.admin_site.is_registered(model):
             other = self.admin_site.get_model_admin(model)
-            if isinstance(other, Scoped):
+            if isinstance(other, StudyScopedAdmin):
                 return other.get_queryset(request)
         return model._default_manager.none()
 
@@ -205,7 +205,7 @@ class Scoped(admin.ModelAdmin):
 
     def lock_draft(self, obj: Any) -> None:
         try:
-            locked_draft(self.study_of(obj))
+            lock_draft(self.study_of(obj))
         except WrongState as frozen:
             raise PermissionDenied(str(frozen)) from None
 
@@ -226,7 +226,7 @@ class Scoped(admin.ModelAdmin):
     def _log_under_study(self, request: HttpRequest, obj: Any, what: str, flag: int) -> None:
         if flag != DELETION and not isinstance(obj, Study):
             text = f"{what} {self.opts.verbose_name} “{obj}”."
-            log_act(study=self.study_of(obj), by=request.user, message=text)
+            log_action(study=self.study_of(obj), by=request.user, message=text)
 
     # --- further pages ----------------------------------------------------------------------------------------------
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:

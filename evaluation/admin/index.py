@@ -11,7 +11,7 @@ from evaluation.admin.pages import workbench_url
 from evaluation.admin.rights import roles
 from evaluation.models import Item, Role, Status
 from evaluation.permissions import studies_for
-from evaluation.selectors import with_judgment_counts
+from evaluation.selectors import annotate_judgment_counts
 
 MAX_STUDIES = 200
 
@@ -20,7 +20,7 @@ def index_context(request: HttpRequest) -> dict[str, Any]:
     """Every study of the user's in a fixed number of queries."""
     main = Item.objects.filter(study=OuterRef("pk"), role=Role.MAIN, withdrawn_at=None).order_by()
     n_items = Subquery(main.values("study").annotate(n=Count("pk")).values("n"))
-    studies = with_judgment_counts(studies_for(request.user)).annotate(n_items=Coalesce(n_items, 0))[
+    studies = annotate_judgment_counts(studies_for(request.user)).annotate(n_items=Coalesce(n_items, 0))[
         :MAX_STUDIES
     ]
     role = roles(request)

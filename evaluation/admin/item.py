@@ -11,17 +11,17 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter
-from evaluation.admin.pages import Act, act_page
+from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin
+from evaluation.admin.pages import ConfirmedAction, confirmation_page
 from evaluation.admin.preview import preview
-from evaluation.admin.rights import FORM, may, study_for
+from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
 from evaluation.protocols.attributes import fill_in
 from evaluation.refusals import Refused
 from evaluation.services import withdraw_item
 
 
-class ArmFilter(OfStudyFilter):
+class ArmFilter(StudyRowFilter):
     title = parameter_name = "arm"
     model = Arm
 
@@ -45,7 +45,7 @@ class StateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Item)
-class ItemAdmin(Scoped):
+class ItemAdmin(StudyScopedAdmin):
     tab = "items"
     fields = ("key", "arm", "role", "query_text", "context_text", "clarifying_question", "responses_text", "gold",
               "state", "stimulus_hash")  # fmt: skip
@@ -91,7 +91,7 @@ class ItemAdmin(Scoped):
     def context_text(self, item: Item) -> str | SafeString:
         if item.context is None:
             return "none"
-        pairs = [(each["question"], each["answer"]) for each in in_full(item.context, item.study)]
+        pairs = [(each["question"], each["answer"]) for each in complete_questions(item.context, item.study)]
         return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi></dd>", pairs))
 
     @admin.display(description="responses")
@@ -102,13 +102,13 @@ class ItemAdmin(Scoped):
             "<dl>{}</dl>", format_html_join("", '<dt>{}</dt><dd><bdi class="judged">{}</bdi></dd>', pairs)
         )
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        acts = [("Preview as a participant", reverse("admin:evaluation_item_preview", args=[obj.pk]))]
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        links = [("Preview as a participant", reverse("admin:evaluation_item_preview", args=[obj.pk]))]
         under_way = study.status in (Status.LIVE, Status.PAUSED)
-        if under_way and obj.withdrawn_at is None and may(request, "write", study.pk):
-            acts.append(("Withdraw", reverse("admin:evaluation_item_withdraw", args=[obj.pk])))
+        if under_way and obj.withdrawn_at is None and has_right(request, "write", study.pk):
+            links.append(("Withdraw", reverse("admin:evaluation_item_withdraw", args=[obj.pk])))
         judgments = f"{reverse('admin:evaluation_judgment_changelist')}?study={study.pk}&q={obj.key}"
-        return [*acts, ("Judgments", judgments)]
+        return [*links, ("Judgments", judgments)]
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (("<int:pk>/preview/", "preview", preview), ("<int:pk>/withdraw/", "withdraw", withdraw))
@@ -133,7 +133,7 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
         withdraw_item(item)
         return f"Withdrew item {item.key}."
 
-    act = Act(
+    act = ConfirmedAction(
         title=f"Withdraw item {item.key}",
         text="Nobody gets it any more, and its judgments are in no figure. It can't be put back.",
         button="Withdraw it",
@@ -142,11 +142,11 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
         do=do,
         back=reverse("admin:evaluation_item_change", args=[pk]),
     )
-    return act_page(request, study, act, tab="items")
+    return confirmation_page(request, study, act, tab="items")
 
 
 @admin.register(Query)
-class QueryAdmin(Scoped):
+class QueryAdmin(StudyScopedAdmin):
     tab = "items"
     fields = ("key", "text", "category", "source", "split", "information_need", "references", "documents")
     draft_fields = ("text", "category", "source", "split", "information_need")
@@ -158,7 +158,7 @@ class QueryAdmin(Scoped):
 
 
 @admin.register(Context)
-class ContextAdmin(Scoped):
+class ContextAdmin(StudyScopedAdmin):
     study_path = "query__study"
     tab = "items"
     fields = ("key", "query", "follow_up_text")
@@ -176,20 +176,20 @@ class ContextAdmin(Scoped):
     def follow_up_text(self, context: Context) -> SafeString:
         pairs = [
             (each["question"], each["answer"], ", ".join(each["answers"]))
-            for each in in_full(context, context.query.study)
+            for each in complete_questions(context, context.query.study)
         ]
         return format_html(
             "<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd><bdi>{}</bdi> (of: {})</dd>", pairs)
         )
 
 
-def in_full(context: Context, study: Study) -> list[dict[str, Any]]:
+def complete_questions(context: Context, study: Study) -> list[dict[str, Any]]:
     """The context's follow-up questions, those that name an attribute with the words it has now."""
     return fill_in(context.follow_ups, list(study.attributes.values("key", "question", "values")))
 
 
 @admin.register(Response)
-class ResponseAdmin(Scoped):
+class ResponseAdmin(StudyScopedAdmin):
     study_path = "query__study"
     tab = "items"
     fields = ("key", "system", "query", "context", "text")

@@ -17,13 +17,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
-from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 from evaluation.admin.pages import page, workbench_url
-from evaluation.admin.rights import may, my_studies
+from evaluation.admin.rights import has_right, my_studies
 from evaluation.dumps import FORMATS
 from evaluation.models import Job
 from evaluation.refusals import Refused
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from evaluation.services.jobs import restart_job
 from evaluation.tasks import enqueue_job
 
@@ -47,7 +47,7 @@ def _job(request: HttpRequest, pk: int) -> Job:
 def _may_restart(request: HttpRequest, job: Job) -> bool:
     """Who may have begun it: whoever sees a study may export it, the rest is for writers."""
     need = "view" if job.kind == Job.Kind.EXPORT else "write"
-    return job.by_id == request.user.pk if job.study_id is None else may(request, need, job.study_id)
+    return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)
 
 
 def watch(request: HttpRequest, pk: int) -> HttpResponse:
@@ -111,7 +111,7 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         if job.study is not None:
-            log_act(study=job.study, by=request.user, message=f"Started the {job.kind} again.")
+            log_action(study=job.study, by=request.user, message=f"Started the {job.kind} again.")
         enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
@@ -137,7 +137,7 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
 
 
 @admin.register(Job)
-class JobAdmin(Scoped):
+class JobAdmin(StudyScopedAdmin):
     tab = "exports"
     fields = ("kind", "slug", "state", "phase", "done", "total", "message", "file_name", "by", "created_at",
               "started_at", "finished_at")  # fmt: skip

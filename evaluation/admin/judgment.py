@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import RowFilter, Scoped, StudyFilter, as_id
-from evaluation.admin.pages import Act, act_page
-from evaluation.admin.rights import FORM, may, study_for
+from evaluation.admin.base import RowFilter, StudyFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services import exclude, restore
@@ -25,9 +25,9 @@ class RaterFilter(RowFilter):
     parameter_name = "rater"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        pk = as_id(request.GET.get("rater", ""))
+        pk = parse_id(request.GET.get("rater", ""))
         rater = Rater.objects.filter(pk=pk).first() if pk is not None else None
-        return [(str(rater.pk), str(rater))] if rater and may(request, "view", rater.study_id) else []
+        return [(str(rater.pk), str(rater))] if rater and has_right(request, "view", rater.study_id) else []
 
 
 class KindFilter(admin.SimpleListFilter):
@@ -42,7 +42,7 @@ class KindFilter(admin.SimpleListFilter):
 
 
 @admin.register(Judgment)
-class JudgmentAdmin(Scoped):
+class JudgmentAdmin(StudyScopedAdmin):
     tab = "judgments"
     fields = ("item", "rater", "outcome", "answers_text", "shown", "replicate", "revision", "surplus", "day", "seconds",
               "standing", "trace")  # fmt: skip
@@ -97,12 +97,12 @@ class JudgmentAdmin(Scoped):
             return "excluded"
         return "rater excluded" if judgment.rater_gone else ""
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         links = [
             ("Item", reverse("admin:evaluation_item_change", args=[obj.item_id])),
             ("Rater", reverse("admin:evaluation_rater_change", args=[obj.rater_id])),
         ]
-        if not may(request, "write", study.pk):
+        if not has_right(request, "write", study.pk):
             return links
         name = "restore" if obj.gone else "exclude"
         return [(name.capitalize(), reverse(f"admin:evaluation_judgment_{name}", args=[obj.pk])), *links]
@@ -137,7 +137,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         exclude(study=study, judgment=judgment, reason=data["reason"], by=request.user)
         return f"Excluded {judgment.rater}'s judgment of {judgment.item}."
 
-    act = Act(
+    act = ConfirmedAction(
         title="Exclude this judgment",
         text="No figure counts it any more. Nothing is deleted, and it can be undone.",
         button="Exclude",
@@ -146,7 +146,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         do=do,
         back=reverse("admin:evaluation_judgment_change", args=[pk]),
     )
-    return act_page(request, study, act, tab="judgments")
+    return confirmation_page(request, study, act, tab="judgments")
 
 
 def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
@@ -161,7 +161,7 @@ def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         restore(exclusion, reason=data["reason"], by=request.user)
         return f"Restored {judgment.rater}'s judgment of {judgment.item}."
 
-    act = Act(
+    act = ConfirmedAction(
         title="Restore this judgment",
         text="Every figure counts it again.",
         button="Restore",
@@ -169,4 +169,4 @@ def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
         do=do,
         back=reverse("admin:evaluation_judgment_change", args=[pk]),
     )
-    return act_page(request, study, act, tab="judgments")
+    return confirmation_page(request, study, act, tab="judgments")

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from evaluation.admin.rights import FORM, View, may, study_page
-from evaluation.hooks import Registry
+from evaluation.admin.rights import FORM, View, has_right, study_page
+from evaluation.hooks import HookRegistry
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Tab:
         return f"{reverse(f'admin:{self.url_name}')}?study={study.pk}"
 
 
-tabs: Registry[Tab] = Registry()
+tabs: HookRegistry[Tab] = HookRegistry()
 # Pages about one study that the other apps serve: (route, name, view), the route behind /admin/evaluation/study/<id>/,
 # the name behind evaluation_study_. Asked for when Django makes the addresses.
-study_pages: Registry[Callable[[], Iterable[tuple[str, str, View]]]] = Registry()
+study_pages: HookRegistry[Callable[[], Iterable[tuple[str, str, View]]]] = HookRegistry()
 
 
 def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> dict[str, Any]:
@@ -47,8 +47,8 @@ def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> d
     return {
         "study": study,
         "study_tabs": [(each.label, each.url(study), each is current) for each in in_order],
-        "may_write": may(request, "write", study.pk),
-        "may_own": may(request, "own", study.pk),
+        "may_write": has_right(request, "write", study.pk),
+        "may_own": has_right(request, "own", study.pk),
     }
 
 
@@ -101,7 +101,7 @@ class OptionalReasonForm(ReasonForm):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Act:
+class ConfirmedAction:
     """Something that is confirmed on a page of its own. `do` gets the cleaned form and says what it did."""
 
     title: str
@@ -117,13 +117,15 @@ class Act:
     # Where to go afterwards, asked for when it is done; by default back.
     then: Callable[[], str] | None = None
     # The page that asks, where more than the form is to be read on it, and what that needs.
-    template: str = "admin/act.html"
+    template: str = "admin/confirmation.html"
     context: dict[str, Any] | None = None
     # The service writes the history's line.
     logs_itself: bool = False
 
 
-def act_page(request: HttpRequest, study: Study, act: Act, *, tab: str = "") -> HttpResponse:
+def confirmation_page(
+    request: HttpRequest, study: Study, act: ConfirmedAction, *, tab: str = ""
+) -> HttpResponse:
     """Asks, does and logs an act; what is refused stands above the form."""
     form = act.form(request.POST if request.method == "POST" else None, initial=act.initial)
     if request.method == "POST" and form.is_valid():
@@ -135,7 +137,9 @@ def act_page(request: HttpRequest, study: Study, act: Act, *, tab: str = "") -> 
         else:
             reason = form.cleaned_data.get("reason", "").strip()
             if not act.logs_itself:
-                log_act(study=study, by=request.user, message=f"{done} Reason: {reason}" if reason else done)
+                log_action(
+                    study=study, by=request.user, message=f"{done} Reason: {reason}" if reason else done
+                )
             messages.success(request, done)
             return HttpResponseRedirect(act.then() if act.then else act.back)
     context = {"title": act.title, "act": act, "form": form, "objects": list(act.objects)}

@@ -20,7 +20,7 @@ from evaluation.protocols.base import sees_context
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
 from evaluation.services.studies.compilation import compile_spec, renderer_for
-from evaluation.services.studies.freeze import with_parts
+from evaluation.services.studies.freeze import select_parts
 
 # Orders offered: those in which the study shows as many responses, of many the first few.
 MAX_ORDERS = 10
@@ -31,7 +31,7 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
     """A GET shows the screen; a POST checks what was filled in as the study would, and stores nothing."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
-    item = with_parts(Item.objects.select_related("study").filter(pk=pk)).first()
+    item = select_parts(Item.objects.select_related("study").filter(pk=pk)).first()
     if item is None:
         raise Http404
     study = study_for(request, item.study_id)

@@ -9,9 +9,9 @@ from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.base import Scoped, StudyFilter, as_id
-from evaluation.admin.pages import Act, act_page
-from evaluation.admin.rights import FORM, may, my_studies, study_for
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.refusals import Refused
 from evaluation.services import AlreadyExcluded, exclude, restore
@@ -39,7 +39,7 @@ def _per_rater(judgments: QuerySet[Any], figure: Any) -> Subquery:
 
 
 @admin.register(Rater)
-class RaterAdmin(Scoped):
+class RaterAdmin(StudyScopedAdmin):
     tab = "raters"
     fields = ("pseudonym", "label", "kind", "source", "in_figures", "judged", "failed", "seconds", "standing")
     list_display = ("name", "kind", "source", "judged", "failed", "seconds", "in_figures", "standing")
@@ -85,9 +85,9 @@ class RaterAdmin(Scoped):
     def standing(self, rater: Any) -> str:
         return rater.why or ""
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         judgments = f"{reverse('admin:evaluation_judgment_changelist')}?study={study.pk}&rater={obj.pk}"
-        if not may(request, "write", study.pk):
+        if not has_right(request, "write", study.pk):
             return [("Judgments", judgments)]
         name = "restore" if obj.gone else "exclude"
         url = f"{reverse(f'admin:evaluation_rater_{name}')}?ids={obj.pk}"
@@ -108,8 +108,8 @@ class RaterAdmin(Scoped):
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """For those who may write somewhere; the act itself asks for the study that it is about."""
-        chosen = as_id(request.GET.get("study", ""))
-        writes = may(request, "write", chosen) if chosen is not None else True
+        chosen = parse_id(request.GET.get("study", ""))
+        writes = has_right(request, "write", chosen) if chosen is not None else True
         return super().get_actions(request) if writes else {}
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
@@ -118,7 +118,7 @@ class RaterAdmin(Scoped):
 
 def _chosen(request: HttpRequest) -> tuple[Study, list[Rater]]:
     """The raters that the address names, all of one study that the user may write in."""
-    ids = [as_id(each) for each in request.GET.get("ids", "").split(",")]
+    ids = [parse_id(each) for each in request.GET.get("ids", "").split(",")]
     if not ids or None in ids or len(ids) > MAX_AT_ONCE:
         raise Http404
     known = [pk for pk in ids if pk is not None]
@@ -147,7 +147,7 @@ def exclude_raters(request: HttpRequest) -> HttpResponse:
             raise Refused("All of them are excluded already.")
         return f"Excluded {_named(done)}."
 
-    act = Act(
+    act = ConfirmedAction(
         title="Exclude raters" if len(raters) > 1 else f"Exclude {raters[0]}",
         text="No figure counts their judgments any more. Nothing is deleted, and it can be undone. Whether their "
         "places are judged anew is a second decision, made at the study's places.",
@@ -157,7 +157,7 @@ def exclude_raters(request: HttpRequest) -> HttpResponse:
         do=do,
         back=_list_of(study),
     )
-    return act_page(request, study, act, tab="raters")
+    return confirmation_page(request, study, act, tab="raters")
 
 
 def restore_raters(request: HttpRequest) -> HttpResponse:
@@ -177,7 +177,7 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
             raise Refused("None of them is excluded.")
         return f"Restored {_named(done)}."
 
-    act = Act(
+    act = ConfirmedAction(
         title="Restore raters" if len(raters) > 1 else f"Restore {raters[0]}",
         text="Every figure counts their judgments again.",
         button="Restore",
@@ -185,7 +185,7 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
         do=do,
         back=_list_of(study),
     )
-    return act_page(request, study, act, tab="raters")
+    return confirmation_page(request, study, act, tab="raters")
 
 
 def _list_of(study: Study) -> str:

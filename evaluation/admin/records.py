@@ -11,14 +11,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from evaluation.admin.base import Scoped, StudyFilter
-from evaluation.admin.pages import Act, act_page
-from evaluation.admin.rights import FORM, may, my_studies, study_for
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
 
 
 @admin.register(Revision)
-class RevisionAdmin(Scoped):
+class RevisionAdmin(StudyScopedAdmin):
     tab = "design"
     fields = ("number", "spec_hash", "created_at", "spec_text")
     list_display = ("__str__", "number", "spec_hash", "created_at")
@@ -32,7 +32,7 @@ class RevisionAdmin(Scoped):
 
 
 @admin.register(Exclusion)
-class ExclusionAdmin(Scoped):
+class ExclusionAdmin(StudyScopedAdmin):
     tab = "raters"
     fields = ("rater", "judgment", "reason", "by", "at", "undone_by", "undone_at", "undone_reason")
     list_display = ("__str__", "rater", "judgment", "by", "at", "undone_at", "undone_reason")
@@ -42,7 +42,7 @@ class ExclusionAdmin(Scoped):
 
 
 @admin.register(Import)
-class ImportAdmin(Scoped):
+class ImportAdmin(StudyScopedAdmin):
     """A file that made a study; files that failed left nothing, and their jobs say why."""
 
     study_path = "created_study"
@@ -58,7 +58,7 @@ class ImportAdmin(Scoped):
 
 
 @admin.register(ItemFlag)
-class ItemFlagAdmin(Scoped):
+class ItemFlagAdmin(StudyScopedAdmin):
     study_path = "item__study"
     tab = "items"
     fields = ("item", "reason", "rater", "note", "at")
@@ -79,9 +79,9 @@ class ItemFlagAdmin(Scoped):
             '<a href="{}">Resolve<span class="visually-hidden"> flag of {}</span></a>', url, flag.item
         )
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         links = [("Item", reverse("admin:evaluation_item_change", args=[obj.item_id]))]
-        if not may(request, "write", study.pk):
+        if not has_right(request, "write", study.pk):
             return links
         return [("Resolve", reverse("admin:evaluation_itemflag_resolve", args=[obj.pk])), *links]
 
@@ -102,11 +102,11 @@ def resolve_flag(request: HttpRequest, pk: int) -> HttpResponse:
         flag.delete()
         return f"Resolved the flag “{flag.reason}” of item {flag.item}."
 
-    act = Act(
+    act = ConfirmedAction(
         title=f"Resolve the flag of {flag.item}",
         text=f"Flagged as “{flag.reason}”. {flag.note} Say what you found; withdrawing the item is a separate act.",
         button="Resolve",
         do=do,
         back=f"{reverse('admin:evaluation_itemflag_changelist')}?study={study.pk}",
     )
-    return act_page(request, study, act, tab="items")
+    return confirmation_page(request, study, act, tab="items")

@@ -25,14 +25,14 @@ def roles(request: HttpRequest) -> dict[int, str]:
     return found
 
 
-def may(request: HttpRequest, right: str, study: int | None) -> bool:
+def has_right(request: HttpRequest, right: str, study: int | None) -> bool:
     """True for who has the right in the study of that id: to view, to write, to own."""
     if not (request.user.is_active and request.user.is_staff):
         return False
     return request.user.is_superuser or (study is not None and roles(request).get(study) in RIGHTS[right])
 
 
-def may_somewhere(request: HttpRequest, right: str) -> bool:
+def has_right_anywhere(request: HttpRequest, right: str) -> bool:
     return request.user.is_superuser or any(role in RIGHTS[right] for role in roles(request).values())
 
 

@@ -9,8 +9,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.api.paging import ById
-from evaluation.api.query import Query
+from evaluation.api.paging import IdPagination
+from evaluation.api.query import QuerySerializer
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 
@@ -18,8 +18,8 @@ from evaluation.permissions import get_study_for
 class ApiView(APIView):
     """Reads the parameters before it does anything else; `query` holds them."""
 
-    query_class: type[Query] = Query
-    pagination_class: type[ById] | None = None
+    query_class: type[QuerySerializer] = QuerySerializer
+    pagination_class: type[IdPagination] | None = None
     query: dict[str, Any]
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
@@ -35,7 +35,7 @@ class ApiView(APIView):
         if any("\x00" in value for value in kwargs.values() if isinstance(value, str)):
             raise Http404
         self.authorise()
-        self.query = (self.query_class if request.method in SAFE_METHODS else Query).read(request)
+        self.query = (self.query_class if request.method in SAFE_METHODS else QuerySerializer).read(request)
 
     def authorise(self) -> None:
         """Checks what is needed beside a valid token, before a word about parameters."""

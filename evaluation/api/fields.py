@@ -5,15 +5,15 @@ from rest_framework import serializers
 
 
 @extend_schema_field({"type": "object", "additionalProperties": {}})
-class FreeObject(serializers.JSONField):
+class FreeObjectField(serializers.JSONField):
     """Any object."""
 
 
 @extend_schema_field({"type": ["object", "null"], "additionalProperties": {}})
-class FreeObjectOrNull(serializers.JSONField):
+class NullableObjectField(serializers.JSONField):
     """Any object, or null."""
 
 
 @extend_schema_field({})
-class Anything(serializers.JSONField):
+class AnyValueField(serializers.JSONField):
     """Any JSON."""

@@ -11,9 +11,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.fields import Anything, FreeObjectOrNull
-from evaluation.api.paging import ById
-from evaluation.api.query import PageQuery, QueryText
+from evaluation.api.fields import AnyValueField, NullableObjectField
+from evaluation.api.paging import IdPagination
+from evaluation.api.query import PageQuery, QueryTextField
 from evaluation.models import Item, ItemResponse, Role
 
 
@@ -33,24 +33,24 @@ class ItemSerializer(serializers.Serializer[Any]):
     systems = serializers.ListField(
         child=serializers.CharField(), help_text="Whose responses r1, r2, ... are, in this order."
     )
-    gold = Anything(help_text="What judgments are compared with, as the protocol has it, or null.")
+    gold = AnyValueField(help_text="What judgments are compared with, as the protocol has it, or null.")
     withdrawn = serializers.BooleanField()
     stimulus_hash = serializers.CharField(help_text="Empty for a draft.")
-    stimulus = FreeObjectOrNull(
+    stimulus = NullableObjectField(
         required=False, help_text="As frozen; null for a draft. In lists only with expand=stimulus."
     )
 
 
 class ItemListQuery(PageQuery):
-    arm = QueryText(required=False, max_length=60)
+    arm = QueryTextField(required=False, max_length=60)
     role = serializers.ChoiceField(required=False, choices=Role.choices)
-    query = QueryText(required=False, max_length=120, help_text="Key of a query.")
+    query = QueryTextField(required=False, max_length=120, help_text="Key of a query.")
     expand = serializers.ChoiceField(required=False, choices=["stimulus"])
 
 
 class ItemList(StudyView):
     query_class = ItemListQuery
-    pagination_class = ById
+    pagination_class = IdPagination
 
     @extend_schema(
         operation_id="list_items",

@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.fields import FreeObject
-from evaluation.api.paging import ById
-from evaluation.api.query import MAX_ID, PageQuery, QueryInteger, QueryText
+from evaluation.api.fields import FreeObjectField
+from evaluation.api.paging import IdPagination
+from evaluation.api.query import MAX_ID, PageQuery, QueryIntegerField, QueryTextField
 from evaluation.models import Answer, Outcome, Rater, Role, Study
 from evaluation.selectors import standing_exclusions
 
@@ -67,22 +67,22 @@ class JudgmentSerializer(serializers.Serializer[Any]):
         many=True, help_text="Standing exclusions of the rater and of this judgment."
     )
     answers = AnswerSerializer(many=True, help_text="Only where the outcome is ok.")
-    trace = FreeObject(help_text="Ranking moves, edits, a judge's unreadable reply.")
+    trace = FreeObjectField(help_text="Ranking moves, edits, a judge's unreadable reply.")
 
 
 class JudgmentListQuery(PageQuery):
-    rater = QueryText(required=False, max_length=60, help_text="A pseudonym.")
-    item = QueryText(required=False, max_length=120, help_text="An item's key.")
+    rater = QueryTextField(required=False, max_length=60, help_text="A pseudonym.")
+    item = QueryTextField(required=False, max_length=120, help_text="An item's key.")
     kind = serializers.ChoiceField(required=False, choices=Rater.Kind.choices, help_text="Of the rater.")
     outcome = serializers.ChoiceField(required=False, choices=Outcome.choices)
-    since = QueryInteger(
+    since = QueryIntegerField(
         required=False, min_value=0, max_value=MAX_ID, help_text="Only judgments with a greater id than this."
     )
 
 
 class JudgmentList(StudyView):
     query_class = JudgmentListQuery
-    pagination_class = ById
+    pagination_class = IdPagination
 
     @extend_schema(
         operation_id="list_judgments",

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import replace_query_param
 
 
-class ById(BasePagination):
+class IdPagination(BasePagination):
     """In the order of the ids. A cursor is the id of the page's last row."""
 
     newest_first = False
@@ -48,5 +48,5 @@ class ById(BasePagination):
         }
 
 
-class NewestFirst(ById):
+class NewestFirstPagination(IdPagination):
     newest_first = True

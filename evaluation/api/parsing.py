@@ -12,7 +12,7 @@ from evaluation.json_bodies import BadJSON, read_json
 MAX_BYTES = 64 * 1024
 
 
-class TooLarge(APIException):
+class BodyTooLarge(APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_detail = f"The body is larger than {MAX_BYTES // 1024} kB."
     default_code = "too_large"
@@ -24,7 +24,7 @@ class SmallJSONParser(JSONParser):
     ) -> Any:
         raw = stream.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:
-            raise TooLarge
+            raise BodyTooLarge
         try:
             return read_json(raw)
         except BadJSON as wrong:

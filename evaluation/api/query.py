@@ -15,7 +15,7 @@ MAX_PAGE = 500
 CURSOR = r"^c[0-9]{1,18}\Z"
 
 
-class Strict(serializers.Serializer[Any]):
+class StrictSerializer(serializers.Serializer[Any]):
     """Refuses what it does not know."""
 
     def to_internal_value(self, data: Any) -> Any:
@@ -26,7 +26,7 @@ class Strict(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
-class Query(Strict):
+class QuerySerializer(StrictSerializer):
     """The parameters of a request; each may stand there once."""
 
     @classmethod
@@ -41,7 +41,7 @@ class Query(Strict):
         return values
 
 
-class QueryInteger(serializers.IntegerField):
+class QueryIntegerField(serializers.IntegerField):
     """Digits and nothing else: the field it extends also takes 1_000 and 1.0."""
 
     def to_internal_value(self, data: Any) -> int:
@@ -50,14 +50,14 @@ class QueryInteger(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
-class QueryText(serializers.CharField):
+class QueryTextField(serializers.CharField):
     """A key as it was given: spaces around it belong to it."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
 
 
-class BodyInteger(serializers.IntegerField):
+class BodyIntegerField(serializers.IntegerField):
     """A number of JSON, not a text of digits. 5.0 is 5: JSON knows no difference."""
 
     def to_internal_value(self, data: Any) -> int:
@@ -73,7 +73,7 @@ AMOUNT = r"(?!0+(\.0+)?$)[0-9]{1,8}(\.[0-9]{1,4})?"
 
 
 @extend_schema_field({"type": "string", "pattern": f"^{AMOUNT}$"})
-class Money(serializers.DecimalField):
+class MoneyField(serializers.DecimalField):
     """A text, so that no cent is lost on the way through binary fractions."""
 
     def __init__(self, **options: Any) -> None:
@@ -89,14 +89,14 @@ class Money(serializers.DecimalField):
         return super().to_internal_value(data)
 
 
-class PageQuery(Query):
+class PageQuery(QuerySerializer):
     cursor = serializers.RegexField(
         CURSOR,
         required=False,
         trim_whitespace=False,
         help_text="Where to go on: `next` of the page before has it.",
     )
-    page_size = QueryInteger(required=False, default=100, min_value=1, max_value=MAX_PAGE)
+    page_size = QueryIntegerField(required=False, default=100, min_value=1, max_value=MAX_PAGE)
 
 
 def _unknown() -> ErrorDetail:

@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.fields import FreeObject
-from evaluation.api.paging import ById
+from evaluation.api.fields import FreeObjectField
+from evaluation.api.paging import IdPagination
 from evaluation.api.query import PageQuery
 from evaluation.models import Judgment, Rater, Study
 from evaluation.selectors import standing_exclusions
@@ -27,7 +27,7 @@ class RaterSerializer(serializers.Serializer[Any]):
     in_figures = serializers.BooleanField(
         help_text="False for a run that is a trial, unfinished or superseded."
     )
-    about = FreeObject(help_text="Of a judge: what it was and how it was asked; empty for people.")
+    about = FreeObjectField(help_text="Of a judge: what it was and how it was asked; empty for people.")
     judgments = serializers.IntegerField()
     excluded = serializers.CharField(
         allow_null=True, help_text="Why this rater is left out of every figure, or null."
@@ -40,7 +40,7 @@ class RaterListQuery(PageQuery):
 
 class RaterList(StudyView):
     query_class = RaterListQuery
-    pagination_class = ById
+    pagination_class = IdPagination
 
     @extend_schema(
         operation_id="list_raters",

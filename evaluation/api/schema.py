@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from evaluation.api.base import ApiView
 from evaluation.api.problems import MEDIA_TYPE, ProblemSerializer
-from evaluation.api.query import Strict
+from evaluation.api.query import StrictSerializer
 
 SAID = {
     "200": "As asked.",
@@ -47,7 +47,9 @@ class Schema(AutoSchema):
         schema: dict[str, Any] = super()._map_basic_serializer(  # type: ignore[no-untyped-call]
             serializer, direction
         )
-        return schema | {"additionalProperties": False} if isinstance(serializer, Strict) else schema
+        return (
+            schema | {"additionalProperties": False} if isinstance(serializer, StrictSerializer) else schema
+        )
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
@@ -96,7 +98,7 @@ class SchemaView(ApiView):
         return HttpResponse(description(), content_type="application/vnd.oai.openapi+json")
 
 
-class NothingHere(ApiView):
+class NotFoundView(ApiView):
     """Every other address below the API's: an error like the others, and not the site's page."""
 
     authentication_classes = ()

@@ -9,12 +9,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import ApiView, StudyView
-from evaluation.api.paging import NewestFirst
-from evaluation.api.query import PageQuery, Strict
+from evaluation.api.paging import NewestFirstPagination
+from evaluation.api.query import PageQuery, StrictSerializer
 from evaluation.models import GoingBack, Role, Status, Study, StudyMember
 from evaluation.permissions import roles_of, studies_for
-from evaluation.selectors import counting_judgments, judgments_left_out, outcomes, with_judgment_counts
-from evaluation.services.history import log_act
+from evaluation.selectors import annotate_judgment_counts, counting_judgments, left_out_counts, outcome_counts
+from evaluation.services.history import log_action
 
 
 class StudySerializer(serializers.Serializer[Any]):
@@ -78,7 +78,7 @@ class StudyDetailSerializer(StudySerializer):
     counts = CountsSerializer()
 
 
-class StudyChangesSerializer(Strict):
+class StudyChangesSerializer(StrictSerializer):
     going_back = serializers.ChoiceField(
         choices=GoingBack.choices, required=False, help_text="Holds from now on, also for who is at work."
     )
@@ -86,7 +86,7 @@ class StudyChangesSerializer(Strict):
 
 class StudyList(ApiView):
     query_class = PageQuery
-    pagination_class = NewestFirst
+    pagination_class = NewestFirstPagination
 
     @extend_schema(
         operation_id="list_studies",
@@ -95,7 +95,7 @@ class StudyList(ApiView):
         responses=StudySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return self.paged(with_judgment_counts(studies_for(request.user)), self._records)
+        return self.paged(annotate_judgment_counts(studies_for(request.user)), self._records)
 
     def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
         roles = roles_of(self.request.user)
@@ -126,13 +126,13 @@ class StudyDetail(StudyView):
         if chosen != self.study.going_back:
             self.study.going_back = chosen
             self.study.save(update_fields=["going_back"])
-            log_act(study=self.study, by=request.user, message=f"Answers that can be revised: {chosen}.")
+            log_action(study=self.study, by=request.user, message=f"Answers that can be revised: {chosen}.")
         return Response(self._detail())
 
     def _detail(self) -> dict[str, Any]:
         study, request = self.study, self.request
         role = study.members.filter(user=request.user.pk).values_list("role", flat=True).first()
-        left_out = judgments_left_out(study)
+        left_out = left_out_counts(study)
         counting = counting_judgments(study).count()
         record = _record(study, role, counting + sum(left_out.values()))
         record |= {
@@ -146,7 +146,7 @@ class StudyDetail(StudyView):
             "counts": {
                 "items": study.items.filter(role=Role.MAIN, withdrawn_at=None).count(),
                 "raters": study.raters.count(),
-                "judgments": sum(n for _, _, n in outcomes(study)),
+                "judgments": sum(n for _, _, n in outcome_counts(study)),
                 "counting": counting,
                 "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out.items())],
             },

@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 WINDOW = 60
 
 
-class PerMinute(BaseThrottle):
+class MinuteThrottle(BaseThrottle):
     """Counts by the clock's minutes, reading and writing apart. One atomic step per request, however many processes."""
 
     def allow_request(self, request: Request, view: Any) -> bool:

@@ -21,7 +21,7 @@ from django.db.models import QuerySet
 CHUNK = 50_000
 
 
-class Type(Enum):
+class ColumnType(Enum):
     """Kinds of values. Missing whole numbers are read as 0, missing numbers as nan, missing text as ''."""
 
     WHOLE = "whole"
@@ -31,15 +31,15 @@ class Type(Enum):
 
 
 ARROW = {
-    Type.WHOLE: pa.int64(),
-    Type.NUMBER: pa.float64(),
-    Type.TEXT: pa.string(),
-    Type.CODED: pa.dictionary(pa.int32(), pa.string()),
+    ColumnType.WHOLE: pa.int64(),
+    ColumnType.NUMBER: pa.float64(),
+    ColumnType.TEXT: pa.string(),
+    ColumnType.CODED: pa.dictionary(pa.int32(), pa.string()),
 }
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedColumn:
     """Text by its place in a sorted table of the texts that occur."""
 
     codes: npt.NDArray[np.int32]
@@ -54,37 +54,37 @@ class Coded:
 class Columns:
     """The columns that were asked for, by name."""
 
-    def __init__(self, numbers: Mapping[str, npt.NDArray[Any]], coded: Mapping[str, Coded]) -> None:
+    def __init__(self, numbers: Mapping[str, npt.NDArray[Any]], coded: Mapping[str, CodedColumn]) -> None:
         self._arrays = numbers
         self._coded = coded
 
     def array(self, name: str) -> npt.NDArray[Any]:
         return self._arrays[name]
 
-    def coded(self, name: str) -> Coded:
+    def coded(self, name: str) -> CodedColumn:
         return self._coded[name]
 
 
-def read_columns(queryset: QuerySet[Any], types: Mapping[str, Type]) -> Columns:
+def read_columns(queryset: QuerySet[Any], types: Mapping[str, ColumnType]) -> Columns:
     """The named fields or annotations of all rows, in the order of the query."""
     selected = queryset.values_list(*types)
     raw = _copied(selected, types) if connection.vendor == "postgresql" else _fetched(selected, types)
-    arrays = {name: raw[name] for name, each in types.items() if each is not Type.CODED}
-    coded = {name: _sorted(*raw[name]) for name, each in types.items() if each is Type.CODED}
+    arrays = {name: raw[name] for name, each in types.items() if each is not ColumnType.CODED}
+    coded = {name: _sorted(*raw[name]) for name, each in types.items() if each is ColumnType.CODED}
     return Columns(arrays, coded)
 
 
-def _sorted(codes: npt.NDArray[Any], values: list[str]) -> Coded:
+def _sorted(codes: npt.NDArray[Any], values: list[str]) -> CodedColumn:
     """The codes as those of a sorted table; negative ones, the missing texts, as those of ''."""
     known = [*values, ""]
     used = np.unique(codes)
     table = tuple(sorted({known[code] for code in used}))
     place = {value: at for at, value in enumerate(table)}
     rank = np.array([place.get(value, 0) for value in known], dtype=np.int32)
-    return Coded(rank[codes], table)
+    return CodedColumn(rank[codes], table)
 
 
-def _fetched(selected: QuerySet[Any], types: Mapping[str, Type]) -> dict[str, Any]:
+def _fetched(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[str, Any]:
     chunks: list[list[npt.NDArray[Any]]] = [[] for _ in types]
     iterator = selected.iterator(chunk_size=CHUNK)
     while rows := [row for _, row in zip(range(CHUNK), iterator, strict=False)]:
@@ -97,18 +97,18 @@ def _fetched(selected: QuerySet[Any], types: Mapping[str, Type]) -> dict[str, An
     return {name: _converted(joined[name], each) for name, each in types.items()}
 
 
-def _converted(values: npt.NDArray[Any], wanted: Type) -> Any:
-    if wanted is Type.WHOLE:
+def _converted(values: npt.NDArray[Any], wanted: ColumnType) -> Any:
+    if wanted is ColumnType.WHOLE:
         return np.where(values == None, 0, values).astype(np.int64)  # noqa: E711 - element by element
-    if wanted is Type.NUMBER:
+    if wanted is ColumnType.NUMBER:
         return values.astype(np.float64)
-    if wanted is Type.TEXT:
+    if wanted is ColumnType.TEXT:
         return np.where(values == None, "", values)  # noqa: E711 - element by element
     codes, table = pd.factorize(values)
     return codes, [str(value) for value in table]
 
 
-def _copied(selected: QuerySet[Any], types: Mapping[str, Type]) -> dict[str, Any]:
+def _copied(selected: QuerySet[Any], types: Mapping[str, ColumnType]) -> dict[str, Any]:
     sql, params = selected.query.sql_with_params()
     buffer = io.BytesIO()
     with transaction.atomic(), connection.cursor() as cursor:
@@ -136,11 +136,11 @@ def _copied(selected: QuerySet[Any], types: Mapping[str, Type]) -> dict[str, Any
     return {name: _from_arrow(table.column(name).combine_chunks(), each) for name, each in types.items()}
 
 
-def _from_arrow(column: Any, wanted: Type) -> Any:
-    if wanted is Type.WHOLE:
+def _from_arrow(column: Any, wanted: ColumnType) -> Any:
+    if wanted is ColumnType.WHOLE:
         return column.fill_null(0).to_numpy(zero_copy_only=False)
-    if wanted is Type.NUMBER:
+    if wanted is ColumnType.NUMBER:
         return column.to_numpy(zero_copy_only=False).astype(np.float64)
-    if wanted is Type.TEXT:
+    if wanted is ColumnType.TEXT:
         return column.fill_null("").to_numpy(zero_copy_only=False)
     return column.indices.fill_null(-1).to_numpy(zero_copy_only=False), column.dictionary.to_pylist()

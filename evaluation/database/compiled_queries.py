@@ -44,7 +44,7 @@ class Placeholder(models.Expression):
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledSql:
     """SQL with its parameters, some of which are placeholders."""
 
     sql: str
@@ -72,12 +72,12 @@ class _Statement:
     def _compile(self, connection: Any) -> Any:
         raise NotImplementedError
 
-    def _compile_sql(self, compiler: Any) -> Compiled:
+    def _compile_sql(self, compiler: Any) -> CompiledSql:
         text, params = compiler.as_sql()
         missing = set(self._placeholders) - {each.name for each in params if isinstance(each, Placeholder)}
         if missing:
             raise ValueError(f"the compiled query has no place for: {', '.join(sorted(missing))}")
-        return Compiled(*_with_constants(text, params))
+        return CompiledSql(*_with_constants(text, params))
 
 
 class CompiledSelect(_Statement, Generic[M]):
@@ -92,7 +92,7 @@ class CompiledSelect(_Statement, Generic[M]):
         if not settings.ASSAY_COMPILED_QUERIES:
             return next(iter(self._build(**values)[:1]), None)
         connection = connections[DEFAULT_DB_ALIAS]
-        compiled: Compiled
+        compiled: CompiledSql
         instances: _Instances
         compiled, instances = self.compiled_for(connection)
         with _cursor(connection) as cursor:
@@ -100,7 +100,7 @@ class CompiledSelect(_Statement, Generic[M]):
             row = cursor.fetchone()
         return None if row is None else instances.make(row, connection)
 
-    def _compile(self, connection: Any) -> "tuple[Compiled, _Instances]":
+    def _compile(self, connection: Any) -> "tuple[CompiledSql, _Instances]":
         compiler = self._build(**self._placeholders)[:1].query.get_compiler(connection=connection)
         return self._compile_sql(compiler), _Instances(compiler, connection.alias)
 
@@ -122,12 +122,12 @@ class CompiledUpdate(_Statement):
             rows, changes = self._build(**values)
             return rows.update(**changes)
         connection = connections[DEFAULT_DB_ALIAS]
-        compiled: Compiled = self.compiled_for(connection)
+        compiled: CompiledSql = self.compiled_for(connection)
         with _cursor(connection) as cursor:
             cursor.execute(compiled.sql, compiled.bind(values, connection))
             return int(cursor.rowcount)
 
-    def _compile(self, connection: Any) -> Compiled:
+    def _compile(self, connection: Any) -> CompiledSql:
         rows, changes = self._build(**self._placeholders)
         query: Any = rows.query.chain(sql.UpdateQuery)
         query.add_update_values(changes)

@@ -9,7 +9,7 @@ import numpy as np
 from django.utils import timezone
 
 from evaluation import design
-from evaluation.demo.drawing import Drawing
+from evaluation.demo.answer_draws import SimulatedJudgment
 from evaluation.models import Item, Rater, Role, Study
 from evaluation.protocols import AnswerValue, Kind, get_protocol
 from evaluation.protocols.base import sees_context
@@ -72,7 +72,7 @@ def _drawn_answers(
     """Answers to whatever the protocol asks, cleaned by it."""
     assert item.stimulus is not None
     protocol = get_protocol(spec["protocol"])
-    drawing = Drawing(item.key, item.stimulus, parameters, rng, lean)
+    drawing = SimulatedJudgment(item.key, item.stimulus, parameters, rng, lean)
     data = drawing.answer(protocol.questions(spec, item.stimulus))
     return protocol.clean(spec, item.stimulus, data, source="import")
 

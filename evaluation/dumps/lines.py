@@ -20,7 +20,7 @@ SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[0-9][eE]|[\[:,]\s*-0")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """One record, and what is wrong with it, or only why there is none; `done` counts what was read of the source."""
 
     number: int
@@ -40,9 +40,9 @@ class Source(Protocol):
 
     @property
     def total(self) -> int:
-        """How much there is to read, in the unit of `Line.done`."""
+        """How much there is to read, in the unit of `SourceLine.done`."""
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[SourceLine]:
         """The study's line first, then the items'."""
 
     def fingerprint(self) -> str:
@@ -79,7 +79,7 @@ class FileSource:
     def notes(self) -> dict[str, Any]:
         return {}
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[SourceLine]:
         self._digest = hashlib.sha256()
         try:
             with self.path.open("rb") as handle:
@@ -87,7 +87,7 @@ class FileSource:
         except OSError as error:
             raise Refused(f"{self.path} can't be read: {error.strerror}.") from error
 
-    def _lines(self, handle: BinaryIO) -> Iterator[Line]:
+    def _lines(self, handle: BinaryIO) -> Iterator[SourceLine]:
         number = done = 0
         while raw := handle.readline(MAX_LINE + 1):
             number += 1
@@ -95,7 +95,7 @@ class FileSource:
             done += len(raw)
             if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
                 done += self._skip_rest(handle)
-                yield Line(number, 0, done, problems=(f"longer than {MAX_LINE // 1_000_000} MB",))
+                yield SourceLine(number, 0, done, problems=(f"longer than {MAX_LINE // 1_000_000} MB",))
                 continue
             raw = raw.removeprefix(BOM) if number == 1 else raw
             if raw.strip():
@@ -112,18 +112,18 @@ class FileSource:
         return skipped
 
 
-def parse_line(raw: bytes, number: int, done: int) -> Line:
+def parse_line(raw: bytes, number: int, done: int) -> SourceLine:
     """The JSON object of one line."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        return Line(number, len(raw), done, problems=(_why_not_json(raw, error),))
+        return SourceLine(number, len(raw), done, problems=(_why_not_json(raw, error),))
     if not isinstance(value, dict):
-        return Line(number, len(raw), done, problems=("not a JSON object",))
+        return SourceLine(number, len(raw), done, problems=("not a JSON object",))
     if twice := _key_twice(raw, value):
-        return Line(number, len(raw), done, problems=(f"the key {twice!r} stands there twice",))
+        return SourceLine(number, len(raw), done, problems=(f"the key {twice!r} stands there twice",))
     found = dict.fromkeys(_unstorable(value)) if SUSPECT.search(raw) else ()
-    return Line(number, len(raw), done, value, tuple(found))
+    return SourceLine(number, len(raw), done, value, tuple(found))
 
 
 class _Twice(Exception):

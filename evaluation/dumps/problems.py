@@ -29,14 +29,14 @@ class Problems:
         for problem in problems:
             self.total += 1
             if len(self.sentences) < MAX_SHOWN:
-                self.sentences.append(f"{where}: {shortened(problem)}")
+                self.sentences.append(f"{where}: {shorten(problem)}")
 
     def refuse_if_any(self) -> None:
         if self.total:
             raise Refused(*self.sentences, total=self.total)
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """The sentence with its middle left out where it quotes too much."""
     if len(text) <= MAX_QUOTED:
         return text

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from evaluation.canonical import canonical_hash
-from evaluation.dumps.lines import Line
+from evaluation.dumps.lines import SourceLine
 from evaluation.dumps.problems import Problems
 from evaluation.refusals import Refused
 
@@ -18,7 +18,7 @@ Record = dict[str, Any]
 
 
 @dataclass
-class Converted:
+class ConversionResult:
     """A release as records of the dump format, and what was coerced and counted on the way."""
 
     study: Record
@@ -27,7 +27,7 @@ class Converted:
     counted: Counter[str] = field(default_factory=Counter)
 
 
-Convert = Callable[[Sequence[Any]], Converted]
+Convert = Callable[[Sequence[Any]], ConversionResult]
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Release:
     """Published data: how it is read from its file or folder, with the options that it knows."""
 
     key: str
-    read: Callable[[Path, Mapping[str, Any]], Converted]
+    read: Callable[[Path, Mapping[str, Any]], ConversionResult]
     options: frozenset[str] = frozenset()
 
 
-def release_of_list(key: str, convert: Convert) -> Release:
+def list_release(key: str, convert: Convert) -> Release:
     """A release that is one file with a list in JSON."""
     return Release(key, lambda path, options: convert(load_json_list(path)))
 
@@ -49,7 +49,7 @@ class PublishedSource:
 
     unit = "item"
 
-    def __init__(self, name: str, release: str, converted: Converted) -> None:
+    def __init__(self, name: str, release: str, converted: ConversionResult) -> None:
         self.name = name
         self.format = release
         self.converted = converted
@@ -61,10 +61,10 @@ class PublishedSource:
     def fingerprint(self) -> str:
         return ""  # it is in memory and can't change between the two readings
 
-    def lines(self) -> Iterator[Line]:
-        yield Line(0, 0, 0, self.converted.study)
+    def lines(self) -> Iterator[SourceLine]:
+        yield SourceLine(0, 0, 0, self.converted.study)
         for number, item in enumerate(self.converted.items, 1):
-            yield Line(number, len(item["query"]["text"]), number, item)
+            yield SourceLine(number, len(item["query"]["text"]), number, item)
 
     def notes(self) -> dict[str, Any]:
         return {"coerced": dict(self.converted.coerced), "counted": dict(self.converted.counted)}

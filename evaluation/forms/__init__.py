@@ -5,7 +5,7 @@ is repeated in every cell of a checklist (names, labels) is escaped here once an
 Names of fields are canonical (`preference`, `satisfied.f1.r2`); only numbers and labels follow the presented order.
 """
 
-from evaluation.forms.entry_shapes import Drafting, RoundGiven
+from evaluation.forms.entry_shapes import ModelRevisions, RoundRecord
 from evaluation.forms.feedback import build_feedback
 from evaluation.forms.input.draft_merge import held_fields, merge_drafts
 from evaluation.forms.input.posted_fields import (
@@ -31,9 +31,9 @@ __all__ = [
     "PROBLEM_NOTE",
     "PROBLEM_TEXTS",
     "VISIBLE_MS",
-    "Drafting",
     "Field",
-    "RoundGiven",
+    "ModelRevisions",
+    "RoundRecord",
     "Screen",
     "answers_as_data",
     "build_feedback",

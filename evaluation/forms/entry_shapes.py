@@ -3,7 +3,7 @@
 from typing import Any, TypedDict
 
 
-class Cite(TypedDict):
+class CitationBox(TypedDict):
     """A fragment that an entry may cite; its box is ticked where it does."""
 
     name: str
@@ -13,7 +13,7 @@ class Cite(TypedDict):
     checked: bool
 
 
-class Quotation(TypedDict):
+class QuotationField(TypedDict):
     """A citation of something that is no fragment: how it is named, and the whole of it as JSON."""
 
     title: str
@@ -37,8 +37,8 @@ class EntryRow(TypedDict):
     reason: str
     # How high its fields are, in lines.
     heights: dict[str, int]
-    cites: list[Cite]
-    quoted: list[Quotation]
+    cites: list[CitationBox]
+    quoted: list[QuotationField]
     quotations: str
     origins: str
     source: str
@@ -56,7 +56,7 @@ class EntryRow(TypedDict):
     errors: list[str]
 
 
-class Piece(TypedDict):
+class TextPiece(TypedDict):
     """A part of a text, and whether the set beside it lacks it."""
 
     text: str
@@ -68,10 +68,10 @@ class Offer(TypedDict):
 
     row: str
     label: str
-    condition: list[Piece]
-    answers: list[list[Piece]]
-    citations: list[Piece]
-    reason: list[Piece]
+    condition: list[TextPiece]
+    answers: list[list[TextPiece]]
+    citations: list[TextPiece]
+    reason: list[TextPiece]
 
 
 class SetCell(TypedDict):
@@ -97,7 +97,7 @@ class SetHead(TypedDict):
     count: int
 
 
-class RoundGiven(TypedDict):
+class RoundRecord(TypedDict):
     """A round with a model as it is kept; `after` are the revised entries."""
 
     number: int
@@ -107,7 +107,7 @@ class RoundGiven(TypedDict):
     problem: str
 
 
-class Drafting(TypedDict):
+class ModelRevisions(TypedDict):
     """Who can be asked for a revised draft ("" for nobody), where, how often still, and what came of it so far.
 
     `instruction` is what has been written and not sent, `look` where the page is loaded anew without losing anything,
@@ -121,10 +121,10 @@ class Drafting(TypedDict):
     page: str
     left: int
     instruction: str
-    rounds: list[RoundGiven]
+    rounds: list[RoundRecord]
 
 
-class RoundDrawn(TypedDict):
+class RoundCard(TypedDict):
     """One time that the model was asked, and what it gave."""
 
     number: int
@@ -152,8 +152,8 @@ class EntrySet(TypedDict):
     blank: EntryRow
     sets: list[SetHead]
     lines: list[SetLine]
-    rounds: list[RoundDrawn]
-    drafting: Drafting | None
+    rounds: list[RoundCard]
+    drafting: ModelRevisions | None
     is_waiting: bool
     still_open: int
     acts: str

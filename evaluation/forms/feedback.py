@@ -10,7 +10,7 @@ from evaluation.forms.fields.grades import grade_text
 from evaluation.forms.fields.ranking import response_label
 from evaluation.forms.fields.scale import number_text
 from evaluation.forms.response_names import response_names
-from evaluation.protocols import Comparison, GoldResult, Kind, Over, Protocol, Question
+from evaluation.protocols import Comparison, GoldResult, Kind, Over, Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import Decision, drafted_entries
 
@@ -52,7 +52,9 @@ def build_feedback(
     return {"passed": result.passed, "note": result.note, "lines": lines}
 
 
-def _line(question: Question, each: Comparison, stimulus: Stimulus, names: Mapping[str, str]) -> FeedbackLine:
+def _line(
+    question: QuestionSpec, each: Comparison, stimulus: Stimulus, names: Mapping[str, str]
+) -> FeedbackLine:
     prompt, answer, who = _asked(question, each.part, stimulus, names)
     accepted = (_said(question, value, names) for value in each.accepted)
     return {
@@ -66,7 +68,7 @@ def _line(question: Question, each: Comparison, stimulus: Stimulus, names: Mappi
 
 
 def _asked(
-    question: Question, part: str, stimulus: Stimulus, names: Mapping[str, str]
+    question: QuestionSpec, part: str, stimulus: Stimulus, names: Mapping[str, str]
 ) -> tuple[str, str, str]:
     """What was asked about this part: the sentence, what stands out of it, and what stands below it."""
     first, _, second = part.partition(".")
@@ -94,7 +96,7 @@ def _asked(
             return question.prompt, "", ""
 
 
-def _said(question: Question, value: str, names: Mapping[str, str]) -> str:
+def _said(question: QuestionSpec, value: str, names: Mapping[str, str]) -> str:
     """A stored value as the form words it."""
     match question.kind:
         case Kind.PREFERENCE:

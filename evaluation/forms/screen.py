@@ -6,14 +6,14 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 
 from evaluation.forms.documents import read_documents
-from evaluation.forms.entry_shapes import Drafting
+from evaluation.forms.entry_shapes import ModelRevisions
 from evaluation.forms.fields.builders import build_field
 from evaluation.forms.fields.entries import entry_lines
 from evaluation.forms.fields.follow_ups import group_by_follow_up
-from evaluation.forms.fields.page import Page
+from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.problems import problem_text
 from evaluation.forms.response_names import response_names
-from evaluation.forms.shapes import Card, Cell, Field, Group, Line, Screen
+from evaluation.forms.shapes import Card, ChecklistCell, Field, ScaleGroup, Screen, SummaryLine
 from evaluation.protocols import Problem, Protocol
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
@@ -28,7 +28,7 @@ def build_screen(
     data: Data | None = None,
     problems: Sequence[Problem] = (),
     trace: Trace | None = None,
-    drafting: Drafting | None = None,
+    drafting: ModelRevisions | None = None,
 ) -> Screen:
     """Everything that an item's page shows, with what was filled in so far and what was wrong with it.
 
@@ -37,7 +37,7 @@ def build_screen(
     values = data or {}
     cards = _cards(stimulus, order)
     questions = protocol.questions(spec, stimulus)
-    page = Page(stimulus, cards, _errors(problems), trace or {}, drafting)
+    page = ScreenInput(stimulus, cards, _errors(problems), trace or {}, drafting)
     fields = [build_field(question, page, values.get(question.key)) for question in questions]
     for field in fields:
         if field["heads"]:
@@ -113,12 +113,12 @@ def _errors(problems: Iterable[Problem]) -> dict[str, str]:
     }
 
 
-def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[Line]:
+def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[SummaryLine]:
     """One line per question that has problems, and what belongs to no question; nothing without problems."""
-    lines: list[Line] = []
+    lines: list[SummaryLine] = []
     for field in fields:
         cells = [cell for row in field["rows"] for cell in row["cells"]]
-        parts: list[Cell | Group] = [*cells, *field["groups"]]
+        parts: list[ChecklistCell | ScaleGroup] = [*cells, *field["groups"]]
         wrong = [each for each in parts if each["error"]]
         asked = field["prompt"] if field["prompt"][-1:] in ".?!:" else f"{field['prompt']}:"
         if wrong:

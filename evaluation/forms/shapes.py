@@ -19,7 +19,7 @@ class Option(TypedDict):
     about: NotRequired[str]
 
 
-class Cell(TypedDict):
+class ChecklistCell(TypedDict):
     """One part of a checklist, as one follow-up and one response: a choice between the checklist's options."""
 
     name: str
@@ -29,15 +29,15 @@ class Cell(TypedDict):
     error: str
 
 
-class Row(TypedDict):
+class ChecklistRow(TypedDict):
     id: str
     number: str
     question: str
     answer: str
-    cells: list[Cell]
+    cells: list[ChecklistCell]
 
 
-class Entry(TypedDict):
+class RankingEntry(TypedDict):
     """One response in a ranking; `name` and `places` are of the select with which scripts are not needed."""
 
     part: str
@@ -50,10 +50,10 @@ class Entry(TypedDict):
     places: list[str]
 
 
-class Ranked(TypedDict):
+class RankingList(TypedDict):
     """What a ranking has besides: its entries from first to last, and its hidden fields."""
 
-    entries: list[Entry]
+    entries: list[RankingEntry]
     name: str
     start: str
     confirmed: bool
@@ -61,13 +61,13 @@ class Ranked(TypedDict):
     ties: bool
 
 
-class Point(Option):
+class ScalePoint(Option):
     """One point of a scale; its label is what it is called, if it is called anything."""
 
     number: str
 
 
-class Group(TypedDict):
+class ScaleGroup(TypedDict):
     """One part that a scale is about, and the points to choose from.
 
     `who` is what the part is called; `head` what it belongs to, as an attribute to its value.
@@ -79,24 +79,24 @@ class Group(TypedDict):
     who_id: str
     head: str
     head_id: str
-    options: list[Point]
+    options: list[ScalePoint]
     error: str
 
 
-class Meaning(TypedDict):
+class PointMeaning(TypedDict):
     number: str
     label: str
     text: str
 
 
-class Points(TypedDict):
+class ScaleLayout(TypedDict):
     """How a scale's points are drawn, in all its groups: the classes, the points that have words, what they mean."""
 
     by_response: bool
     classes: str
     worded: bool
-    ends: list[Meaning]
-    meanings: list[Meaning]
+    ends: list[PointMeaning]
+    meanings: list[PointMeaning]
 
 
 class Field(TypedDict):
@@ -111,11 +111,11 @@ class Field(TypedDict):
     error: str
     options: list[Option]
     heads: list["Card"]
-    rows: list[Row]
-    groups: list[Group]
-    points: Points | None
+    rows: list[ChecklistRow]
+    groups: list[ScaleGroup]
+    points: ScaleLayout | None
     value: str
-    ranked: NotRequired[Ranked]
+    ranked: NotRequired[RankingList]
     # Of a text: what its hidden field says of pasting, empty until a script counts.
     moves: NotRequired[str]
     # A text of fewer characters counts as too short; 0 where none does.
@@ -125,11 +125,11 @@ class Field(TypedDict):
     in_cards: NotRequired[bool]
 
 
-class Scale(TypedDict):
+class ResponseScale(TypedDict):
     """A question's scale for one response."""
 
     field: Field
-    group: Group
+    group: ScaleGroup
 
 
 class Card(TypedDict):
@@ -143,7 +143,7 @@ class Card(TypedDict):
     html: str
     tally: str
     met: str
-    scales: list[Scale]
+    scales: list[ResponseScale]
 
 
 class Document(TypedDict):
@@ -155,7 +155,7 @@ class Document(TypedDict):
     text: str
 
 
-class Line(TypedDict):
+class SummaryLine(TypedDict):
     href: str
     text: str
 
@@ -167,7 +167,7 @@ class FollowUp(TypedDict):
     number: int
     question: str
     answers: list[str]
-    checks: list[tuple[Field, Cell]]
+    checks: list[tuple[Field, ChecklistCell]]
 
 
 class Screen(TypedDict):
@@ -183,4 +183,4 @@ class Screen(TypedDict):
     has_scales: bool
     has_keys: bool
     has_grades: bool
-    summary: list[Line]
+    summary: list[SummaryLine]

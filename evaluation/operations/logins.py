@@ -53,12 +53,12 @@ def address_key(request: HttpRequest) -> str:
     return salted_hmac(f"assay.logins.{kind}", client_address(request), algorithm="sha256").hexdigest()[:32]
 
 
-def in_the_log(*parameters: Any) -> str:
+def log_name(*parameters: Any) -> str:
     """What axes calls a client in its log lines."""
     return "somebody"
 
 
-class Backend(AxesStandaloneBackend):
+class LoginDelayBackend(AxesStandaloneBackend):
     """Refuses while a login is delayed; who logs in by no request, as commands and tests do, is not delayed."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
@@ -66,7 +66,7 @@ class Backend(AxesStandaloneBackend):
             super().authenticate(request, **credentials)
 
 
-class Delays(AxesCacheHandler):
+class LoginDelayHandler(AxesCacheHandler):
     """axes's handler, with a limit of its own for each of the two counts."""
 
     def is_locked(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> bool:

@@ -10,7 +10,7 @@ from evaluation.protocols.base import (
     Kind,
     Over,
     Problem,
-    Question,
+    QuestionSpec,
     Shown,
 )
 from evaluation.protocols.condition_calibration import ConditionCalibration
@@ -33,7 +33,7 @@ __all__ = [
     "Over",
     "Problem",
     "Protocol",
-    "Question",
+    "QuestionSpec",
     "Shown",
     "get_protocol",
 ]

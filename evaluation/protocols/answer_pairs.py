@@ -5,10 +5,10 @@ naturalness, and overall.
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.pairwise import pair_problems
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_known_arm, need_query
+from evaluation.protocols.requirements.items import check_arm, check_query
 
 TEXTS = {
     "consent": texts.consent(
@@ -31,8 +31,8 @@ TEXTS = {
 }
 
 
-def dimension(key: str, prompt: str, help: str = "") -> Question:
-    return Question(key, Kind.PREFERENCE, prompt, help=help, options={"tie": "Equal"})
+def dimension(key: str, prompt: str, help: str = "") -> QuestionSpec:
+    return QuestionSpec(key, Kind.PREFERENCE, prompt, help=help, options={"tie": "Equal"})
 
 
 class AnswerPairs(Protocol):
@@ -42,7 +42,7 @@ class AnswerPairs(Protocol):
     shows_information_need = True
     compares_pairs = True
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
             dimension("relevance", "Which is more relevant?", "Which answers the question that was asked?"),
             dimension(
@@ -52,14 +52,14 @@ class AnswerPairs(Protocol):
                 "naturalness", "Which is more natural?", "Which is more like what a person would type?"
             ),
             dimension("overall", "Which is better overall?", "All in all, which would you rather see?"),
-            Question("justification", Kind.TEXT, "Why?", required=False),
+            QuestionSpec("justification", Kind.TEXT, "Why?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:
         return dict(TEXTS)
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
-        problems = [*need_known_arm(spec, stimulus), *need_query(stimulus), *pair_problems(stimulus)]
+        problems = [*check_arm(spec, stimulus), *check_query(stimulus), *pair_problems(stimulus)]
         if not stimulus["clarifying_question"].strip():
             problems.append(Problem("clarifying_question_missing", "clarifying_question"))
         if not stimulus["query"]["information_need"].strip():

@@ -5,9 +5,9 @@ must choose", justification, comments, reference documents).
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
+from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
 
 MAX_ANSWERS = 10
 
@@ -34,11 +34,11 @@ TEXTS = {
 }
 
 
-def aspect(key: str, prompt: str, help: str, low: int, ideal: int, labels: tuple[str, ...]) -> Question:
+def aspect(key: str, prompt: str, help: str, low: int, ideal: int, labels: tuple[str, ...]) -> QuestionSpec:
     """A scale over the responses whose points all have a label, from low up."""
     form = {"over": "response", "low": low, "high": low + len(labels) - 1, "ideal": ideal}
     worded = {str(low + at): label for at, label in enumerate(labels)}
-    return Question(key, Kind.SCALE, prompt, help=help, options={**worded, "form": form})
+    return QuestionSpec(key, Kind.SCALE, prompt, help=help, options={**worded, "form": form})
 
 
 class Aspects(Protocol):
@@ -47,7 +47,7 @@ class Aspects(Protocol):
     template = "evaluation/protocols/aspects.html"
     shows_documents = True
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
             aspect(
                 "acceptability",
@@ -81,23 +81,23 @@ class Aspects(Protocol):
                 0,
                 ("Too casual", "Suitable", "Too formal"),
             ),
-            Question(
+            QuestionSpec(
                 "best", Kind.PREFERENCE, "Which answer do you like best?", options={"form": {"ties": False}}
             ),
-            Question(
+            QuestionSpec(
                 "none_appropriate",
                 Kind.CHECKLIST,
                 "None is appropriate, but if I must choose, it is this one.",
                 required=False,
                 options={"form": {"over": "item", "flag": True}},
             ),
-            Question(
+            QuestionSpec(
                 "justification",
                 Kind.TEXT,
                 "Why is it the best?",
                 help="Two or three sentences; say what the others lack.",
             ),
-            Question("comments", Kind.TEXT, "Anything else about these answers?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Anything else about these answers?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:
@@ -105,7 +105,7 @@ class Aspects(Protocol):
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         return [
-            *need_known_arm(spec, stimulus),
-            *need_query(stimulus),
-            *need_responses(stimulus, 1, MAX_ANSWERS),
+            *check_arm(spec, stimulus),
+            *check_query(stimulus),
+            *check_response_count(stimulus, 1, MAX_ANSWERS),
         ]

@@ -68,7 +68,7 @@ def default_over(kind: str) -> Over:
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionSpec:
     """One field of a protocol's form, as it stands in a compiled spec.
 
     `options` holds labels by stored value ("tie", "1", "-1", a choice's value), under "help:<value>" what a value
@@ -154,11 +154,11 @@ class Question:
 
     def label(self, value: object) -> str:
         """The wording of a stored value; empty where it has none. 2.0 and 2 are the same value."""
-        return str(self.options.get(stored(value)) or "")
+        return str(self.options.get(option_key(value)) or "")
 
     def about(self, value: object) -> str:
         """What a stored value means, where it is said."""
-        return str(self.options.get(ABOUT + stored(value)) or "")
+        return str(self.options.get(ABOUT + option_key(value)) or "")
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -172,7 +172,7 @@ class Question:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> "Question":
+    def from_json(cls, data: Mapping[str, Any]) -> "QuestionSpec":
         return cls(
             key=data["key"],
             kind=data["kind"],
@@ -184,12 +184,12 @@ class Question:
         )
 
 
-def recorded_text(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Text as an answer keeps it: storable, and with line ends in one form, so that an export reads back equal."""
     return storable(text).replace("\r\n", "\n")
 
 
-def stored(value: object) -> str:
+def option_key(value: object) -> str:
     """A value as options name it: whole numbers without their fraction."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

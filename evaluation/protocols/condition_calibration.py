@@ -16,7 +16,7 @@ from evaluation.protocols.base import (
     GoldResult,
     Kind,
     Problem,
-    Question,
+    QuestionSpec,
     Spec,
     Stimulus,
 )
@@ -29,7 +29,7 @@ from evaluation.protocols.entries.sets import (
     read_answers,
 )
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
+from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
 
 ENTRIES = "entries"
 MAX_SETS = 6
@@ -82,23 +82,23 @@ class ConditionCalibration(Protocol):
     shows_documents = True
     drafts_entries = True
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         labels = {key: label for key, (label, _) in CHECKS.items()}
         meanings = {f"help:{key}": help for key, (_, help) in CHECKS.items()}
         return (
-            Question(
+            QuestionSpec(
                 ENTRIES,
                 Kind.ENTRIES,
                 "The entries",
                 help="A condition, its answers, the fragments that say so, and why.",
             ),
-            Question(
+            QuestionSpec(
                 "checks",
                 Kind.CHECKLIST,
                 "What holds of your set?",
                 options={**labels, **meanings, "form": {"over": "choice", "choices": list(CHECKS)}},
             ),
-            Question("comments", Kind.TEXT, "Anything else about this question?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Anything else about this question?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:
@@ -106,10 +106,10 @@ class ConditionCalibration(Protocol):
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         problems = [
-            *need_known_arm(spec, stimulus),
-            *need_query(stimulus),
-            *need_responses(stimulus, 0, MAX_SETS),
-            *need_readable_fragments(stimulus),
+            *check_arm(spec, stimulus),
+            *check_query(stimulus),
+            *check_response_count(stimulus, 0, MAX_SETS),
+            *check_fragments(stimulus),
         ]
         for response in stimulus["responses"]:
             where = f"responses.{response['part']}"
@@ -164,7 +164,7 @@ def _decision_problems(stimulus: Stimulus, wanted: object) -> list[Problem]:
     ]
 
 
-def need_readable_fragments(stimulus: Stimulus) -> list[Problem]:
+def check_fragments(stimulus: Stimulus) -> list[Problem]:
     """Fragments that all have a text: one without is left out on screens, and the numbers would no longer fit."""
     documents = stimulus["query"]["documents"]
     problems = [

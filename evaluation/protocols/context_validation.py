@@ -5,9 +5,9 @@ and diverse.
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_answer_sets, need_known_arm, need_query
+from evaluation.protocols.requirements.items import check_answer_sets, check_arm, check_query
 
 TEXTS = {
     "consent": texts.consent(
@@ -31,9 +31,11 @@ TEXTS = {
 YES_NO = {"1": "Yes", "0": "No"}
 
 
-def check(key: str, prompt: str, help: str) -> Question:
+def check(key: str, prompt: str, help: str) -> QuestionSpec:
     """Yes or no, of each follow-up question."""
-    return Question(key, Kind.CHECKLIST, prompt, help=help, options={**YES_NO, "form": {"over": "follow_up"}})
+    return QuestionSpec(
+        key, Kind.CHECKLIST, prompt, help=help, options={**YES_NO, "form": {"over": "follow_up"}}
+    )
 
 
 class ContextValidation(Protocol):
@@ -41,13 +43,13 @@ class ContextValidation(Protocol):
     label = "Context validation"
     template = "evaluation/protocols/context_validation.html"
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
             check("important", "Is the question important?", "Would a good response depend on the answer?"),
             check("realistic", "Are the answers realistic?", "Might people who ask this give each of them?"),
             check("complete", "Is the set complete?", "Does it cover what most people would say?"),
             check("diverse", "Is the set diverse?", "Are the answers clearly different from each other?"),
-            Question("comments", Kind.TEXT, "Anything that is wrong or missing?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Anything that is wrong or missing?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:
@@ -55,13 +57,13 @@ class ContextValidation(Protocol):
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         return [
-            *need_known_arm(spec, stimulus),
-            *need_query(stimulus),
-            *need_answer_sets(stimulus),
-            *need_no_responses(stimulus),
+            *check_arm(spec, stimulus),
+            *check_query(stimulus),
+            *check_answer_sets(stimulus),
+            *check_no_responses(stimulus),
         ]
 
 
-def need_no_responses(stimulus: Stimulus) -> list[Problem]:
+def check_no_responses(stimulus: Stimulus) -> list[Problem]:
     found = len(stimulus["responses"])
     return [Problem("responses", "responses", {"wanted": 0, "found": found})] if found else []

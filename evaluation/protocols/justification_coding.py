@@ -5,10 +5,10 @@ data: the choices of one question. What is tagged is the item's one response; it
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.base import Problem, Question, Spec, Stimulus
+from evaluation.protocols.base import Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.codebooks import codebook_question
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_known_arm, need_responses
+from evaluation.protocols.requirements.items import check_arm, check_response_count
 
 TEXTS = {
     "consent": texts.consent(
@@ -33,14 +33,14 @@ class JustificationCoding(Protocol):
     label = "Justification coding"
     template = "evaluation/protocols/justification_coding.html"
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (codebook_question("criteria"),)
 
     def default_texts(self) -> dict[str, str]:
         return dict(TEXTS)
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
-        problems = [*need_known_arm(spec, stimulus), *need_responses(stimulus, 1, 1)]
+        problems = [*check_arm(spec, stimulus), *check_response_count(stimulus, 1, 1)]
         return problems + [
             Problem("response_empty", "responses", {"part": response["part"]})
             for response in stimulus["responses"]

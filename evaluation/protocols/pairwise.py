@@ -16,16 +16,16 @@ from evaluation.protocols.base import (
     GoldResult,
     Kind,
     Problem,
-    Question,
+    QuestionSpec,
     Shown,
     Spec,
     Stimulus,
     arm_of,
+    option_key,
     sees_context,
-    stored,
 )
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import MAX_FOLLOW_UPS, need_query, need_responses
+from evaluation.protocols.requirements.items import MAX_FOLLOW_UPS, check_query, check_response_count
 
 TEXTS = {
     "consent": (
@@ -63,19 +63,19 @@ class Pairwise(Protocol):
     label = "Pairwise comparison"
     compares_pairs = True
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
-            Question(
+            QuestionSpec(
                 "satisfied",
                 Kind.CHECKLIST,
                 "Does each response take the person's answers into account?",
                 shown=Shown.WITH_CONTEXT,
                 options={"1": "Yes", "0": "No"},
             ),
-            Question(
+            QuestionSpec(
                 "preference", Kind.PREFERENCE, "Which response is better overall?", options={"tie": "Tie"}
             ),
-            Question(
+            QuestionSpec(
                 "justification",
                 Kind.TEXT,
                 "Why?",
@@ -87,7 +87,7 @@ class Pairwise(Protocol):
         return dict(TEXTS)
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
-        return [*need_query(stimulus), *pair_problems(stimulus), *self._check_context(spec, stimulus)]
+        return [*check_query(stimulus), *pair_problems(stimulus), *self._check_context(spec, stimulus)]
 
     def _check_context(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         try:
@@ -160,7 +160,7 @@ class Pairwise(Protocol):
 
 def pair_problems(stimulus: Stimulus) -> list[Problem]:
     """Two responses, each by a system of its own."""
-    problems = need_responses(stimulus, 2, 2)
+    problems = check_response_count(stimulus, 2, 2)
     systems = [response["system"] for response in stimulus["responses"]]
     if not problems and systems[0] == systems[1]:
         problems.append(Problem("same_system", "responses", {"system": systems[0]}))
@@ -173,4 +173,4 @@ def _names_preference(gold: Data) -> bool:
 
 
 def _as_list(value: object) -> list[str]:
-    return [stored(each) for each in value] if isinstance(value, list | tuple) else [stored(value)]
+    return [option_key(each) for each in value] if isinstance(value, list | tuple) else [option_key(value)]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from evaluation.protocols.answers.gold import compare_all, find_gold_problems
 from evaluation.protocols.answers.values import clean_value
-from evaluation.protocols.attributes import Attribute, Attributes, attributes_of, find_attribute_problems
+from evaluation.protocols.attributes import Attributes, AttributeSpec, attributes_of, find_attribute_problems
 from evaluation.protocols.base import (
     AnswersInvalid,
     AnswerValue,
@@ -15,7 +15,7 @@ from evaluation.protocols.base import (
     Kind,
     Over,
     Problem,
-    Question,
+    QuestionSpec,
     Shown,
     Source,
     Spec,
@@ -46,14 +46,14 @@ class Protocol:
     has_attributes: ClassVar[bool] = False
 
     @abstractmethod
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         """The questions that a new study begins with, in the order of the form."""
 
     @abstractmethod
     def default_texts(self) -> dict[str, str]:
         """The study's texts by key, Markdown: consent, instructions, guideline, guideline_context, thanks."""
 
-    def default_attributes(self) -> tuple[Attribute, ...]:
+    def default_attributes(self) -> tuple[AttributeSpec, ...]:
         """The attributes that a new study begins with."""
         return ()
 
@@ -71,7 +71,7 @@ class Protocol:
 
     def spec_problems(self, spec: Spec) -> list[Problem]:
         """What is wrong with a study's questions, before any item is looked at."""
-        questions = [Question.from_json(data) for data in spec["questions"]]
+        questions = [QuestionSpec.from_json(data) for data in spec["questions"]]
         problems = [problem for question in questions for problem in find_question_problems(question)]
         problems += self._attribute_problems(attributes_of(spec))
         if self.compares_pairs:
@@ -94,11 +94,11 @@ class Protocol:
         """
         return []
 
-    def questions(self, spec: Spec, stimulus: Stimulus) -> list[Question]:
+    def questions(self, spec: Spec, stimulus: Stimulus) -> list[QuestionSpec]:
         """The questions that this stimulus's arm asks, in the order of the form."""
         with_context = sees_context(spec, stimulus)
         wanted = (Shown.ALWAYS, Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT)
-        return [Question.from_json(data) for data in spec["questions"] if data["shown"] in wanted]
+        return [QuestionSpec.from_json(data) for data in spec["questions"] if data["shown"] in wanted]
 
     def guideline(self, spec: Spec, *, with_context: bool) -> str:
         """The text that people read and judges are prompted with."""
@@ -133,7 +133,7 @@ class Protocol:
         return answers
 
 
-def _is_ticked(question: Question) -> bool:
+def _is_ticked(question: QuestionSpec) -> bool:
     """Whether it is boxes, of which a form sends only those that were ticked."""
     return question.kind == Kind.CHECKLIST and (question.is_flag or question.over == Over.CHOICE)
 

@@ -5,9 +5,9 @@ their questions say no direction, and keep theirs.
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
+from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
 
 MAX_QUESTIONS = 5
 
@@ -38,9 +38,11 @@ def quality(
     *,
     ends: tuple[str, str] = ("Very poor", "Excellent"),
     direction: str = "higher",
-) -> Question:
+) -> QuestionSpec:
     form = {"over": "response", "low": 1, "high": 10, "direction": direction}
-    return Question(key, Kind.SCALE, prompt, help=help, options={"1": ends[0], "10": ends[1], "form": form})
+    return QuestionSpec(
+        key, Kind.SCALE, prompt, help=help, options={"1": ends[0], "10": ends[1], "form": form}
+    )
 
 
 class QuestionQuality(Protocol):
@@ -48,7 +50,7 @@ class QuestionQuality(Protocol):
     label = "Question quality"
     template = "evaluation/protocols/question_quality.html"
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
             quality("clarification", "Clarification", "Would the answer make clear what the person wants?"),
             quality("on_topic", "On topic", "Is it about the search?"),
@@ -63,7 +65,7 @@ class QuestionQuality(Protocol):
                 direction="lower",
             ),
             quality("overall", "Overall", "All in all, how good is the question?"),
-            Question("comments", Kind.TEXT, "Anything else?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Anything else?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:
@@ -71,7 +73,7 @@ class QuestionQuality(Protocol):
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         return [
-            *need_known_arm(spec, stimulus),
-            *need_query(stimulus),
-            *need_responses(stimulus, 1, MAX_QUESTIONS),
+            *check_arm(spec, stimulus),
+            *check_query(stimulus),
+            *check_response_count(stimulus, 1, MAX_QUESTIONS),
         ]

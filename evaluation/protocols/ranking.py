@@ -4,9 +4,9 @@ AGENT-CQ, the human evaluation by dragging. What is ranked are the item's respon
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.protocol import Protocol
-from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
+from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
 
 MAX_RANKED = 20
 
@@ -36,15 +36,17 @@ class Ranking(Protocol):
     label = "Ranking"
     template = "evaluation/protocols/ranking.html"
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
-            Question(
+            QuestionSpec(
                 "ranking",
                 Kind.RANKING,
                 "Put the questions in order, the most helpful first.",
                 options={"form": {"ties": False}},
             ),
-            Question("justification", Kind.TEXT, "What made the first one the most helpful?", required=False),
+            QuestionSpec(
+                "justification", Kind.TEXT, "What made the first one the most helpful?", required=False
+            ),
         )
 
     def default_texts(self) -> dict[str, str]:
@@ -52,7 +54,7 @@ class Ranking(Protocol):
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         return [
-            *need_known_arm(spec, stimulus),
-            *need_query(stimulus),
-            *need_responses(stimulus, 2, MAX_RANKED),
+            *check_arm(spec, stimulus),
+            *check_query(stimulus),
+            *check_response_count(stimulus, 2, MAX_RANKED),
         ]

@@ -7,14 +7,14 @@ A study begins with the paper's attributes, which its researchers edit; an item 
 """
 
 from evaluation.protocols import texts
-from evaluation.protocols.attributes import ATTRIBUTES, Attribute
-from evaluation.protocols.base import Kind, Problem, Question, Spec, Stimulus
+from evaluation.protocols.attributes import ATTRIBUTES, AttributeSpec
+from evaluation.protocols.base import Kind, Problem, QuestionSpec, Spec, Stimulus
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.requirements.items import (
-    need_answer_sets,
-    need_known_arm,
-    need_query,
-    need_responses,
+    check_answer_sets,
+    check_arm,
+    check_query,
+    check_response_count,
 )
 
 TEXTS = {
@@ -45,29 +45,29 @@ class Relevance(Protocol):
     template = "evaluation/protocols/relevance.html"
     has_attributes = True
 
-    def default_questions(self) -> tuple[Question, ...]:
+    def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
-            Question(
+            QuestionSpec(
                 "relevance",
                 Kind.SCALE,
                 "How well would the response suit this person?",
                 options={**LABELS, "form": {"over": "value", "low": 1, "high": 5}},
             ),
-            Question("comments", Kind.TEXT, "Anything else?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Anything else?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:
         return dict(TEXTS)
 
-    def default_attributes(self) -> tuple[Attribute, ...]:
+    def default_attributes(self) -> tuple[AttributeSpec, ...]:
         return tuple(ATTRIBUTES.values())
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
         return [
-            *need_known_arm(spec, stimulus),
-            *need_query(stimulus),
-            *need_responses(stimulus, 1, 1),
-            *need_answer_sets(stimulus),
+            *check_arm(spec, stimulus),
+            *check_query(stimulus),
+            *check_response_count(stimulus, 1, 1),
+            *check_answer_sets(stimulus),
             *_chosen_problems(stimulus),
         ]
 

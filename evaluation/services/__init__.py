@@ -1,7 +1,7 @@
 """Writes. Every change of the domain's data goes through here; reads live in `selectors`."""
 
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
-from evaluation.services.judgments import JudgmentInput, record_judgments, recorded_answers, revise_judgment
+from evaluation.services.judgments import JudgmentInput, load_answers, record_judgments, revise_judgment
 from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
 from evaluation.services.studies.freeze import (
     assign_orders,
@@ -44,10 +44,10 @@ __all__ = [
     "launch_cautions",
     "launch_problems",
     "launch_study",
+    "load_answers",
     "pause_study",
     "plan_revision",
     "record_judgments",
-    "recorded_answers",
     "restore",
     "resume_study",
     "revise_judgment",

@@ -7,7 +7,7 @@ from django.contrib.admin.models import CHANGE, LogEntry
 from evaluation.models import Study
 
 
-def log_act(*, study: Study, by: Any, message: str, flag: int = CHANGE) -> None:
+def log_action(*, study: Study, by: Any, message: str, flag: int = CHANGE) -> None:
     """One line of the study's history. Without a user (a command, a worker of nobody's) there is nobody to name."""
     if by is not None:
         LogEntry.objects.log_actions(by.pk, [study], flag, change_message=message, single_object=True)

@@ -13,11 +13,11 @@ from evaluation.models import ApiRequest
 KEPT = timedelta(days=1)
 
 
-class KeyUsedOtherwise(Exception):
+class IdempotencyKeyReused(Exception):
     """The key belongs to a request with another body."""
 
 
-def once(
+def run_once(
     user: Any, *, key: str, path: str, body: Any, act: Callable[[], dict[str, Any]]
 ) -> tuple[dict[str, Any], bool]:
     """What `act` answers, or what it answered the first time, and whether this is the first time.
@@ -33,7 +33,7 @@ def once(
         )
         if not is_new:
             if request.body_hash != body_hash:
-                raise KeyUsedOtherwise("This Idempotency-Key was used for a request with another body.")
+                raise IdempotencyKeyReused("This Idempotency-Key was used for a request with another body.")
             return request.answer, False
         request.answer = act()
         request.save(update_fields=["answer"])

@@ -27,7 +27,7 @@ class JobTaken(Exception):
     """Another worker has the job, or it was given up; what is under way must stop."""
 
 
-def keep_upload(chunks: Iterable[bytes]) -> str:
+def store_upload(chunks: Iterable[bytes]) -> str:
     """Writes an uploaded file to the private folder, and returns its random name there.
 
     Refused if there is no room for it; nothing of it is left then, nor after any other error.
@@ -46,7 +46,7 @@ def keep_upload(chunks: Iterable[bytes]) -> str:
     return name
 
 
-def new_file(suffix: str) -> str:
+def new_file_name(suffix: str) -> str:
     """A random name in the private folder for what a job is going to write."""
     _folder()
     return f"{secrets.token_hex(16)}.{suffix}"
@@ -98,12 +98,12 @@ def waiting_jobs() -> list[int]:
     return list(Job.objects.filter(state=Job.State.QUEUED, sent_at=None).values_list("pk", flat=True))
 
 
-def note_sent(pk: int) -> None:
+def mark_sent(pk: int) -> None:
     """A worker will hear of the job: the broker has taken the message."""
     Job.objects.filter(pk=pk, sent_at=None).update(sent_at=timezone.now())
 
 
-class Progress:
+class JobProgress:
     """Writes how far a job is, as a `Watch`; raises JobTaken once the job is not this worker's any more."""
 
     def __init__(self, job: Job) -> None:

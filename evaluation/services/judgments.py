@@ -139,7 +139,7 @@ def _merge(study: Study, batch: Sequence[JudgmentInput]) -> list[Judgment]:
     return merged
 
 
-def recorded_answers(judgment: Judgment) -> list[AnswerValue]:
+def load_answers(judgment: Judgment) -> list[AnswerValue]:
     """A judgment's answers as they were recorded, in their order."""
     return [
         AnswerValue(row.question, row.kind, row.part, row.number, row.label, row.text)
@@ -154,7 +154,7 @@ def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[Answe
         locked = Judgment.objects.select_for_update(no_key=True).get(pk=judgment.pk)
         if locked.outcome != Outcome.OK or not answers:
             raise ValueError(f"judgment {judgment.pk}: only answers can be revised, and by answers")
-        before = recorded_answers(locked)
+        before = load_answers(locked)
         if set(before) == set(answers):
             return False
         first = locked.trace.get(FIRST) or [_answer_record(each) for each in before]

@@ -25,7 +25,7 @@ class TokenForm(forms.Form):
 
 
 @dataclass(frozen=True)
-class Row:
+class TokenRow:
     """A token as its owner sees it again: by its first characters."""
 
     key: str
@@ -50,7 +50,7 @@ def account_tokens(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(refused))
     now = timezone.now()
     tokens = ApiToken.objects.filter(user=request.user.pk).exclude(expiry__lte=now)
-    rows = [Row(token.token_key, token.name, token.created, token.expiry) for token in tokens]
+    rows = [TokenRow(token.token_key, token.name, token.created, token.expiry) for token in tokens]
     context = {"form": form, "new": new, "tokens": rows, "error": _first_error(form)}
     response = render(request, "evaluation/account_tokens.html", context)
     add_never_cache_headers(response)

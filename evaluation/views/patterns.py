@@ -8,8 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from evaluation.forms import Drafting, Field, Screen, build_feedback, build_screen
-from evaluation.protocols import AnswerValue, Kind, Problem, Question, get_protocol
+from evaluation.forms import Field, ModelRevisions, Screen, build_feedback, build_screen
+from evaluation.protocols import AnswerValue, Kind, Problem, QuestionSpec, get_protocol
 from evaluation.rendering import render_markdown
 
 LONG = (
@@ -96,7 +96,7 @@ def _screen(state: str, *, filled: bool = False, wrong: bool = False, **stimulus
 
 def _ranked(state: str, *, ties: bool = False, wrong: bool = False) -> Field:
     key = f"ranking-{state}"
-    question = Question(key, Kind.RANKING, "Put them in order.", options={"form": {"ties": ties}})
+    question = QuestionSpec(key, Kind.RANKING, "Put them in order.", options={"form": {"ties": ties}})
     problems = [Problem("unconfirmed", key)] if wrong else []
     data = {key: {"r1": "1", "r2": "2", "r3": "2", "r4": "4"}} if ties else {}
     screen = build_screen(
@@ -114,7 +114,7 @@ def _graded(state: str, points: int, order: str = "r1,r2", *, wrong: bool = Fals
     """By how much one of two responses is better, as it is found, chosen in the other order, and left open."""
     key = f"graded-{state}"
     words = {"2": "better in nearly everything that matters to who asked"} if order == "r2,r1" else {}
-    question = Question(
+    question = QuestionSpec(
         key, Kind.PREFERENCE, "Which is better?", options=words | {"form": {"points": points}}
     )
     return build_screen(
@@ -136,18 +136,20 @@ def _checked(suffix: str, *, wrong: bool = False) -> list[Field]:
     }
     two = {"choices": ["a", "b"]}
     questions = [
-        Question(
+        QuestionSpec(
             f"flag{suffix}", Kind.CHECKLIST, "None will do.", options={"form": {"over": "item", "flag": True}}
         ),
-        Question(
+        QuestionSpec(
             f"tags{suffix}",
             Kind.CHECKLIST,
             "What is it about?",
             options=long | {"form": two | {"over": "choice"}},
         ),
-        Question(f"which{suffix}", Kind.CHOICE, "Which?", options={"a": "First", "b": "Last", "form": two}),
-        Question(f"how{suffix}", Kind.CHOICE, "How is it said?", options=long | {"form": two}),
-        Question(
+        QuestionSpec(
+            f"which{suffix}", Kind.CHOICE, "Which?", options={"a": "First", "b": "Last", "form": two}
+        ),
+        QuestionSpec(f"how{suffix}", Kind.CHOICE, "How is it said?", options=long | {"form": two}),
+        QuestionSpec(
             f"each{suffix}", Kind.CHECKLIST, "Is it worth asking?", options={"form": {"over": "follow_up"}}
         ),
     ]
@@ -191,7 +193,7 @@ def _calibrated(state: str, *, wrong: bool = False, asks: bool = False) -> Field
         for n, each in enumerate([entries, other] if asks else [entries], 1)
     ]
     revision = {"number": 1, "state": "done", "instruction": "Shorter.", "problem": "", "after": entries[:1]}
-    drafting: Drafting = {
+    drafting: ModelRevisions = {
         "name": "a-model",
         "revise": "#",
         "rounds_url": "#",
@@ -239,7 +241,7 @@ def _rated(suffix: str, *, wrong: bool = False) -> Screen:
     )
 
 
-def _scales() -> list[Question]:
+def _scales() -> list[QuestionSpec]:
     aspects = [
         question for question in get_protocol("aspects").default_questions() if question.kind == Kind.SCALE
     ]
@@ -250,16 +252,16 @@ def _scales() -> list[Question]:
         "help:1": "As on a friend.",
     }
     own = [
-        Question(
+        QuestionSpec(
             "likely", Kind.SCALE, "Would you ask again?", options=ends | {"form": {"low": 0, "high": 10}}
         ),
-        Question(
+        QuestionSpec(
             "certain",
             Kind.SCALE,
             "How far is it to be trusted?",
             options=words | {"form": {"low": 0, "high": 1}},
         ),
-        Question(
+        QuestionSpec(
             "clear",
             Kind.SCALE,
             "How clear is each of these?",

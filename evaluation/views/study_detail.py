@@ -1,4 +1,4 @@
-"""One study: where it stands, its link for participants, its report, and the panels of other apps."""
+"""One study: where it stands, its link for participants, its report, and the sections of other apps."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +10,7 @@ from evaluation import hooks
 from evaluation.facts import Fact
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
-from evaluation.selectors import counting_judgments, judgments_left_out
+from evaluation.selectors import counting_judgments, left_out_counts
 
 
 @login_required
@@ -24,14 +24,16 @@ def study_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "facts": _facts(study, judged),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
         "cautions": [each.text for says in hooks.running_cautions for each in says(study)],
-        "panels": [(panel.label, reverse(panel.url_name, args=[study.slug])) for panel in hooks.panels],
+        "sections": [
+            (section.label, reverse(section.url_name, args=[study.slug])) for section in hooks.sections
+        ],
     }
     return render(request, "evaluation/study_detail.html", context)
 
 
 def _facts(study: Study, judged: int) -> list[Fact]:
     items = study.items.filter(role=Role.MAIN, withdrawn_at=None).count()
-    left_out = judgments_left_out(study)
+    left_out = left_out_counts(study)
     wanted = items * study.redundancy
     reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
     return [

@@ -6,11 +6,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from evaluation.permissions import studies_for
-from evaluation.selectors import with_judgment_counts
+from evaluation.selectors import annotate_judgment_counts
 
 
 @login_required
 @require_safe
 def study_list(request: HttpRequest) -> HttpResponse:
-    studies = [(study, f"{study.n_judgments:,}") for study in with_judgment_counts(studies_for(request.user))]
+    studies = [
+        (study, f"{study.n_judgments:,}") for study in annotate_judgment_counts(studies_for(request.user))
+    ]
     return render(request, "evaluation/study_list.html", {"studies": studies})

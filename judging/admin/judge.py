@@ -10,12 +10,12 @@ from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.base import Scoped, StudyFilter, as_id
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
 from evaluation.admin.pages import Tab, page, tabs
-from evaluation.admin.rights import FORM, may, study_for, study_page
+from evaluation.admin.rights import FORM, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from judging import prompting
 from judging.admin.run import start
 from judging.models import Endpoint, Judge
@@ -149,7 +149,7 @@ def _show(form: JudgeForm, refused: FieldsRefused) -> None:
 
 
 def _saved(request: HttpRequest, study: Study, judge: Judge, said: str) -> HttpResponse:
-    log_act(study=study, by=request.user, message=said)
+    log_action(study=study, by=request.user, message=said)
     messages.success(request, said)
     return HttpResponseRedirect(reverse("admin:judging_judge_change", args=[judge.pk]))
 
@@ -188,7 +188,7 @@ def _item(request: HttpRequest, study: Study) -> Item | None:
     items = Item.objects.filter(study=study, role=Role.MAIN).select_related("query", "context", "arm")
     if key := request.GET.get("key", "").strip():
         return items.filter(key=key).first()
-    pk = as_id(request.GET.get("item", ""))
+    pk = parse_id(request.GET.get("item", ""))
     return items.filter(pk=pk).first() if pk is not None else items.first()
 
 
@@ -232,7 +232,7 @@ def _step(request: HttpRequest, judge: Judge, item: Item) -> str:
 
 
 @admin.register(Judge)
-class JudgeAdmin(Scoped):
+class JudgeAdmin(StudyScopedAdmin):
     tab = "judges"
     fields = (
         "name",
@@ -278,10 +278,10 @@ class JudgeAdmin(Scoped):
     def questions_text(self, judge: Judge) -> str:
         return ", ".join(judge.questions) or "every question but texts"
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         seen = [("See its prompt", reverse("admin:judging_judge_prompt", args=[obj.pk]))]
         runs = [("Runs", f"{reverse('admin:judging_run_changelist')}?study={study.pk}&judge={obj.pk}")]
-        if not may(request, "write", study.pk):
+        if not has_right(request, "write", study.pk):
             return seen + runs
         start_url = reverse("admin:judging_judge_start", args=[obj.pk])
         return [

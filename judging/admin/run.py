@@ -12,12 +12,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
-from evaluation.admin.base import OfStudyFilter, Scoped, StudyFilter, as_id
-from evaluation.admin.pages import Act, OptionalReasonForm, act_page, page
-from evaluation.admin.rights import FORM, may, study_for
+from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin, parse_id
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page
+from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from judging.models import ACTIVE, Call, Judge, Purpose, Run, RunState
 from judging.services import (
     UNCHANGED,
@@ -113,7 +113,7 @@ def _never_kept(response: HttpResponse) -> HttpResponse:
 def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> HttpResponse:
     run = start_trial(study, judge, user=request.user, budget=form.cleaned_data["budget"])
     enqueue_run(run)
-    log_act(study=study, by=request.user, message=f"Tried one item: {run}.")
+    log_action(study=study, by=request.user, message=f"Tried one item: {run}.")
     filled = {name: form.data[name] for name in form.fields if form.data.get(name)}
     back = reverse("admin:judging_judge_start", args=[judge.pk])
     return HttpResponseRedirect(f"{back}?{urlencode({'try': run.pk, **filled})}")
@@ -121,7 +121,7 @@ def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> H
 
 def _trial_context(request: HttpRequest, judge: Judge) -> dict[str, Any]:
     """The try that the address names, as far as it is; whether another one is due before a run."""
-    pk = as_id(request.GET.get("try", ""))
+    pk = parse_id(request.GET.get("try", ""))
     run = Run.objects.filter(pk=pk or 0, judge=judge).select_related("judge__endpoint", "revision").first()
     calls = trial_calls(run) if run else []
     return {
@@ -139,7 +139,7 @@ def _start(request: HttpRequest, study: Study, judge: Judge, data: dict[str, Any
     run = start_run(study, judge, user=request.user, **data)
     enqueue_run(run)
     limit = "" if run.budget is None else f", at most {run.budget}"
-    log_act(study=study, by=request.user, message=f"Started {run} ({run.purpose}{limit}).")
+    log_action(study=study, by=request.user, message=f"Started {run} ({run.purpose}{limit}).")
     messages.success(request, f"Started {run}.")
     return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
 
@@ -186,7 +186,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "left": _duration(progress.seconds_left),
         "unread": unreadable_reply(run),
         "outcomes": list(progress.outcomes.items()),
-        "acts": _acts(run, progress.not_ok) if may(request, "write", run.study_id) else [],
+        "acts": _acts(run, progress.not_ok) if has_right(request, "write", run.study_id) else [],
         "calls": f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}",
         "judgments": f"{reverse('admin:evaluation_judgment_changelist')}?study={run.study_id}&rater={run.rater_id}",
     }
@@ -239,8 +239,10 @@ def _steer(
 
     initial = {"budget": run.budget}
     back = reverse("admin:judging_run_watch", args=[pk])
-    asked = Act(do=act_on, back=back, form=act.pop("form", OptionalReasonForm), initial=initial, **act)
-    return act_page(request, run.study, asked, tab="judges")
+    asked = ConfirmedAction(
+        do=act_on, back=back, form=act.pop("form", OptionalReasonForm), initial=initial, **act
+    )
+    return confirmation_page(request, run.study, asked, tab="judges")
 
 
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
@@ -284,13 +286,13 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     return _steer(request, pk, do, title="Try failed calls again", text=text, button="Try again")
 
 
-class JudgeFilter(OfStudyFilter):
+class JudgeFilter(StudyRowFilter):
     title = parameter_name = "judge"
     model = Judge
 
 
 @admin.register(Run)
-class RunAdmin(Scoped):
+class RunAdmin(StudyScopedAdmin):
     tab = "judges"
     fields = (
         "judge",
@@ -331,14 +333,14 @@ class RunAdmin(Scoped):
         )
 
 
-class RunFilter(OfStudyFilter):
+class RunFilter(StudyRowFilter):
     title = parameter_name = "run"
     model = Run
     related = ("judge",)
 
 
 @admin.register(Call)
-class CallAdmin(Scoped):
+class CallAdmin(StudyScopedAdmin):
     """What was asked and what came back, as it came back."""
 
     study_path = "run__study"

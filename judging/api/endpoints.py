@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import ApiView
-from evaluation.api.paging import ById
+from evaluation.api.paging import IdPagination
 from evaluation.api.query import PageQuery
 from judging.models import Endpoint
 from judging.services.endpoints.access import endpoints_for
@@ -29,7 +29,7 @@ class EndpointSerializer(serializers.Serializer[Any]):
 
 class EndpointList(ApiView):
     query_class = PageQuery
-    pagination_class = ById
+    pagination_class = IdPagination
 
     @extend_schema(
         operation_id="list_endpoints",

@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.fields import FreeObject
-from evaluation.api.paging import ById
+from evaluation.api.fields import FreeObjectField
+from evaluation.api.paging import IdPagination
 from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import PageQuery, Query, QueryInteger
+from evaluation.api.query import PageQuery, QueryIntegerField, QuerySerializer
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from judging.backends import backend_choices
@@ -42,7 +42,7 @@ class JudgeSerializer(serializers.Serializer[Any]):
     model = serializers.CharField()
     temperature = serializers.FloatField(allow_null=True)
     max_tokens = serializers.IntegerField()
-    extra = FreeObject(help_text="Further parameters of the request.")
+    extra = FreeObjectField(help_text="Further parameters of the request.")
     questions = serializers.ListField(
         child=serializers.CharField(), help_text="Keys of the questions asked; empty: every one but texts."
     )
@@ -81,7 +81,7 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 class JudgeList(StudyView):
     query_class = PageQuery
-    pagination_class = ById
+    pagination_class = IdPagination
 
     @extend_schema(
         operation_id="list_judges",
@@ -101,9 +101,9 @@ class JudgeDetail(StudyView):
         return Response(_records([judge_of(self.study, judge)])[0])
 
 
-class EstimateQuery(Query):
-    max_items = QueryInteger(required=False, min_value=1, max_value=MAX_ITEMS)
-    in_flight = QueryInteger(required=False, min_value=1, max_value=MAX_IN_FLIGHT)
+class EstimateQuery(QuerySerializer):
+    max_items = QueryIntegerField(required=False, min_value=1, max_value=MAX_ITEMS)
+    in_flight = QueryIntegerField(required=False, min_value=1, max_value=MAX_IN_FLIGHT)
 
 
 class JudgeEstimate(StudyView):

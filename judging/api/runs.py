@@ -15,12 +15,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
-from evaluation.api.paging import NewestFirst
+from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS, Conflict
-from evaluation.api.query import MAX_ID, BodyInteger, Money, PageQuery, Strict
+from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer
 from evaluation.models import Outcome, Study
 from evaluation.refusals import Refused, WrongState
-from evaluation.services.idempotency import KeyUsedOtherwise, once
+from evaluation.services.idempotency import IdempotencyKeyReused, run_once
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
 from judging.models import Judge, Purpose, Run, RunState
 from judging.services import (
@@ -107,22 +107,22 @@ class RunDetailSerializer(RunSerializer):
     )
 
 
-class StartSerializer(Strict):
+class StartSerializer(StrictSerializer):
     """What is to be run, and within which limits."""
 
-    judge = BodyInteger(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
+    judge = BodyIntegerField(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
     purpose = serializers.ChoiceField(choices=Purpose.choices, required=False)
-    budget = Money(
+    budget = MoneyField(
         required=False, allow_null=True, help_text="The run stops when this is spent; null: no limit."
     )
-    max_items = BodyInteger(
+    max_items = BodyIntegerField(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=MAX_ITEMS,
         help_text="Drawn by the seed; null: all.",
     )
-    in_flight = BodyInteger(
+    in_flight = BodyIntegerField(
         required=False,
         allow_null=True,
         min_value=1,
@@ -131,11 +131,11 @@ class StartSerializer(Strict):
     )
 
 
-class ResumeSerializer(Strict):
+class ResumeSerializer(StrictSerializer):
     """What changes; what is left out stays as it was."""
 
-    budget = Money(required=False, allow_null=True, help_text="A new one; null: no limit.")
-    in_flight = BodyInteger(required=False, allow_null=True, min_value=1, max_value=MAX_IN_FLIGHT)
+    budget = MoneyField(required=False, allow_null=True, help_text="A new one; null: no limit.")
+    in_flight = BodyIntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_IN_FLIGHT)
 
 
 class RunListQuery(PageQuery):
@@ -144,7 +144,7 @@ class RunListQuery(PageQuery):
 
 class RunList(StudyView):
     query_class = RunListQuery
-    pagination_class = NewestFirst
+    pagination_class = NewestFirstPagination
 
     @extend_schema(
         operation_id="list_runs",
@@ -182,8 +182,8 @@ class RunList(StudyView):
         if key is None:
             return Response(start(), status=201)
         try:
-            answer, _ = once(request.user, key=key, path=request.path, body=request.data, act=start)
-        except KeyUsedOtherwise as otherwise:
+            answer, _ = run_once(request.user, key=key, path=request.path, body=request.data, act=start)
+        except IdempotencyKeyReused as otherwise:
             raise Conflict(str(otherwise), code="idempotency_key_used") from None
         return Response(answer, status=201)
 
@@ -271,7 +271,7 @@ def _allowed(act: Callable[[], T]) -> T:
         raise Conflict(str(refused), code="refused") from None
 
 
-def _body(serializer_class: type[Strict], request: Request) -> dict[str, Any]:
+def _body(serializer_class: type[StrictSerializer], request: Request) -> dict[str, Any]:
     body = serializer_class(data=request.data)
     body.is_valid(raise_exception=True)
     values: dict[str, Any] = body.validated_data

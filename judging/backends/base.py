@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from evaluation.design import generator
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import Stimulus
 
 # What stands around words in a text, and what tokenisers write for it in their tokens.
@@ -92,7 +92,7 @@ class Draws:
     item_key: str
     replicate: int
 
-    def of(self, question: Question, part: str = "") -> np.random.Generator:
+    def of(self, question: QuestionSpec, part: str = "") -> np.random.Generator:
         """The same for the same question and part of the same item and replicate, and independent of any other."""
         return generator(self.seed, "random judge", self.item_key, self.replicate, question.key, part)
 
@@ -118,8 +118,8 @@ class Heuristic:
 
     key: str
     label: str
-    rule: Callable[[Question, Stimulus, Draws], Any]
-    answers: Callable[[Question], bool]
+    rule: Callable[[QuestionSpec, Stimulus, Draws], Any]
+    answers: Callable[[QuestionSpec], bool]
     compares: bool = False
     asks_model = False
 

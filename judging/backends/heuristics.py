@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.protocols import Kind, Over, Question, get_protocol
+from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.answers.parts import parts_of, response_parts
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import MAX_ENTRIES, drafted_entries
@@ -20,7 +20,7 @@ from judging.backends.base import Draws, Heuristic, StopRun
 # --- random: uniform over what a form offers ------------------------------------------------------------------------
 
 
-def draw(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+def draw(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> Any:
     """A draw for the question, or one for each of its parts; None where there is nothing to choose from."""
     if question.kind == Kind.ENTRIES:
         return _draw_entries(question, stimulus, draws)
@@ -33,7 +33,7 @@ def draw(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
     return drawn.get("") if parts == [""] else drawn or None
 
 
-def _draw_entries(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+def _draw_entries(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> Any:
     """Each drafted entry kept as it is or rejected, never all of them, and of very many as many
     as a set can hold; where nothing is drafted, there is no set."""
     drafted = list(drafted_entries(stimulus).items())
@@ -46,7 +46,7 @@ def _draw_entries(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
     return kept or [drafted[int(draws.of(question).integers(len(drafted)))][1]]
 
 
-def _choices(question: Question, stimulus: Stimulus) -> Sequence[Any]:
+def _choices(question: QuestionSpec, stimulus: Stimulus) -> Sequence[Any]:
     """What is drawn from; never a tie."""
     if question.kind == Kind.PREFERENCE:
         return [grade for grade in question.grades if grade] or response_parts(stimulus)
@@ -56,15 +56,15 @@ def _choices(question: Question, stimulus: Stimulus) -> Sequence[Any]:
 # --- longer and shorter ---------------------------------------------------------------------------------------------
 
 
-def prefer_longer(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+def prefer_longer(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> Any:
     return _by_length(question, stimulus, draws, 1)
 
 
-def prefer_shorter(question: Question, stimulus: Stimulus, draws: Draws) -> Any:
+def prefer_shorter(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> Any:
     return _by_length(question, stimulus, draws, -1)
 
 
-def _by_length(question: Question, stimulus: Stimulus, draws: Draws, sign: int) -> Any:
+def _by_length(question: QuestionSpec, stimulus: Stimulus, draws: Draws, sign: int) -> Any:
     """By the characters of the texts that are judged, markup included; the more (times the sign), the better."""
     merits: dict[str, float] = {
         response["part"]: sign * len(response["text"]) for response in stimulus["responses"]
@@ -86,7 +86,7 @@ def _by_length(question: Question, stimulus: Stimulus, draws: Draws, sign: int) 
     return None
 
 
-def _grade(question: Question, merits: Mapping[str, float]) -> int:
+def _grade(question: QuestionSpec, merits: Mapping[str, float]) -> int:
     """By how much of the longer text the other lacks: all of it is the farthest grade; any difference is a grade."""
     difference = merits["r2"] - merits["r1"]
     longest = max(abs(merit) for merit in merits.values())
@@ -113,7 +113,7 @@ def _places(merits: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _on_scale(question: Question, place: float, n: int) -> float:
+def _on_scale(question: QuestionSpec, place: float, n: int) -> float:
     """The high end for the first place, the low end for the last, linear in between; the middle for one alone."""
     low, high = question.points[0], question.points[-1]
     return min(high, low + (high - low) * ((n - place) / (n - 1) if n > 1 else 0.5))
@@ -122,11 +122,11 @@ def _on_scale(question: Question, place: float, n: int) -> float:
 # --- the judges -----------------------------------------------------------------------------------------------------
 
 
-def is_no_text(question: Question) -> bool:
+def is_no_text(question: QuestionSpec) -> bool:
     return question.kind != Kind.TEXT
 
 
-def compares_responses(question: Question) -> bool:
+def compares_responses(question: QuestionSpec) -> bool:
     """Lengths say something about preferences, rankings, and scales over the responses."""
     rated = question.kind == Kind.SCALE and question.over == Over.RESPONSE
     return rated or question.kind in (Kind.PREFERENCE, Kind.RANKING)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.storable import storable
 from judging.backends.base import Reply
 from judging.parsing.entries import read_entries
@@ -14,7 +14,7 @@ from judging.prompting import AnswerCell, Settings, View, cells_of
 
 
 def read_answers(
-    questions: Sequence[Question], view: View, settings: Settings, reply: Reply
+    questions: Sequence[QuestionSpec], view: View, settings: Settings, reply: Reply
 ) -> tuple[dict[str, Any], str]:
     """Read data and rationale.
 
@@ -48,7 +48,7 @@ def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
 
 
 def _canonical_data(
-    values: Values, cells: Mapping[tuple[str, ...], tuple[Question, AnswerCell]], view: View
+    values: Values, cells: Mapping[tuple[str, ...], tuple[QuestionSpec, AnswerCell]], view: View
 ) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for path, (question, cell) in cells.items():

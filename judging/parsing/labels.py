@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.storable import storable
 from judging.backends.base import BLANKS, Reply
 from judging.parsing.rationale import without_heading
@@ -22,7 +22,7 @@ MIN_LABEL_MASS = 0.5
 
 
 def read_label(
-    question: Question, view: View, settings: Settings, reply: Reply
+    question: QuestionSpec, view: View, settings: Settings, reply: Reply
 ) -> tuple[dict[str, Any], str]:
     """A preference with the probability that r2 is better.
 

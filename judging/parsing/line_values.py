@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from judging.parsing.json_values import Values
 from judging.parsing.rationale import without_heading
 from judging.parsing.rejection import reject
@@ -10,7 +10,7 @@ from judging.prompting import Settings, View, cells_of, line_name
 
 
 def values_from_lines(
-    text: str, questions: Sequence[Question], view: View, settings: Settings
+    text: str, questions: Sequence[QuestionSpec], view: View, settings: Settings
 ) -> tuple[Values, str]:
     """The values of lines `name: value`, which stand together, in any order, where the prompt put them."""
     paths = dict(_paths_by_line(questions, view))
@@ -31,7 +31,7 @@ def values_from_lines(
     return {paths[name]: value for _, name, value in given}, without_heading([*before, *after])
 
 
-def _paths_by_line(questions: Sequence[Question], view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _paths_by_line(questions: Sequence[QuestionSpec], view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
     for question in questions:
         for cell in cells_of(question, view):
             yield line_name(question, cell), (question.key, *cell.path)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.entries.sets import FIELDS
 from evaluation.protocols.kinds import KINDS
-from evaluation.registry import Table
+from evaluation.registry import KeyedTable
 from judging.prompting import wording
 from judging.prompting.settings import CannotAsk
 from judging.prompting.view import View, part_paths
@@ -36,11 +36,11 @@ class AnswerCell:
 class AnswerFormat:
     """How questions of one form are asked: its cells, and a sentence on how to answer."""
 
-    cells: Callable[[Question, View], list[AnswerCell]]
-    how: Callable[[Question, View], str]
+    cells: Callable[[QuestionSpec, View], list[AnswerCell]]
+    how: Callable[[QuestionSpec, View], str]
 
 
-def preference_cells(question: Question, view: View, tie: str = "tie") -> list[AnswerCell]:
+def preference_cells(question: QuestionSpec, view: View, tie: str = "tie") -> list[AnswerCell]:
     """One of the responses, or a tie where the question allows one; of a graded preference, a point from the first
     response much better (1) to the second."""
     if question.grades and tie == "tie":
@@ -52,41 +52,41 @@ def preference_cells(question: Question, view: View, tie: str = "tie") -> list[A
     return [AnswerCell((), "", choices)]
 
 
-def checklist_cells(question: Question, view: View) -> list[AnswerCell]:
+def checklist_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:
     return _everywhere(question, view, {"yes": 1, "no": 0})
 
 
-def scale_cells(question: Question, view: View) -> list[AnswerCell]:
+def scale_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:
     """The points alone: what a form offers is what a judge may say."""
     points = KINDS[question.kind].offers(question)
     return _everywhere(question, view, {wording.point_text(point): point for point in points})
 
 
-def ranking_cells(question: Question, view: View) -> list[AnswerCell]:
+def ranking_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:
     """A place per response; whether two may share one is for the protocol to say."""
     return _everywhere(question, view, {str(place): place for place in range(1, len(view.order) + 1)})
 
 
-def choice_cells(question: Question, view: View) -> list[AnswerCell]:
+def choice_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:
     return _everywhere(question, view, {choice: choice for choice in KINDS[question.kind].offers(question)})
 
 
-def text_cells(question: Question, view: View) -> list[AnswerCell]:
+def text_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:
     return _everywhere(question, view, None)
 
 
-def entries_cells(question: Question, view: View) -> list[AnswerCell]:
+def entries_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:
     """The whole set at once; where nothing was drafted, an entry comes from no draft."""
     return [AnswerCell((), "", None, (*FIELDS, wording.ORIGINS_FIELD) if view.order else FIELDS)]
 
 
-def _everywhere(question: Question, view: View, choices: Mapping[str, Any] | None) -> list[AnswerCell]:
+def _everywhere(question: QuestionSpec, view: View, choices: Mapping[str, Any] | None) -> list[AnswerCell]:
     """The same choices for everything that the question is about."""
     return [AnswerCell(path, part, choices) for path, part in part_paths(question, view)]
 
 
 # By how a question is answered (`QuestionKind.form`).
-ANSWER_FORMATS: Table[AnswerFormat] = Table(
+ANSWER_FORMATS: KeyedTable[AnswerFormat] = KeyedTable(
     "No judge can be asked questions of the form {key!r}: add its cells and its sentence to judging.prompting.cells.",
     {
         "preference": AnswerFormat(preference_cells, wording.preference_how),
@@ -100,7 +100,7 @@ ANSWER_FORMATS: Table[AnswerFormat] = Table(
 )
 
 
-def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list[AnswerCell]:
+def cells_of(question: QuestionSpec, view: View, *, as_labels: bool = False) -> list[AnswerCell]:
     """The cells of a question's answer; as labels, each choice is one token in every tokeniser."""
     if not as_labels:
         return ANSWER_FORMATS[KINDS[question.kind].form].cells(question, view)
@@ -111,7 +111,7 @@ def cells_of(question: Question, view: View, *, as_labels: bool = False) -> list
     return preference_cells(question, view, TIE_LABEL)
 
 
-def how_to_answer(question: Question, view: View, *, as_labels: bool = False) -> str:
+def how_to_answer(question: QuestionSpec, view: View, *, as_labels: bool = False) -> str:
     """A sentence on what to say to a question."""
     if as_labels:
         return wording.preference_how(question, view, TIE_LABEL)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any
 
-from evaluation.protocols import Protocol, Question
+from evaluation.protocols import Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import fragments_of, read_set
 from judging.prompting.cells import AnswerCell, cells_of
@@ -78,11 +78,11 @@ def expected_reply(
     )
 
 
-def _tokens(text: str, questions: Sequence[Question], settings: Settings) -> int:
+def _tokens(text: str, questions: Sequence[QuestionSpec], settings: Settings) -> int:
     return min(max(1, round(len(text) / CHARACTERS_PER_TOKEN)), room_for(questions, settings))
 
 
-Said = Sequence[tuple[Question, AnswerCell, Any]]
+Said = Sequence[tuple[QuestionSpec, AnswerCell, Any]]
 
 
 def _value(cell: AnswerCell, number: int, view: View, stimulus: Stimulus) -> Any:

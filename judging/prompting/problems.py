@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evaluation.protocols import Kind, Over, Protocol, Question, Shown
+from evaluation.protocols import Kind, Over, Protocol, QuestionSpec, Shown
 from evaluation.protocols.base import Spec
 from judging.prompting.questions import is_wanted, wants_labels
 from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
@@ -12,7 +12,7 @@ from judging.prompting.template import PLACEHOLDER, needed_of, template_problems
 
 def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
     """What keeps a judge of such settings from judging a study of this spec, a sentence each."""
-    questions = [Question.from_json(each) for each in spec["questions"]]
+    questions = [QuestionSpec.from_json(each) for each in spec["questions"]]
     keys = {question.key for question in questions}
     problems = [f"The study has no question {key!r}." for key in settings.questions if key not in keys]
     problems += problems or _question_problems(
@@ -25,7 +25,7 @@ def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> lis
     return list(dict.fromkeys(problems))
 
 
-def _question_problems(wanted: Sequence[Question], spec: Spec, settings: Settings) -> list[str]:
+def _question_problems(wanted: Sequence[QuestionSpec], spec: Spec, settings: Settings) -> list[str]:
     """Whether these questions can be asked, of items without context and, where an arm shows it, with it."""
     if not wanted:
         return ["The judge is asked no question: name some of the protocol's."]
@@ -52,7 +52,7 @@ def _refusal(check: Callable[..., object], *given: Any) -> str:
 def _template_misses(protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
     """The template's problems, and placeholders that this study or this judge needs besides."""
     found = {match[1] for match in PLACEHOLDER.finditer(settings.template)}
-    overs = {Question.from_json(each).over for each in spec["questions"] if each["kind"] != Kind.TEXT}
+    overs = {QuestionSpec.from_json(each).over for each in spec["questions"] if each["kind"] != Kind.TEXT}
     problems = template_problems(settings.template, needed_of(overs != {Over.FOLLOW_UP}))
     if "context" not in found and any(arm["context_at_judging"] for arm in spec["arms"]):
         problems.append(

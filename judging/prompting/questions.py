@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from evaluation.protocols import Kind, Protocol, Question
+from evaluation.protocols import Kind, Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from judging.prompting.settings import CannotAsk, Settings
 
 
 def asked_questions(
     protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings, step: str = ""
-) -> tuple[Question, ...]:
+) -> tuple[QuestionSpec, ...]:
     """The questions of this stimulus's arm that the judge answers in this step."""
     wanted = [each for each in protocol.questions(spec, stimulus) if is_wanted(each, settings)]
     if step:
@@ -17,7 +17,7 @@ def asked_questions(
     return tuple(wanted)
 
 
-def is_wanted(question: Question, settings: Settings) -> bool:
+def is_wanted(question: QuestionSpec, settings: Settings) -> bool:
     """Whether the judge is asked this question, where an arm asks it."""
     if settings.questions:
         return question.key in settings.questions
@@ -35,7 +35,7 @@ def steps(protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
     return tuple(question.key for question in questions)
 
 
-def wants_labels(questions: Sequence[Question], settings: Settings) -> bool:
+def wants_labels(questions: Sequence[QuestionSpec], settings: Settings) -> bool:
     """Whether this step's reply is one label whose log-probabilities are the verdict.
 
     With one call per question, questions of other kinds are asked in words all the same.

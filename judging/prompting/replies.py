@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from judging.prompting.cells import AnswerCell, cells_of
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
@@ -20,14 +20,14 @@ def capabilities_of(capabilities: Mapping[str, Any], model: str) -> Mapping[str,
     return own if isinstance(own, Mapping) else capabilities
 
 
-def form_of(questions: Sequence[Question], settings: Settings, capabilities: Mapping[str, Any]) -> str:
+def form_of(questions: Sequence[QuestionSpec], settings: Settings, capabilities: Mapping[str, Any]) -> str:
     """The form that a reply is asked in: label, json_schema, json_object or lines."""
     if wants_labels(questions, settings):
         return "label"
     return next((name for name in ("json_schema", "json_object") if capabilities.get(name)), "lines")
 
 
-def reply_schema(questions: Sequence[Question], view: View, settings: Settings) -> dict[str, Any]:
+def reply_schema(questions: Sequence[QuestionSpec], view: View, settings: Settings) -> dict[str, Any]:
     """The JSON schema of a reply: {"rationale": text, "answers": {question: value}}; the rationale where wanted."""
     answers: dict[str, Any] = {}
     for question in questions:
@@ -94,12 +94,12 @@ def _object(tree: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def line_name(question: Question, cell: AnswerCell) -> str:
+def line_name(question: QuestionSpec, cell: AnswerCell) -> str:
     """What a value's line begins with, before the colon."""
     return ".".join((question.key, *cell.path))
 
 
-def _form_lines(questions: Sequence[Question], view: View) -> Iterator[str]:
+def _form_lines(questions: Sequence[QuestionSpec], view: View) -> Iterator[str]:
     for question in questions:
         for cell in cells_of(question, view):
             yield f"{line_name(question, cell)}: <{_wanted(cell)}>"
@@ -112,7 +112,7 @@ def _wanted(cell: AnswerCell) -> str:
     return "one line of text" if cell.choices is None else listed(cell.choices)
 
 
-def reply_form(form: str, questions: Sequence[Question], view: View, settings: Settings) -> str:
+def reply_form(form: str, questions: Sequence[QuestionSpec], view: View, settings: Settings) -> str:
     if form == "label":
         return _label_form(questions[0], view, settings)
     if form == "lines":
@@ -124,7 +124,7 @@ def reply_form(form: str, questions: Sequence[Question], view: View, settings: S
     )
 
 
-def _lines_form(questions: Sequence[Question], view: View, settings: Settings) -> str:
+def _lines_form(questions: Sequence[QuestionSpec], view: View, settings: Settings) -> str:
     lines = "\n".join(_form_lines(questions, view))
     fill = "with what stands in <> replaced by one of the choices or by what it names"
     reasons = f"Rationale: <{REASONS}>"
@@ -136,7 +136,7 @@ def _lines_form(questions: Sequence[Question], view: View, settings: Settings) -
     return f"Reply with these lines, {fill}, and with nothing else:\n\n{lines}"
 
 
-def _label_form(question: Question, view: View, settings: Settings) -> str:
+def _label_form(question: QuestionSpec, view: View, settings: Settings) -> str:
     names = list(cells_of(question, view, as_labels=True)[0].choices or {})
     label = f"<{listed(names)}>"
     tie = f" ({names[-1]} stands for a tie)" if question.ties else ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evaluation.canonical import canonical_hash
-from evaluation.protocols import Kind, Protocol, Question
+from evaluation.protocols import Kind, Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from judging.backends.base import Request
 from judging.prompting.cells import cells_of
@@ -106,7 +106,7 @@ def build_request(
 
 
 def _frame(
-    guideline: str, questions: Sequence[Question], settings: Settings, view: View, able: Mapping[str, Any]
+    guideline: str, questions: Sequence[QuestionSpec], settings: Settings, view: View, able: Mapping[str, Any]
 ) -> Frame:
     form = form_of(questions, settings, able)
     as_labels = form == "label"
@@ -142,7 +142,7 @@ def _messages(
     return ({"role": "system", "content": system}, {"role": "user", "content": user})
 
 
-def room_for(questions: Sequence[Question], settings: Settings) -> int:
+def room_for(questions: Sequence[QuestionSpec], settings: Settings) -> int:
     """Tokens for a reply: those of the settings, and more where a whole set is to be given."""
     has_sets = any(question.kind == Kind.ENTRIES for question in questions)
     return max(settings.max_tokens, ENTRIES_TOKENS) if has_sets else settings.max_tokens

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols.base import Stimulus
-from evaluation.protocols.entries.sets import FIELDS, Entry, Quoted, fragments_of
+from evaluation.protocols.entries.sets import FIELDS, Entry, Quotation, fragments_of
 from judging.backends.base import Request
 from judging.prompting.material import document_lines, mark_of
 from judging.prompting.replies import capabilities_of
@@ -68,9 +68,9 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-def quotations(entries: Sequence[Entry]) -> list[Quoted]:
+def quotations(entries: Sequence[Entry]) -> list[Quotation]:
     """What the entries quote that is no fragment, each once, in their order."""
-    found: list[Quoted] = []
+    found: list[Quotation] = []
     for entry in entries:
         found += [each for each in entry["citations"] if not isinstance(each, int) and each not in found]
     return found

@@ -6,7 +6,7 @@ which none of them contains: so no text can end its own place or open another, a
 
 from collections.abc import Sequence
 
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.storable import storable
 from judging.prompting.cells import how_to_answer
 from judging.prompting.material import Material
@@ -97,11 +97,11 @@ def fence(name: str, text: str, mark: str) -> str:
     return f"{opening}\n{storable(text)}\n{closing}"
 
 
-def questions_text(questions: Sequence[Question], view: View, *, as_labels: bool) -> str:
+def questions_text(questions: Sequence[QuestionSpec], view: View, *, as_labels: bool) -> str:
     return "\n\n".join(_worded(question, view, as_labels=as_labels) for question in questions)
 
 
-def _worded(question: Question, view: View, *, as_labels: bool) -> str:
+def _worded(question: QuestionSpec, view: View, *, as_labels: bool) -> str:
     """A question as the form asks it, under the key that the reply answers by."""
     how = how_to_answer(question, view, as_labels=as_labels)
     lines = [f"{question.key}: {question.prompt}", question.help, how]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evaluation.protocols import Over, Question
+from evaluation.protocols import Over, QuestionSpec
 from evaluation.protocols.answers.parts import follow_up_parts, value_parts
 from evaluation.protocols.base import Stimulus
 
@@ -28,7 +28,7 @@ def view_of(stimulus: Stimulus, order: str) -> View:
     return View(parts, tuple(follow_ups), tuple(grouped))
 
 
-def part_paths(question: Question, view: View) -> Iterator[tuple[tuple[str, ...], str]]:
+def part_paths(question: QuestionSpec, view: View) -> Iterator[tuple[tuple[str, ...], str]]:
     """What the question is about: the name of each part in what the judge sees, and its canonical key."""
     match question.over:
         case Over.ITEM:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from evaluation.protocols import Over, Question
+from evaluation.protocols import Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 from judging.prompting.view import View
 
@@ -30,7 +30,7 @@ def point_text(point: float) -> str:
 DISTANCES = {2: ("slightly better", "much better"), 3: ("slightly better", "better", "much better")}
 
 
-def preference_how(question: Question, view: View, tie: str = "tie") -> str:
+def preference_how(question: QuestionSpec, view: View, tie: str = "tie") -> str:
     if question.grades and tie == "tie":
         return _graded_how(question)
     says = [f"{number} for Response {number}" for number in range(1, len(view.order) + 1)]
@@ -41,21 +41,21 @@ def preference_how(question: Question, view: View, tie: str = "tie") -> str:
     return _with_meanings(f"Answer {', '.join(says)}.", [(tie, question.about("tie"))])
 
 
-def _graded_how(question: Question) -> str:
+def _graded_how(question: QuestionSpec) -> str:
     """The points from one response to the other; whichever is shown first, the words are of its distance."""
     grades = question.grades
     lines = [(str(number), _grade_said(question, grade)) for number, grade in enumerate(grades, 1)]
     return _with_meanings(f"Answer with one of the points {listed(name for name, _ in lines)}:", lines)
 
 
-def _grade_said(question: Question, place: int) -> str:
+def _grade_said(question: QuestionSpec, place: int) -> str:
     if not place:
         return question.label("tie") or "Tie"
     words = question.label(abs(place)) or DISTANCES[question.grades[-1]][abs(place) - 1]
     return f"Response {1 if place < 0 else 2} is {words}"
 
 
-def scale_how(question: Question, view: View) -> str:
+def scale_how(question: QuestionSpec, view: View) -> str:
     offered = KINDS[question.kind].offers(question)
     points = [point_text(point) for point in offered]
     lines = [(text, _worded(question, point)) for text, point in zip(points, offered, strict=True)]
@@ -63,7 +63,7 @@ def scale_how(question: Question, view: View) -> str:
     return _with_meanings(sentence, lines, end=":" if any(said for _, said in lines) else ".")
 
 
-def checklist_how(question: Question, view: View) -> str:
+def checklist_how(question: QuestionSpec, view: View) -> str:
     if question.over == Over.CHOICE:
         tags = [(choice, _worded(question, choice) or choice) for choice in question.choices]
         return _with_meanings("Answer yes for each of these that holds and no for each that does not:", tags)
@@ -74,13 +74,13 @@ def checklist_how(question: Question, view: View) -> str:
     return _with_meanings(sentence, [("yes", question.about(1)), ("no", question.about(0))])
 
 
-def choice_how(question: Question, view: View) -> str:
+def choice_how(question: QuestionSpec, view: View) -> str:
     offered = KINDS[question.kind].offers(question)
     choices = [(choice, _worded(question, choice) or choice) for choice in offered]
     return _with_meanings("Answer with one of these:", choices)
 
 
-def ranking_how(question: Question, view: View) -> str:
+def ranking_how(question: QuestionSpec, view: View) -> str:
     equals = "equal ones may share a place" if question.ties else "give each place once"
     return (
         f"For each response, answer with its place in the order, from 1 for the first to {len(view.order)} for the "
@@ -88,7 +88,7 @@ def ranking_how(question: Question, view: View) -> str:
     )
 
 
-def text_how(question: Question, view: View) -> str:
+def text_how(question: QuestionSpec, view: View) -> str:
     return "Answer in one line of text."
 
 
@@ -96,7 +96,7 @@ def text_how(question: Question, view: View) -> str:
 ORIGINS_FIELD = "from"
 
 
-def entries_how(question: Question, view: View) -> str:
+def entries_how(question: QuestionSpec, view: View) -> str:
     said = [
         ("condition", "under which reading or in which circumstances its answers hold"),
         ("answers", "a list of the answers that hold then, each in one line"),
@@ -115,12 +115,12 @@ def entries_how(question: Question, view: View) -> str:
     return _with_meanings(f"{sentence} Each entry has:", said)
 
 
-def _begun(question: Question, sentence: str) -> str:
+def _begun(question: QuestionSpec, sentence: str) -> str:
     where = WHERE.get(question.over, "")
     return where + sentence if where else sentence[0].upper() + sentence[1:]
 
 
-def _worded(question: Question, value: object) -> str:
+def _worded(question: QuestionSpec, value: object) -> str:
     """A value's label and what it means."""
     label, about = question.label(value), question.about(value)
     return f"{label} ({about})" if label and about else label or about

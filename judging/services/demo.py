@@ -1,7 +1,7 @@
 """What judging adds to a demo study: the judges that need no endpoint, so that some stand beside the raters."""
 
 from evaluation.models import Study
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from judging.backends import heuristics
 from judging.services.judges import current_spec, heuristic_judge
 from judging.services.runs.lifecycle import start_run
@@ -15,7 +15,7 @@ def run_heuristics(study: Study) -> None:
 
 def _suited(study: Study) -> list[str]:
     """Those that have something to say to what is asked; a length only beside others."""
-    questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
+    questions = [QuestionSpec.from_json(each) for each in current_spec(study)["questions"]]
     compares = any(item.n_responses > 1 for item in study.items.only("lengths"))
     return [
         each.key

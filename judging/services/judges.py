@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from evaluation.models import Item, Study, System
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec
 from evaluation.refusals import FieldsRefused
@@ -100,7 +100,7 @@ def answered_questions(judge: Judge, spec: Spec) -> list[str]:
     """Keys of the questions that a heuristic answers, in the order of the form."""
     heuristic = BACKENDS[judge.backend]
     assert isinstance(heuristic, Heuristic)
-    questions = [Question.from_json(each) for each in spec["questions"]]
+    questions = [QuestionSpec.from_json(each) for each in spec["questions"]]
     return [
         question.key
         for question in questions

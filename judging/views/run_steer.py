@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST
 
 from evaluation.permissions import get_study_for
 from evaluation.refusals import WrongState
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from judging.models import Run
 from judging.services import cancel_run, pause_run, resume_run
 from judging.tasks import enqueue_run
@@ -49,7 +49,7 @@ def _steer(
     try:
         with transaction.atomic():
             act(run)
-            log_act(study=study, by=request.user, message=f"{done} {run}.")
+            log_action(study=study, by=request.user, message=f"{done} {run}.")
     except WrongState as wrong:
         # Somebody else was faster, or the run came to its end meanwhile: the list says how it stands.
         problem = str(wrong)

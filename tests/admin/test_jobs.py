@@ -16,8 +16,8 @@ from evaluation import tasks
 from evaluation.models import Item, Job, Study, StudyMember
 from evaluation.refusals import Refused
 from evaluation.services.jobs import (
+    JobProgress,
     JobTaken,
-    Progress,
     begin_job,
     claim_job,
     finish_job,
@@ -265,7 +265,7 @@ def test_a_job_whose_worker_died_is_lost_and_started_again(
     )
     dead = claim_job(job.pk)
     assert dead is not None
-    progress = Progress(dead)
+    progress = JobProgress(dead)
     progress("writing", 1, 4)
     assert "Writing: 25 %" in watch(signed_in(viewer), job)
     with pytest.raises(Refused):

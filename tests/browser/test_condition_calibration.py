@@ -351,7 +351,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     more = BOILING_OTHER[2] | {"origins": []}
     reviser = hooks.Reviser(lambda item: "a-model", lambda item, entries, asked: [*entries, more])
     waiting: list[int] = []
-    monkeypatch.setattr(hooks, "revisers", hooks.Registry())
+    monkeypatch.setattr(hooks, "revisers", hooks.HookRegistry())
     hooks.revisers.register("test", reviser)
     monkeypatch.setattr(tasks.ask_for_draft, "delay", waiting.append)
     return waiting

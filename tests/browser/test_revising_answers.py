@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from annotator.models import Assignment, Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment, Study
-from evaluation.services import recorded_answers
+from evaluation.services import load_answers
 from tests import protocol_factories
 from tests.annotator.pages import Form
 from tests.browser import material
@@ -73,7 +73,7 @@ def submit_one(study: Study) -> tuple[Participant, Assignment]:
 
 
 def answers(done: Assignment) -> set[object]:
-    return set(recorded_answers(Judgment.objects.get(assignment=done)))
+    return set(load_answers(Judgment.objects.get(assignment=done)))
 
 
 def shown(page: Page) -> dict[str, str]:

@@ -17,7 +17,7 @@ from evaluation import tasks
 from evaluation.models import Job
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
-from evaluation.services.jobs import NO_ROOM, begin_job, keep_upload, new_file
+from evaluation.services.jobs import NO_ROOM, begin_job, new_file_name, store_upload
 from tests.config import site as sites
 
 MB = 1_000_000
@@ -47,9 +47,9 @@ def folder(settings, tmp_path, monkeypatch):
 
 def test_an_upload_that_has_no_room_leaves_nothing(folder):
     with room(MB), pytest.raises(Refused, match="disk is full"):
-        keep_upload([b"x" * MB] * 3)
+        store_upload([b"x" * MB] * 3)
     assert not list(folder.iterdir())
-    assert (folder / keep_upload([b"x" * MB] * 3)).stat().st_size == 3 * MB
+    assert (folder / store_upload([b"x" * MB] * 3)).stat().st_size == 3 * MB
 
 
 def uploads(client, content):
@@ -89,7 +89,7 @@ def test_an_export_without_room_says_so_and_leaves_nothing(owner, study, folder,
         by=owner,
         study=study,
         parameters={"format": format},
-        file=new_file(format),
+        file=new_file_name(format),
     )
     with room(100):
         tasks.work_on_job(job.pk)

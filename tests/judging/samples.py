@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evaluation.protocols import PROTOCOLS, Kind, Over, Question
+from evaluation.protocols import PROTOCOLS, Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.entries.sets import drafted_entries, write_entry, write_set
 
@@ -20,7 +20,7 @@ DOCUMENTS = [
 ]
 
 
-def make_spec(protocol: str, questions: tuple[Question, ...] = (), **changes: Any) -> dict[str, Any]:
+def make_spec(protocol: str, questions: tuple[QuestionSpec, ...] = (), **changes: Any) -> dict[str, Any]:
     made = PROTOCOLS[protocol]
     return {
         "protocol": protocol,
@@ -103,24 +103,26 @@ OTHER_RECORD = write_set(
 # A form that no protocol has: what researchers may add, every kind over everything that it can be over; but not
 # entries, which are asked of drafts.
 QUESTIONS = (
-    Question("best", Kind.PREFERENCE, "Which one?", options={"form": {"ties": False}}),
-    Question("grade", Kind.SCALE, "How good is the query?", options={"form": {"low": -1, "high": 1, "step": 0.5}}),
-    Question(
+    QuestionSpec("best", Kind.PREFERENCE, "Which one?", options={"form": {"ties": False}}),
+    QuestionSpec("grade", Kind.SCALE, "How good is the query?", options={"form": {"low": -1, "high": 1, "step": 0.5}}),
+    QuestionSpec(
         "sure", Kind.SCALE, "How sure?", options={"form": {"over": "follow_up", "low": 0, "high": 0.3, "step": 0.1}}
     ),
-    Question("fit", Kind.SCALE, "How fit?", options={"form": {"over": "value", "low": 1, "high": 3}}),
-    Question("heeded", Kind.CHECKLIST, "Heeded?"),
-    Question("safe", Kind.CHECKLIST, "Is it safe?", options={"1": "Safe", "0": "Unsafe", "form": {"over": "response"}}),
-    Question("asked", Kind.CHECKLIST, "Is anything asked?", options={"form": {"over": "item"}}),
-    Question("likely", Kind.CHECKLIST, "Is it likely?", options={"form": {"over": "value"}}),
-    Question("order", Kind.RANKING, "In which order?", options={"form": {"ties": True}}),
-    Question(
+    QuestionSpec("fit", Kind.SCALE, "How fit?", options={"form": {"over": "value", "low": 1, "high": 3}}),
+    QuestionSpec("heeded", Kind.CHECKLIST, "Heeded?"),
+    QuestionSpec(
+        "safe", Kind.CHECKLIST, "Is it safe?", options={"1": "Safe", "0": "Unsafe", "form": {"over": "response"}}
+    ),
+    QuestionSpec("asked", Kind.CHECKLIST, "Is anything asked?", options={"form": {"over": "item"}}),
+    QuestionSpec("likely", Kind.CHECKLIST, "Is it likely?", options={"form": {"over": "value"}}),
+    QuestionSpec("order", Kind.RANKING, "In which order?", options={"form": {"ties": True}}),
+    QuestionSpec(
         "topic",
         Kind.CHOICE,
         "What is it about?",
         options={"a": "Food", "A": "Health", "help:A": "Illness and wellbeing", "form": {"choices": ["a", "A", "x-1"]}},
     ),
-    Question("note", Kind.TEXT, "Anything else?", required=False),
+    QuestionSpec("note", Kind.TEXT, "Anything else?", required=False),
 )  # fmt: skip
 
 SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -149,9 +151,9 @@ def orders_of(stimulus: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(",".join(each) for each in (parts, parts[::-1], parts[1:] + parts[:1])))
 
 
-def asked_of(spec: dict[str, Any]) -> list[Question]:
+def asked_of(spec: dict[str, Any]) -> list[QuestionSpec]:
     """The questions that a judge is asked unless it is told otherwise."""
-    questions = [Question.from_json(each) for each in spec["questions"]]
+    questions = [QuestionSpec.from_json(each) for each in spec["questions"]]
     return [each for each in questions if each.kind != Kind.TEXT]
 
 
@@ -168,7 +170,7 @@ def intended(spec: dict[str, Any], stimulus: dict[str, Any], turn: int = 0) -> d
     return wanted
 
 
-def _settled(question: Question, stimulus: dict[str, Any], turn: int) -> dict[tuple[str, str], str]:
+def _settled(question: QuestionSpec, stimulus: dict[str, Any], turn: int) -> dict[tuple[str, str], str]:
     """A set of two entries as it is stored: one as it was drafted, one that was merged or added."""
     drafted = list(drafted_entries(stimulus).values())
     origins = [entry["origins"][0] for entry in drafted] if turn % 2 else []
@@ -183,7 +185,7 @@ def _settled(question: Question, stimulus: dict[str, Any], turn: int) -> dict[tu
     return {(question.key, f"e{n}"): write_entry(entry) for n, entry in enumerate(set_, 1)}
 
 
-def _value(question: Question, stimulus: dict[str, Any], n: int) -> Any:
+def _value(question: QuestionSpec, stimulus: dict[str, Any], n: int) -> Any:
     labels = [response["part"] for response in stimulus["responses"]] + (["tie"] if question.ties else [])
     choices: Any = {
         Kind.PREFERENCE: labels,
@@ -216,13 +218,13 @@ def _entry_said(entry: dict[str, Any], order: str) -> dict[str, Any]:
     return entry | {"from": [f"{order.split(',').index(part) + 1}.{number}" for part, number in named]}
 
 
-def _names(question: Question, stimulus: dict[str, Any], order: str, part: str) -> list[str]:
+def _names(question: QuestionSpec, stimulus: dict[str, Any], order: str, part: str) -> list[str]:
     if question.over == Over.CHOICE:
         return [part]
     return [_name(question, stimulus, order, part, piece) for piece in part.split(".") if piece]
 
 
-def _name(question: Question, stimulus: dict[str, Any], order: str, part: str, piece: str) -> str:
+def _name(question: QuestionSpec, stimulus: dict[str, Any], order: str, part: str, piece: str) -> str:
     if piece[0] == "r":
         return f"response_{order.split(',').index(piece) + 1}"
     if piece[0] == "v":
@@ -231,7 +233,7 @@ def _name(question: Question, stimulus: dict[str, Any], order: str, part: str, p
     return f"{'attribute' if question.over == Over.VALUE else 'follow_up'}_{piece[1:]}"
 
 
-def _said(question: Question, order: str, value: Any) -> str:
+def _said(question: QuestionSpec, order: str, value: Any) -> str:
     if question.kind == Kind.PREFERENCE and value != "tie":
         return str(order.split(",").index(value) + 1)
     if question.kind == Kind.CHECKLIST:

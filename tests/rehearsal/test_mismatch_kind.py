@@ -11,7 +11,7 @@ from annotator.models import PanelRecord
 from annotator.panels.admin.pages import PAGES, Remedy, panel_url, record_target
 from annotator.panels.reconciliation.kinds import MISMATCH_KINDS, MismatchKind, VisitMismatch
 from annotator.panels.reconciliation.overview import reconcile, reconcile_visit
-from evaluation.admin.pages import Act
+from evaluation.admin.pages import ConfirmedAction
 from evaluation.registry import EntryRefused
 from tests.annotator.conftest import text
 from tests.annotator.panels.panel_rows import make_panel_study, record, work
@@ -39,7 +39,7 @@ def send_tea(request, panel, record):
         there.save()
         return f"Tea is sent to {there.participant_id}."
 
-    return Act(
+    return ConfirmedAction(
         title="Send tea", text="It keeps them awake.", button="Send it", objects=[there.external_id], do=do,
         back=panel_url(panel.study),
     )  # fmt: skip

@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from analytics.reports.files import report_markdown
 from evaluation.models import Answer, Study
-from evaluation.protocols import PROTOCOLS, Kind, Problem, Protocol, Question
-from evaluation.protocols.requirements.items import need_known_arm, need_query, need_responses
+from evaluation.protocols import PROTOCOLS, Kind, Problem, Protocol, QuestionSpec
+from evaluation.protocols.requirements.items import check_arm, check_query, check_response_count
 from evaluation.registry import EntryRefused
 from evaluation.services import launch_study
 from judging.services import create_judge, heuristic_judge, preview_request
@@ -32,10 +32,10 @@ class Tone(Protocol):
         form = {"over": "response", "low": 1, "high": 5}
         choices = {"a": "A friend", "b": "A clerk", "form": {"choices": ["a", "b"]}}
         return (
-            Question(
+            QuestionSpec(
                 "warmth", Kind.SCALE, "How warm is it?", options={"1": "Cold", "5": "Warm", "form": form}
             ),
-            Question("voice", Kind.CHOICE, "Who speaks?", options=choices),
+            QuestionSpec("voice", Kind.CHOICE, "Who speaks?", options=choices),
         )
 
     def default_texts(self):
@@ -48,7 +48,7 @@ class Tone(Protocol):
     def check_item(self, spec, stimulus):
         if any("ice" in each["text"] for each in stimulus["responses"]):
             return [Problem("response_empty", "responses", {"part": "the ice"})]
-        return [*need_known_arm(spec, stimulus), *need_query(stimulus), *need_responses(stimulus, 1, 2)]
+        return [*check_arm(spec, stimulus), *check_query(stimulus), *check_response_count(stimulus, 1, 2)]
 
 
 @pytest.fixture

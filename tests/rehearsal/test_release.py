@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.dumps.published import RELEASES
-from evaluation.dumps.release import PLAIN_ARM, Converted, Release, release_of_list, study_record
+from evaluation.dumps.release import PLAIN_ARM, ConversionResult, Release, list_release, study_record
 from evaluation.models import Study
 from evaluation.registry import EntryRefused
 from tests.evaluation.dumps import build
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def convert(entries):
-    converted = Converted(study_record("pairwise", "Soups", render_as="plain"))
+    converted = ConversionResult(study_record("pairwise", "Soups", render_as="plain"))
     for number, (first, second) in enumerate(entries, 1):
         responses = [{"system": "a", "text": first}, {"system": "b", "text": second}]
         converted.items.append(build.item(number, arm=PLAIN_ARM, responses=responses))
@@ -23,7 +23,7 @@ def convert(entries):
     return converted
 
 
-SOUPS = release_of_list("soups", convert)
+SOUPS = list_release("soups", convert)
 
 
 def test_the_command_reads_it(tmp_path, capsys):

@@ -26,7 +26,7 @@ from analytics.statistics.core.tidy import Ints
 from analytics.statistics.entries.entry_sets import decisions
 from analytics.statistics.preferences.best_picks import picks_as_values
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
 KEY = "agreement/alpha"
@@ -42,7 +42,7 @@ class AlphaFigure(Figure):
         "tie between the two, by setting, and of its checklist."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form != "ranking"
 
     def compute(self, given: FigureInput) -> Record:

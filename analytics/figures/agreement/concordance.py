@@ -11,7 +11,7 @@ from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.rankings.concordance import concordance
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 W = "Kendall's W"
 TAU = "\N{GREEK SMALL LETTER TAU}-b"
@@ -24,7 +24,7 @@ class ConcordanceFigure(Figure):
         "Kendall's W of rankings, overall and by the number of responses, and the mean tau-b of two raters."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
     def compute(self, given: FigureInput) -> Record:

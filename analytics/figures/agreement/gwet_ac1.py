@@ -11,7 +11,7 @@ from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.values import value_counts
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 AC1 = "Gwet's AC\N{SUBSCRIPT ONE}"
 
@@ -21,7 +21,7 @@ class GwetAC1Figure(Figure):
     place = 40
     definition = "Gwet's AC1 of preferences, choices, checklists and tags, with the agreement found and that by chance."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form in ("rated", "choice") and level_of(question) == "nominal")
 
     def compute(self, given: FigureInput) -> Record:

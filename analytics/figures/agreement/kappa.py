@@ -9,7 +9,7 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, tag_of
 from analytics.statistics.agreement.kappa import pairwise_kappa
 from analytics.statistics.core.estimates import plain
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
 
@@ -19,7 +19,7 @@ class KappaFigure(Figure):
     place = 10
     definition = "Cohen's kappa between every two raters, on the items that both judged."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record:

@@ -32,7 +32,7 @@ from analytics.statistics.agreement.percentage import (
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Ints, ItemCell
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 LABELS = ("With ties", "Without ties", "Leave-one-out")
 IN_PERCENT = "Percentage agreement and leave-one-out agreement, in percent"
@@ -47,7 +47,7 @@ class PercentageAgreementFigure(Figure):
         "its difference between settings."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record:

@@ -23,7 +23,7 @@ from analytics.statistics.conditions.value_spread import (
     spreads_of_means,
 )
 from analytics.statistics.core.estimates import plain
-from evaluation.protocols import Over, Question
+from evaluation.protocols import Over, QuestionSpec
 
 KEY = "conditions/attribute_values"
 # Of attributes that hardly two queries share there are too many values for a table.
@@ -45,7 +45,7 @@ class AttributeValuesFigure(RatingFigure):
         "each rater's ratings and of their means."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.over == Over.VALUE
 
     def compute(self, given: FigureInput) -> Record:

@@ -17,7 +17,7 @@ from analytics.statistics.conditions.follow_ups import (
 )
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Ints
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "conditions/follow_ups"
 # (differing, equal, caption) of each rule by which responses differ in satisfied follow-ups.
@@ -43,7 +43,7 @@ class FollowUpsFigure(Figure):
     place = 10
     definition = "Satisfied follow-ups by system, and agreement on items whose responses differ in them."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record | None:

@@ -17,7 +17,7 @@ from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.values import Values
 from analytics.statistics.entries.entry_sets import SETS, decisions, set_figures
 from analytics.statistics.ratings.scales import distribution, means_by_group
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "entries/decisions"
 # More rows than this are in the JSON only.
@@ -41,7 +41,7 @@ class DecisionsFigure(Figure):
         "shares that were added or came from a revision, overall and by calibrator."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "entries"
 
     def compute(self, given: FigureInput) -> Record:

@@ -46,7 +46,7 @@ from analytics.statistics.judges.labels_vs_people import (
     label_chances,
 )
 from evaluation.facts import Fact
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 
 KEY = "judges/labels_vs_people"
 PERCENTAGE = "agreement/percentage"
@@ -63,7 +63,7 @@ class LabelsVsPeopleFigure(Figure):
         "kappa with people's majority; label by label."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form != "ranking" and level_of(question) == "nominal")
 
     def compute(self, given: FigureInput) -> Record | None:

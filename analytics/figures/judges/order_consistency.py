@@ -10,7 +10,7 @@ from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.replicates import inconsistency
 from analytics.statistics.judges.order_consistency import order_inconsistency
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 
 class OrderConsistencyFigure(Figure):
@@ -18,7 +18,7 @@ class OrderConsistencyFigure(Figure):
     place = 40
     definition = "Share of samples that a judge asked in both orders answers otherwise in the other order."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
 
     def compute(self, given: FigureInput) -> Record | None:

@@ -11,7 +11,7 @@ from analytics.figures.judges.labels_vs_people import TITLE
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.rankings.concordance import tau_with
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 
 class RankingsVsPeopleFigure(Figure):
@@ -19,7 +19,7 @@ class RankingsVsPeopleFigure(Figure):
     place = 30
     definition = "Kendall's tau-b between people's mean ranks of an item's responses and a judge's."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
     def compute(self, given: FigureInput) -> Record | None:

@@ -13,7 +13,7 @@ from analytics.frames.entries import SIZE
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.entries.entry_sets import SETS
 from analytics.statistics.judges.ratings_vs_people import compare_means
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "judges/ratings_vs_people"
 
@@ -26,7 +26,7 @@ class RatingsVsPeopleFigure(Figure):
         "entries, their sizes."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form in ("rated", "entries")
 
     def compute(self, given: FigureInput) -> Record | None:

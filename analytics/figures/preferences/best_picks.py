@@ -16,7 +16,7 @@ from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.best_picks import pick_shares, same_pick
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 
 class BestPicksFigure(Figure):
@@ -28,7 +28,7 @@ class BestPicksFigure(Figure):
         "response."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "picks"
 
     def compute(self, given: FigureInput) -> Record:

@@ -11,7 +11,7 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.bias import length_bias, position_bias
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 
 class BiasFigure(Figure):
@@ -20,7 +20,7 @@ class BiasFigure(Figure):
     finding_place = 40
     definition = "Position bias, the share of preferences for the response shown first, and length bias."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record:

@@ -11,7 +11,7 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.bradley_terry import bradley_terry
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/bradley_terry"
 
@@ -21,7 +21,7 @@ class BradleyTerryFigure(Figure):
     place = 10
     definition = "Bradley-Terry strengths, ranks and chances to beat an average system, by setting."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record | None:

@@ -12,7 +12,7 @@ from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, subject, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.preferences.flips import pair_flips, query_flips
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/flips"
 
@@ -23,7 +23,7 @@ class FlipsFigure(Figure):
     finding_place = 10
     definition = "Flips between two settings: of a pair's preferred system, its margin, and single queries' majorities."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record:

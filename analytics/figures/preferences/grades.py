@@ -20,7 +20,7 @@ from analytics.statistics.ratings.scales import (
     distributions_by_group,
     means_by_group,
 )
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/grades"
 
@@ -33,7 +33,7 @@ class GradesFigure(Figure):
         "shown."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS and bool(question.grades)
 
     def compute(self, given: FigureInput) -> Record | None:

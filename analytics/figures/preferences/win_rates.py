@@ -32,7 +32,7 @@ from analytics.statistics.preferences.win_rates import (
     win_rates_overall,
 )
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 KEY = "preferences/win_rates"
 PAIR = ("system_1", "system_2")
@@ -51,7 +51,7 @@ class WinRatesFigure(Figure):
         "and against the baseline."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
 
     def compute(self, given: FigureInput) -> Record:

@@ -10,7 +10,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.rankings.rankings import place_bias
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 UNKNOWN_ORDER = "Undefined. It is not known in which order the responses were shown."
 
@@ -20,7 +20,7 @@ class PlacesFigure(Figure):
     place = 20
     definition = "Ranks by the place on the screen at which a response was shown."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
     def compute(self, given: FigureInput) -> Record:

@@ -19,7 +19,7 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.rankings.friedman import Friedman, friedman
 from analytics.statistics.rankings.rankings import system_ranks
 from evaluation.facts import Fact
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 
 class RanksFigure(Figure):
@@ -31,7 +31,7 @@ class RanksFigure(Figure):
         "Nemenyi's, and a sign-flip test of every two systems."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
     def compute(self, given: FigureInput) -> Record:

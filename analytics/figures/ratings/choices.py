@@ -7,14 +7,14 @@ from analytics.display.tables import Builder, Table, TableCell, columns, count, 
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 
 
 class ChoicesFigure(RatingFigure):
     heading = "choices"
     definition = "Choices: how often each was made, overall and by system."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "choice"
 
     def blocks(self, view: ReportView) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, columns, count, 
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, distribution_table, finer, mean_cell, rows_of
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/scales"
 
@@ -21,7 +21,7 @@ class ScalesFigure(RatingFigure):
         "tests of whether a system is rated above every other."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind != Kind.CHECKLIST and question.over != Over.VALUE
 
     def intro(self, view: ReportView) -> str:

@@ -20,7 +20,7 @@ from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.ratings.choices import any_of, yes_shares_by_group
 from evaluation.facts import Fact
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/tags"
 ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
@@ -32,7 +32,7 @@ class TagsFigure(RatingFigure):
         "Tags of a codebook: share and alpha of each, and of each group of tags, overall and by system."
     )
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.CHECKLIST and question.over == Over.CHOICE
 
     def compute(self, given: FigureInput) -> Record:

@@ -8,7 +8,7 @@ from analytics.display.tables import DASH, Builder, TableCell, columns, head
 from analytics.figures.figure import Record
 from analytics.figures.rating_figure import RatingFigure, rows_of
 from analytics.figures.report_view import ReportView, tag_of
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/yes_shares"
 
@@ -17,7 +17,7 @@ class YesSharesFigure(RatingFigure):
     heading = "checks"
     definition = "Checklists: the share of yes, overall, by system, setting and category."
 
-    def applies(self, question: Question, form: str) -> bool:
+    def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.CHECKLIST and question.over != Over.CHOICE
 
     def blocks(self, view: ReportView) -> Iterator[Block]:

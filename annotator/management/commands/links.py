@@ -16,7 +16,7 @@ from annotator.panels.services.personal_links import (
 )
 from evaluation.models import Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 
 class Command(BaseCommand):
@@ -67,7 +67,7 @@ class Command(BaseCommand):
             for name in names:
                 act(there[name], options["reason"])
                 message = f"{did} the personal link for {name}. Reason: {options['reason'].strip()}"
-                log_act(study=study, by=by, message=message)
+                log_action(study=study, by=by, message=message)
 
     @staticmethod
     def _user(name: str | None) -> Any:

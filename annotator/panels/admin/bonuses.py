@@ -13,7 +13,7 @@ from annotator.panels.money.bonus_lines import LinesWrong, read_bonus_lines
 from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.platforms import get_platform
 from annotator.panels.tasks import queue_acts
-from evaluation.admin.pages import Act
+from evaluation.admin.pages import ConfirmedAction
 from evaluation.refusals import Refused
 
 
@@ -39,7 +39,7 @@ class BonusForm(forms.Form):
 
 
 @remedy("bonus", "Pay a bonus", "bonuses/", chosen_record_target)
-def bonuses(request: HttpRequest, panel: Panel) -> Act:
+def bonuses(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     records = list(PanelRecord.objects.filter(panel=panel).order_by("pk"))
     shown: dict[str, Any] = {"amounts": [], "total": None, "currency": panel.study.currency}
 
@@ -61,7 +61,7 @@ def bonuses(request: HttpRequest, panel: Panel) -> Act:
 
     chosen = chosen_ids(request.GET.getlist("record"))
     ticked = [each.external_id for each in records if each.pk in set(chosen)]
-    return Act(
+    return ConfirmedAction(
         title="Pay bonuses",
         text=f"{get_platform(panel.platform).label} pays a bonus as often as it is asked for it. So each is written "
         "down before it is sent, sent once, and where no answer comes it waits here until you have looked it up.",

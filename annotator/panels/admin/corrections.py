@@ -12,8 +12,8 @@ from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.corrections import acknowledge, exclude_participant, link, reopen
 from annotator.panels.reconciliation.kinds import Mismatch
 from annotator.panels.reconciliation.overview import reconcile
-from evaluation.admin.base import as_id
-from evaluation.admin.pages import Act, OptionalReasonForm, ReasonForm
+from evaluation.admin.base import parse_id
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, ReasonForm
 from evaluation.models import Study
 
 
@@ -75,7 +75,7 @@ def _record_name(record: PanelRecord) -> str:
 
 
 @remedy("link", "Link", about=_unlinked)
-def link_visit(request: HttpRequest, panel: Panel) -> Act:
+def link_visit(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     """A record of the panel to a visit here, whichever of the two the address names."""
     records = PanelRecord.objects.filter(panel=panel, submission=None).order_by("-status_at")
     visits = (
@@ -83,8 +83,8 @@ def link_visit(request: HttpRequest, panel: Panel) -> Act:
         .select_related("participant__rater")
         .order_by("-entered_at")
     )
-    record = records.filter(pk=as_id(request.GET.get("record", "")) or 0).first()
-    visit = visits.filter(pk=as_id(request.GET.get("visit", "")) or 0).first()
+    record = records.filter(pk=parse_id(request.GET.get("record", "")) or 0).first()
+    visit = visits.filter(pk=parse_id(request.GET.get("visit", "")) or 0).first()
     if (record is None) == (visit is None):
         raise Http404
 
@@ -95,7 +95,7 @@ def link_visit(request: HttpRequest, panel: Panel) -> Act:
         with_refusals(lambda: link(there, here))
         return f"Linked submission {there.external_id} to the visit of {here.participant.rater}."
 
-    return Act(
+    return ConfirmedAction(
         title="Link a submission to a visit",
         text="The panel's record and ours are of the same visit. What they did here then belongs to that submission.",
         button="Link",
@@ -107,7 +107,7 @@ def link_visit(request: HttpRequest, panel: Panel) -> Act:
 
 
 @remedy("discard", "Leave out, judge anew", "discard/<int:participant>/", _included)
-def discard(request: HttpRequest, panel: Panel, participant: int) -> Act:
+def discard(request: HttpRequest, panel: Panel, participant: int) -> ConfirmedAction:
     found = (
         Participant.objects.filter(study=panel.study_id, pk=participant)
         .select_related("rater", "study")
@@ -121,7 +121,7 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> Act:
         n = with_refusals(lambda: exclude_participant(person, reason=data["reason"], by=request.user))
         return f"Excluded {person.rater}; {n:,} places are open for it anew."
 
-    return Act(
+    return ConfirmedAction(
         title=f"Leave out what {person.rater} judged",
         text="No figure counts their judgments any more, and their places are judged anew by others. Nothing is "
         "deleted, and the exclusion can be undone.",
@@ -143,7 +143,7 @@ class AcknowledgementForm(forms.Form):
 
 
 @remedy("acknowledge", "Let it stand", about=_key)
-def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> Act:
+def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     key = request.GET.get("key", "")
     found = next((each for each in reconcile(panel).mismatches if each.key == key), None)
     if found is None or "acknowledge" not in found.remedies:
@@ -154,7 +154,7 @@ def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> Act:
         acknowledge(panel, key, note=data["note"], by=request.user)
         return f"Known: {found.kind.title}, {who}. {data['note']}"
 
-    return Act(
+    return ConfirmedAction(
         title="Let a mismatch stand",
         text=f"{found.kind.title}. {found.sentence}",
         button="Let it stand",
@@ -166,7 +166,7 @@ def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> Act:
 
 
 @panel_page("reopen", "reopen/<int:known>/")
-def reopen_mismatch(request: HttpRequest, panel: Panel, known: int) -> Act:
+def reopen_mismatch(request: HttpRequest, panel: Panel, known: int) -> ConfirmedAction:
     """Takes up again what was known."""
     found = KnownMismatch.objects.filter(panel=panel, pk=known).first()
     if found is None:
@@ -177,7 +177,7 @@ def reopen_mismatch(request: HttpRequest, panel: Panel, known: int) -> Act:
         reopen(standing)
         return f"Open again: {standing.key}."
 
-    return Act(
+    return ConfirmedAction(
         title="Take a mismatch up again",
         text=f"It was let stand with this note: {standing.note}",
         button="Take it up",

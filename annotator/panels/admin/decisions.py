@@ -26,8 +26,8 @@ from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.states import Kind
 from annotator.panels.tasks import queue_acts
-from evaluation.admin.base import as_id
-from evaluation.admin.pages import Act, OptionalReasonForm
+from evaluation.admin.base import parse_id
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 from evaluation.refusals import Refused
 
 SHOWN = 200
@@ -54,7 +54,7 @@ class RequestedApprovalForm(ApprovalForm):
 
 
 @remedy("approve", "Approve anyway", about=chosen_record_target)
-def approve(request: HttpRequest, panel: Panel) -> Act:
+def approve(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     found = reconcile(panel)
     cases = {case.record.pk: case for case in found.cases if case.record is not None}
     if request.method == "POST":
@@ -80,7 +80,7 @@ def approve(request: HttpRequest, panel: Panel) -> Act:
         queue_acts(panel.pk)
         return f"Approving {count_label(len(acts), 'submission')}: {id_list([act.record for act in acts])}."
 
-    return Act(
+    return ConfirmedAction(
         title=f"Approve {count_label(len(picked), 'submission')}",
         text=_approval_text(panel, len(picked)),
         button="Approve" if len(picked) < 2 else f"Approve all {len(picked):,}",
@@ -125,7 +125,7 @@ class RejectionForm(forms.Form):
 
 
 @remedy("reject", "Reject", "reject/<int:record>/", record_target)
-def reject(request: HttpRequest, panel: Panel, record: int) -> Act:
+def reject(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
     case, about = case_of(panel, record)
 
     def do(data: dict[str, Any]) -> str:
@@ -133,7 +133,7 @@ def reject(request: HttpRequest, panel: Panel, record: int) -> Act:
         queue_acts(panel.pk)
         return f"Rejecting {about.external_id} ({CATEGORIES[data['category']]})."
 
-    return Act(
+    return ConfirmedAction(
         title="Reject a submission",
         text=f"{get_platform(panel.platform).label} does not pay them, and it stays in their record there. Asking them "
         "to return does neither.",
@@ -162,7 +162,7 @@ class RequestForm(forms.Form):
 
 
 @remedy("ask", "Ask to return", "request-return/<int:record>/", record_target)
-def ask(request: HttpRequest, panel: Panel, record: int) -> Act:
+def ask(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
     case, about = case_of(panel, record)
 
     def do(data: dict[str, Any]) -> str:
@@ -170,7 +170,7 @@ def ask(request: HttpRequest, panel: Panel, record: int) -> Act:
         queue_acts(panel.pk)
         return f"Asking to return {about.external_id}."
 
-    return Act(
+    return ConfirmedAction(
         title="Ask to return a submission",
         text="They get this message, once, and decide. A returned submission is neither paid nor held against them, "
         "and its place is free again.",
@@ -186,7 +186,7 @@ def ask(request: HttpRequest, panel: Panel, record: int) -> Act:
 
 
 def chosen_ids(values: Sequence[str]) -> list[int]:
-    ids = [as_id(each) for each in values if each]
+    ids = [parse_id(each) for each in values if each]
     if None in ids:
         raise Http404
     return [pk for pk in dict.fromkeys(ids) if pk is not None]

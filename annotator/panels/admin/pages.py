@@ -18,7 +18,7 @@ from annotator.panels.reconciliation.overview import VisitReconciliation, reconc
 from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.panel_settings import PanelFixed
 from annotator.panels.services.prolific_preflight import DraftNotReady
-from evaluation.admin.pages import Act, act_page
+from evaluation.admin.pages import ConfirmedAction, confirmation_page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -36,7 +36,7 @@ class PanelPage:
     key: str
     # Behind the address of the study's panel; empty of a page that another part of the admin serves.
     route: str
-    act: Callable[..., Act] | None
+    act: Callable[..., ConfirmedAction] | None
 
     @property
     def view(self) -> Callable[..., HttpResponse]:
@@ -45,7 +45,7 @@ class PanelPage:
 
         @study_page("write", methods=FORM)
         def answer(request: HttpRequest, study: Study, **named: Any) -> HttpResponse:
-            return act_page(request, study, act(request, panel_for(study), **named), tab=TAB)
+            return confirmation_page(request, study, act(request, panel_for(study), **named), tab=TAB)
 
         return answer
 
@@ -101,10 +101,12 @@ PAGES: Registry[PanelPage] = Registry(
 )
 
 
-def panel_page(key: str, route: str = "") -> Callable[[Callable[..., Act]], Callable[..., Act]]:
+def panel_page(
+    key: str, route: str = ""
+) -> Callable[[Callable[..., ConfirmedAction]], Callable[..., ConfirmedAction]]:
     """Registers a page by its act."""
 
-    def register(act: Callable[..., Act]) -> Callable[..., Act]:
+    def register(act: Callable[..., ConfirmedAction]) -> Callable[..., ConfirmedAction]:
         PAGES.register(PanelPage(key, route or f"{key}/", act))
         return act
 
@@ -113,10 +115,10 @@ def panel_page(key: str, route: str = "") -> Callable[[Callable[..., Act]], Call
 
 def remedy(
     key: str, label: str, route: str = "", about: Callable[[Case | None, Mismatch | None], Target] = no_target
-) -> Callable[[Callable[..., Act]], Callable[..., Act]]:
+) -> Callable[[Callable[..., ConfirmedAction]], Callable[..., ConfirmedAction]]:
     """Registers a remedy by its act."""
 
-    def register(act: Callable[..., Act]) -> Callable[..., Act]:
+    def register(act: Callable[..., ConfirmedAction]) -> Callable[..., ConfirmedAction]:
         PAGES.register(Remedy(key, route or f"{key}/", act, label, about))
         return act
 

@@ -11,10 +11,10 @@ from django.urls import reverse
 
 from annotator.models import Participant, PersonalLink
 from annotator.panels.services.personal_links import link_address, make_links, restore_link, revoke_link
-from evaluation.admin.pages import Act, act_page, page
+from evaluation.admin.pages import ConfirmedAction, confirmation_page, page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 
 class LinksForm(forms.Form):
@@ -50,7 +50,7 @@ def links(request: HttpRequest, study: Study) -> HttpResponse:
             form.add_error("names", str(wrong))
         else:
             said = f"Personal links made: {len(made)}."
-            log_act(study=study, by=request.user, message=said)
+            log_action(study=study, by=request.user, message=said)
             messages.success(request, said)
             return HttpResponseRedirect(_links_url(study))
     context = {"title": "Personal links", "links": _rows(study), "form": form}
@@ -96,7 +96,7 @@ def revoke(request: HttpRequest, study: Study, link: int) -> HttpResponse:
         revoke_link(personal, data["reason"])
         return f"Revoked the personal link for {personal.label}."
 
-    act = Act(
+    act = ConfirmedAction(
         title=f"Revoke the link for {personal.label}",
         text="Whoever opens it reads that it no longer works. What they handed in stays and counts; an item "
         "that they are at is given to others. You can restore the link later.",
@@ -105,7 +105,7 @@ def revoke(request: HttpRequest, study: Study, link: int) -> HttpResponse:
         do=do,
         back=_links_url(study),
     )
-    return act_page(request, study, act, tab="participants")
+    return confirmation_page(request, study, act, tab="participants")
 
 
 @study_page("write", methods=FORM)
@@ -116,11 +116,11 @@ def restore(request: HttpRequest, study: Study, link: int) -> HttpResponse:
         restore_link(personal, data["reason"])
         return f"Restored the personal link for {personal.label}."
 
-    act = Act(
+    act = ConfirmedAction(
         title=f"Restore the link for {personal.label}",
         text="The same link works again. Who was at work when it was revoked goes on where they stopped.",
         button="Restore it",
         do=do,
         back=_links_url(study),
     )
-    return act_page(request, study, act, tab="participants")
+    return confirmation_page(request, study, act, tab="participants")

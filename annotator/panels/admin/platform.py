@@ -23,7 +23,7 @@ from annotator.visit import Visit
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 # Stands for a visit's ids where the page shows what an address will look like.
 SAMPLE: dict[str, Any] = {"external_id": "PARTICIPANT", "external_study_id": "STUDY", "session_id": "VISIT"}
@@ -94,7 +94,7 @@ def _save(request: HttpRequest, study: Study, chosen: Platform, form: forms.Form
             form.add_error(None, problem)
     else:
         said = f"People come from: {chosen.label}."
-        log_act(study=study, by=request.user, message=said)
+        log_action(study=study, by=request.user, message=said)
         messages.success(request, said)
         return True
     return False

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from annotator.panels.services.launch_advice import allow_retry, lacks_retry
-from evaluation.admin.pages import Act, OptionalReasonForm, act_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused
@@ -24,7 +24,7 @@ def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
     text = "Who does not pass the first time may try once more, with all qualification items anew."
     if study.status != Status.DRAFT:
         text += " It is a new revision: it binds who enters from now on."
-    act = Act(
+    act = ConfirmedAction(
         title="Allow two attempts at the qualification",
         text=text,
         button="Allow two attempts",
@@ -32,4 +32,4 @@ def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
         do=do,
         back=workbench_url(study),
     )
-    return act_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="workbench")

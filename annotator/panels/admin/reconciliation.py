@@ -22,7 +22,7 @@ from annotator.panels.services.panel_settings import panel_of
 from annotator.panels.services.recruitment_filters import filters_of
 from annotator.panels.states import GONE, PAID, STANDING, Kind
 from evaluation.admin.pages import Tab, page, tabs
-from evaluation.admin.rights import may, study_page
+from evaluation.admin.rights import has_right, study_page
 from evaluation.models import Study
 
 tabs.register("panel", Tab("Panel", "evaluation_study_panel", 47, per_study=True))
@@ -79,7 +79,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
         return page(request, "admin/annotator/reconciliation.html", context, study=study, tab="panel")
     panel.study = study
     found = reconcile(panel)
-    writes = may(request, "write", study.pk)
+    writes = has_right(request, "write", study.pk)
     shown = _shown(request, found)
     pages = Paginator(shown, PER_PAGE)
     current = pages.get_page(request.GET.get("page"))

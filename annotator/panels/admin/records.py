@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.contrib import admin
 
 from annotator.models import PanelRecord
-from evaluation.admin.base import Scoped, StudyFilter
+from evaluation.admin.base import StudyFilter, StudyScopedAdmin
 
 # Parts of the former addresses that have another name now.
 RENAMED = {"know/": "acknowledge", "ask/<int:record>/": "ask", "whom/": "filters"}
@@ -22,7 +22,7 @@ def _key(route: str) -> str:
 
 
 @admin.register(PanelRecord)
-class PanelRecordAdmin(Scoped):
+class PanelRecordAdmin(StudyScopedAdmin):
     study_path = "panel__study"
     tab = "panel"
     fields = (

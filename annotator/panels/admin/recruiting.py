@@ -33,7 +33,7 @@ from annotator.panels.services.reading_jobs import begin_reading, is_short
 from annotator.panels.services.readings import sync
 from annotator.panels.services.recruitment_filters import filters_of, use_preset
 from annotator.panels.tasks import queue_reading
-from evaluation.admin.pages import Act, OptionalReasonForm
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 from evaluation.models import Study
 
 PRESET_CHOICES = [(each.key, f"{each.label}: {each.about}") for each in PRESETS.values()]
@@ -45,7 +45,7 @@ class PresetForm(OptionalReasonForm):
 
 
 @panel_page("preset")
-def preset(request: HttpRequest, panel: Panel) -> Act:
+def preset(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     """Pay, minutes, items per person and filters as a published study had them."""
 
     def do(data: dict[str, Any]) -> str:
@@ -53,7 +53,7 @@ def preset(request: HttpRequest, panel: Panel) -> Act:
         said = f"Recruiting as {PRESETS[data['preset']].label}: {_offer(panel.study)}."
         return f"{said} {' '.join(left)}" if left else said
 
-    return Act(
+    return ConfirmedAction(
         title="Recruit as a published study did",
         text=f"Sets pay, minutes and items per person of this study, and whom the panel lets in. It is "
         f"{_offer(panel.study)} now. Who is at work keeps what they were promised.",
@@ -70,7 +70,7 @@ def _offer(study: Study) -> str:
 
 
 @panel_page("draft")
-def draft(request: HttpRequest, panel: Panel) -> Act:
+def draft(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     problems = draft_problems(panel.study)
     takes = filters_of(panel).sentences() or ["everybody"]
 
@@ -78,7 +78,7 @@ def draft(request: HttpRequest, panel: Panel) -> Act:
         made = with_refusals(lambda: study_draft.draft_on_panel(panel.study))
         return f"Drafted as {made.external_id}, with {made.places} places."
 
-    return Act(
+    return ConfirmedAction(
         title="Draft the study on Prolific",
         text="Prolific gets the study's title, address, pay, minutes, places and completion codes. Nobody sees it "
         "there yet, and it costs nothing. From then on the codes can't be changed.",
@@ -119,12 +119,12 @@ TRANSITIONS = {
 }  # fmt: skip
 
 
-def _transition(request: HttpRequest, panel: Panel, what: Transition) -> Act:
+def _transition(request: HttpRequest, panel: Panel, what: Transition) -> ConfirmedAction:
     def do(data: dict[str, Any]) -> str:
         with_refusals(lambda: what.ask(panel))
         return what.done
 
-    return Act(
+    return ConfirmedAction(
         title=what.title,
         text=f"{get_platform(panel.platform).label}: {what.text}",
         button=what.button,
@@ -140,7 +140,7 @@ PAGES.register(Remedy("pause", "pause/", partial(_transition, what=TRANSITIONS["
 
 
 @remedy("sync", "Ask the panel")
-def read_back(request: HttpRequest, panel: Panel) -> Act:
+def read_back(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     """Of a short study while the page waits; a long one is read by a worker, and the page shows how far that is."""
     short = is_short(panel)
 
@@ -151,7 +151,7 @@ def read_back(request: HttpRequest, panel: Panel) -> Act:
         queue_reading(begun.pk)
         return f"{get_platform(panel.platform).label} is being asked; this page shows how far that is."
 
-    return Act(
+    return ConfirmedAction(
         title="Ask the panel again",
         text=f"{get_platform(panel.platform).label}: Reads the study's state, all submissions and their bonuses back, "
         "and does here what they call for: who returned or timed out frees their places. Nothing is changed there."
@@ -175,7 +175,7 @@ def _missing_places(case: Case | None, mismatch: Mismatch | None) -> Target:
 
 
 @remedy("places", "Add places", about=_missing_places)
-def add_places(request: HttpRequest, panel: Panel) -> Act:
+def add_places(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         more = data["more"]
@@ -184,7 +184,7 @@ def add_places(request: HttpRequest, panel: Panel) -> Act:
         return f"Done already: there are {panel.places} places in all, and none was added now."
 
     wanted = request.GET.get("more", "")
-    return Act(
+    return ConfirmedAction(
         title="Add places",
         text=f"There are {panel.places} places on {get_platform(panel.platform).label}. Each more is one more person "
         "to be paid, and places can't be taken away again there.",

@@ -20,7 +20,7 @@ from annotator.panels.prolific.recruitment_filters import (
 )
 from annotator.panels.services.prolific_preflight import PLATFORM
 from annotator.panels.services.recruitment_filters import filters_of, set_filters
-from evaluation.admin.pages import Act, OptionalReasonForm
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 from evaluation.admin.rights import my_studies
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -94,7 +94,7 @@ def _filters_form(others: list[tuple[str, str]]) -> type[FiltersForm]:
 
 
 @remedy("filters", "Set it there anew", "recruitment-filters/")
-def recruitment_filters(request: HttpRequest, panel: Panel) -> Act:
+def recruitment_filters(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     """The recruitment filters, by field; a draft that nobody sees yet is changed there as well."""
     now = filters_of(panel)
     others = _others(request, panel.study, now)
@@ -113,7 +113,7 @@ def recruitment_filters(request: HttpRequest, panel: Panel) -> Act:
         name: ", ".join(value) if name in ("fluent", "first", "countries") else value
         for name, value in asdict(now).items()
     }
-    return Act(
+    return ConfirmedAction(
         title="Whom to take",
         text="Prolific shows the study to nobody else. Names are looked up in its list when this is saved, and again "
         "when the study is drafted; what it does not know stops that, and never takes other people instead."

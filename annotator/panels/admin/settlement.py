@@ -29,20 +29,20 @@ from annotator.panels.money.settlement import (
 from annotator.panels.platforms import get_platform
 from annotator.panels.reconciliation.overview import bonus_evidence, reconcile
 from annotator.panels.tasks import queue_acts
-from evaluation.admin.pages import Act, OptionalReasonForm
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 from evaluation.models import Study
 
 SHOWN = 200
 
 
 @remedy("send", "Send again")
-def send_now(request: HttpRequest, panel: Panel) -> Act:
+def send_now(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         queue_acts(panel.pk)
         return "Sending what waits at the panel's door."
 
-    return Act(
+    return ConfirmedAction(
         title="Send what waits",
         text="What is to be sent is sent, and what was cut short is looked up at the panel first. Doing it twice does "
         "nothing twice.",
@@ -54,7 +54,7 @@ def send_now(request: HttpRequest, panel: Panel) -> Act:
 
 
 @panel_page("cancel", "cancel/<int:act>/")
-def cancel_act(request: HttpRequest, panel: Panel, act: int) -> Act:
+def cancel_act(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
     """Of what is not sent yet."""
     waiting = _act(panel, act)
 
@@ -87,7 +87,7 @@ class SettlementForm(forms.Form):
 
 
 @remedy("settle", "Settle", "settle/<int:act>/", act_target)
-def settle_act(request: HttpRequest, panel: Panel, act: int) -> Act:
+def settle_act(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
     doubted = _act(panel, act)
 
     def do(data: dict[str, Any]) -> str:
@@ -123,7 +123,7 @@ class SettlementNoteForm(forms.Form):
 
 
 @remedy("settle_paid", "Settle as paid", "settle-paid/<int:act>/", act_target)
-def settle_paid(request: HttpRequest, panel: Panel, act: int) -> Act:
+def settle_paid(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
     """All bonuses of one call, which the panel is seen to have paid."""
     evidence = _evidence(panel, act)
 
@@ -142,7 +142,7 @@ def settle_paid(request: HttpRequest, panel: Panel, act: int) -> Act:
 
 
 @remedy("pay_again", "Pay again", "pay-again/<int:act>/", act_target)
-def repay(request: HttpRequest, panel: Panel, act: int) -> Act:
+def repay(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
     """All bonuses of one call, of which the panel shows none."""
     evidence = _evidence(panel, act)
 
@@ -164,7 +164,7 @@ def repay(request: HttpRequest, panel: Panel, act: int) -> Act:
 
 
 @remedy("take_down", "Take it down", "take-down/<int:record>/", record_target)
-def record_bonus(request: HttpRequest, panel: Panel, record: int) -> Act:
+def record_bonus(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
     """A bonus that somebody paid at the panel."""
     case, there = case_of(panel, record)
     more = paid_there_only(there, case.acts)
@@ -221,9 +221,9 @@ def _lines(evidence: Evidence, study: Study) -> list[str]:
 # --- shared -----------------------------------------------------------------------------------------------------------
 
 
-def _confirmation(panel: Panel, **said: Any) -> Act:
+def _confirmation(panel: Panel, **said: Any) -> ConfirmedAction:
     """An act that writes the study's history itself, with what was sent and by whom."""
-    return Act(back=panel_url(panel.study), logs_itself=True, **said)
+    return ConfirmedAction(back=panel_url(panel.study), logs_itself=True, **said)
 
 
 def _act(panel: Panel, pk: int) -> PanelAct:

@@ -8,11 +8,11 @@ from annotator.models import Panel
 from annotator.panels.admin.pages import caption, panel_url, record_target, remedy, visit_for, with_refusals
 from annotator.panels.platforms import get_platform
 from annotator.panels.services.readings import read_visit
-from evaluation.admin.pages import Act, OptionalReasonForm
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 
 
 @remedy("visit", "Reconcile", "visit/<int:record>/", record_target)
-def reconcile_one(request: HttpRequest, panel: Panel, record: int) -> Act:
+def reconcile_one(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
     found = visit_for(panel, record)
     there = found.case.record
     assert there is not None
@@ -24,7 +24,7 @@ def reconcile_one(request: HttpRequest, panel: Panel, record: int) -> Act:
         return f"Reconciled {there.external_id}: {said}."
 
     label = get_platform(panel.platform).label
-    return Act(
+    return ConfirmedAction(
         title="Reconcile one visit",
         text=f"{label} is asked about this submission and its bonuses, and what they call for is done here: who "
         "returned or timed out frees their place. Nothing is changed there.",

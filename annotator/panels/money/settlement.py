@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotator.models import PanelAct, PanelRecord
 from annotator.panels.money.bonus_evidence import Evidence, EvidenceVerdict, missing_there, paid_there_only
 from annotator.panels.money.decisions import ActNotAllowed, Kind, State
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 
 def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
@@ -33,7 +33,7 @@ def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
         locked.state, locked.note, locked.ended_at = State.CANCELLED, reason, timezone.now()
         locked.save(update_fields=["state", "note", "ended_at"])
         what = f"{locked.get_kind_display()} of {locked.record.external_id}"
-        log_act(study=locked.panel.study, by=by, message=f"Cancelled before it was sent: {what}. {reason}")
+        log_action(study=locked.panel.study, by=by, message=f"Cancelled before it was sent: {what}. {reason}")
     return locked
 
 
@@ -80,7 +80,7 @@ def _settle(acts: Sequence[PanelAct], happened: bool, note: str, by: Any) -> Non
     whose = [act.record.external_id for act in acts]
     listed = f"{', '.join(whose[:10])} and {len(whose) - 10} more" if len(whose) > 10 else ", ".join(whose)
     what = f"{first.get_kind_display()} of {listed}"
-    log_act(study=first.panel.study, by=by, message=f"Settled: {what} {said}. {note}")
+    log_action(study=first.panel.study, by=by, message=f"Settled: {what} {said}. {note}")
 
 
 # --- by what the panel shows ------------------------------------------------------------------------------------------
@@ -140,5 +140,5 @@ def record_bonus_paid_there(record: PanelRecord, note: str, by: Any) -> PanelAct
             purpose=f"paid there, seen {at:%Y-%m-%d %H:%M:%S}", sent_at=at, ended_at=at, note=note.strip(),
         )  # fmt: skip
         what = f"bonus of {more} for {locked.external_id}, which was paid at the panel"
-        log_act(study=locked.panel.study, by=by, message=f"Taken down: {what}. {note.strip()}")
+        log_action(study=locked.panel.study, by=by, message=f"Taken down: {what}. {note.strip()}")
     return made

@@ -11,7 +11,7 @@ from annotator.panels.reconciliation.cases import NO_WORK, Case, Work
 from annotator.panels.services.submission_records import is_same_visit
 from annotator.panels.states import FREED
 from evaluation.models import Judgment, Outcome, Role
-from evaluation.selectors import counting_judgments, excluded, main_judgments, standing_exclusions
+from evaluation.selectors import counting_judgments, excluded_q, main_judgments, standing_exclusions
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _work(panel: Panel, scope: CaseScope) -> dict[int, Work]:
         )
     )
     people = Q() if scope.participants is None else Q(rater__participant__in=scope.participants)
-    kept = dict(_by_rater(main_judgments(panel.study).filter(people).exclude(excluded(panel.study))))
+    kept = dict(_by_rater(main_judgments(panel.study).filter(people).exclude(excluded_q(panel.study))))
     counting = dict(_by_rater(counting_judgments(panel.study).filter(people)))
     gone = dict(standing_exclusions(panel.study).filter(rater__isnull=False).values_list("rater", "reason"))
     return {

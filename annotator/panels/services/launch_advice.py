@@ -11,7 +11,7 @@ from annotator.selectors import steps_in_force
 from evaluation.hooks import Advice
 from evaluation.models import Status, Study
 from evaluation.services import revise_study
-from evaluation.services.studies.drafts import locked_draft
+from evaluation.services.studies.drafts import lock_draft
 
 ATTEMPTS = 2
 RETRY_URL_NAME = "admin:evaluation_study_attempts"
@@ -53,7 +53,7 @@ def allow_retry(study: Study, by: Any) -> None:
     if study.status != Status.DRAFT:
         revise_study(study=study, changes={"steps": {"qualification": rule}}, by=by)
         return
-    locked = locked_draft(study)
+    locked = lock_draft(study)
     locked.steps = {**locked.steps, "qualification": rule}
     locked.save(update_fields=["steps"])
     study.steps = locked.steps

@@ -15,7 +15,7 @@ from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.readings import sync
 from annotator.panels.services.recruiting import drafted_id
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def work_on_reading(pk: int) -> Panel | None:
         _end(reading, PanelReading.State.FAILED, "Something went wrong on our side; the log has the details.")
     else:
         _end(reading, PanelReading.State.DONE, said)
-        log_act(study=panel.study, by=reading.by, message=said)
+        log_action(study=panel.study, by=reading.by, message=said)
     return panel
 
 

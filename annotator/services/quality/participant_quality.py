@@ -13,10 +13,10 @@ from django.db.models.functions import Cast
 
 from analytics.statistics.raters import quality
 from annotator.models import Assignment, AssignmentState, Participant
-from evaluation.database.columns import Coded, Columns, Type, read_columns
+from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Role, Study
-from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.answers.trace import pasted_in
+from evaluation.protocols import Kind, Over, QuestionSpec
+from evaluation.protocols.answers.trace import count_pasted
 from evaluation.selectors import standing_exclusions
 
 # Each of these is a sign only with so many judgments behind it.
@@ -98,7 +98,12 @@ class _Work:
         self._back = np.argsort(np.array(raters))
         self.judgments = read_columns(
             self._main(Judgment.objects.all()).order_by("pk"),
-            {"pk": Type.WHOLE, "rater_id": Type.WHOLE, "item_id": Type.WHOLE, "duration_ms": Type.NUMBER},
+            {
+                "pk": ColumnType.WHOLE,
+                "rater_id": ColumnType.WHOLE,
+                "item_id": ColumnType.WHOLE,
+                "duration_ms": ColumnType.NUMBER,
+            },
         )
 
     def _main(self, rows: QuerySet[Any], path: str = "") -> QuerySet[Any]:
@@ -137,7 +142,9 @@ def _add_answers(reports: list[ParticipantQuality], work: _Work) -> None:
     whole = ("judgment_id", "judgment__rater_id", "judgment__item_id")
     columns = read_columns(
         work.answers().exclude(kind__in=[Kind.TEXT, Kind.ENTRIES]),
-        dict.fromkeys(whole, Type.WHOLE) | dict.fromkeys(coded, Type.CODED) | {"number": Type.NUMBER},
+        dict.fromkeys(whole, ColumnType.WHOLE)
+        | dict.fromkeys(coded, ColumnType.CODED)
+        | {"number": ColumnType.NUMBER},
     )
     rater = work.place(columns.array("judgment__rater_id"))
     questions = _questions(work.study)
@@ -146,11 +153,11 @@ def _add_answers(reports: list[ParticipantQuality], work: _Work) -> None:
     _add_agreement(reports, work, columns, rater, questions)
 
 
-def _questions(study: Study) -> dict[str, Question]:
+def _questions(study: Study) -> dict[str, QuestionSpec]:
     """By key, as the first revision asks them; kinds and scales are the same in all."""
     revision = study.revisions.first()
     asked = revision.spec["questions"] if revision else []
-    return {data["key"]: Question.from_json(data) for data in asked}
+    return {data["key"]: QuestionSpec.from_json(data) for data in asked}
 
 
 def _is(columns: Columns, name: str, wanted: Any) -> npt.NDArray[np.bool_]:
@@ -164,7 +171,7 @@ def _add_lines(
     work: _Work,
     columns: Columns,
     rater: npt.NDArray[np.int64],
-    questions: dict[str, Question],
+    questions: dict[str, QuestionSpec],
 ) -> None:
     """Of questions that are asked of several parts; tags that are all left empty are no straight line."""
     gridded = {
@@ -203,7 +210,7 @@ def _add_agreement(
     work: _Work,
     columns: Columns,
     rater: npt.NDArray[np.int64],
-    questions: dict[str, Question],
+    questions: dict[str, QuestionSpec],
 ) -> None:
     """The mean over questions of the agreement with the others who judged the same."""
     found = []
@@ -232,7 +239,7 @@ def _add_agreement(
         report.agreement = _known(each)
 
 
-def _span(question: Question, value: npt.NDArray[Any]) -> float | None:
+def _span(question: QuestionSpec, value: npt.NDArray[Any]) -> float | None:
     """The width of a scale, or of the ranks that were given; None where values are labels."""
     if question.kind == Kind.SCALE:
         return float(question.points[-1] - question.points[0])
@@ -246,8 +253,12 @@ def _add_texts(reports: list[ParticipantQuality], work: _Work) -> None:
     columns = read_columns(
         # As text: most traces are alike, and read once.
         written.annotate(trace=Cast("judgment__trace", TextField())),
-        {"judgment__rater_id": Type.WHOLE, "judgment__item_id": Type.WHOLE, "text": Type.TEXT}
-        | dict.fromkeys(("question", "trace"), Type.CODED),
+        {
+            "judgment__rater_id": ColumnType.WHOLE,
+            "judgment__item_id": ColumnType.WHOLE,
+            "text": ColumnType.TEXT,
+        }
+        | dict.fromkeys(("question", "trace"), ColumnType.CODED),
     )
     found = quality.odd_texts(
         work.place(columns.array("judgment__rater_id")).tolist(),
@@ -260,11 +271,11 @@ def _add_texts(reports: list[ParticipantQuality], work: _Work) -> None:
         report.texts = texts
 
 
-def _pasted(question: Coded, trace: Coded) -> list[int | None]:
+def _pasted(question: CodedColumn, trace: CodedColumn) -> list[int | None]:
     """The number of pasted characters of each text, from what its judgment's trace says of its question."""
     traces = [json.loads(text or "{}") for text in trace.values]
     return [
-        pasted_in(traces[of].get(question.values[asked]))
+        count_pasted(traces[of].get(question.values[asked]))
         for asked, of in zip(question.codes.tolist(), trace.codes.tolist(), strict=True)
     ]
 

@@ -14,7 +14,7 @@ from annotator.services.slots.claim import expire
 from evaluation import design
 from evaluation.models import Arm, Item, OncePer, Role, Study
 from evaluation.models.item import count_responses
-from evaluation.services.studies.launch import sign_of_life
+from evaluation.services.studies.launch import heartbeat
 
 BATCH = 2_000
 # Takes arms to how many places came to each.
@@ -105,7 +105,7 @@ def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int],
                 )
             )
             tally({arm.pk: len(item[part])})
-        sign_of_life(study)
+        heartbeat(study)
 
 
 def retire_item(item: Item) -> None:

@@ -10,7 +10,7 @@ from annotator.services.slots import in_play
 from annotator.services.slots.deal import retire
 from annotator.services.slots.item_slots import ItemSlot, slots_of
 from evaluation.models import Exclusion, Study
-from evaluation.selectors import excluded
+from evaluation.selectors import excluded_q
 
 # From a place to the judgment that fills it.
 JUDGMENT = "holder__judgment__"
@@ -24,7 +24,7 @@ def replace_excluded(study: Study) -> int:
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         filled = Slot.objects.filter(study=study, state=SlotState.FILLED, item__withdrawn_at=None)
-        lost = list(filled.filter(excluded(study, JUDGMENT), replaced_by=None))
+        lost = list(filled.filter(excluded_q(study, JUDGMENT), replaced_by=None))
         opened = Counter(slot.arm_id for slot in lost if _replace(slot, study.redundancy))
         in_play.count(opened)
         return opened.total()
@@ -59,7 +59,7 @@ def take_back_replacements(exclusion: Exclusion) -> None:
     )
     replaced = Slot.objects.filter(undone, study=exclusion.study_id, state=SlotState.FILLED)
     # Both a judgment and its rater may have been excluded; then one undoing is not enough.
-    again = replaced.exclude(excluded(exclusion.study, JUDGMENT)).exclude(replaced_by=None)
+    again = replaced.exclude(excluded_q(exclusion.study, JUDGMENT)).exclude(replaced_by=None)
     moved: Counter[int] = Counter()
     for slot in list(again.select_related("replaced_by")):
         _take_back(slot, slot.replaced_by, exclusion.study, moved)

@@ -27,10 +27,10 @@ from evaluation.protocols.entries.sets import (
     Entry,
     clean_entry,
     fragments_of,
+    inherit_origins,
     is_blank,
-    known_origins,
-    revised_origins,
-    traced_back,
+    revision_origins,
+    trace_origins,
 )
 from evaluation.refusals import Refused
 
@@ -146,7 +146,7 @@ def rounds_of(assignment: Assignment) -> list[DraftRound]:
 
 def origins_of(asked: Sequence[DraftRound]) -> dict[str, list[str]]:
     """The origins of the entries in an item's revisions, by their names."""
-    return known_origins({each.number: each.after for each in asked})
+    return revision_origins({each.number: each.after for each in asked})
 
 
 def _asked_for_entries(assignment: Assignment) -> str | None:
@@ -166,7 +166,7 @@ def _entries(
     kept, _ = read_form(question, rows if isinstance(rows, dict) else {})
     fragments = fragments_of(assignment.item.stimulus or {})
     read = [clean_entry(row, fragments, name) for name, row in kept.items()]
-    return [traced_back(entry, known) for entry, problems in read if not problems and not is_blank(entry)]
+    return [trace_origins(entry, known) for entry, problems in read if not problems and not is_blank(entry)]
 
 
 def is_lost(each: DraftRound, now: datetime) -> bool:
@@ -205,7 +205,7 @@ def work_on_round(round_id: int) -> None:
         logger.exception("Round %s of assignment %s broke off", each.number, each.assignment_id)
         _end(waiting, state=DraftRound.State.FAILED, problem=BROKE)
     else:
-        known = revised_origins(each.number, each.before, after)
+        known = inherit_origins(each.number, each.before, after)
         _end(waiting, state=DraftRound.State.DONE, after=known, model=found[1][:200])
 
 

@@ -12,8 +12,8 @@ from annotator.services.work.drafts import merge_draft
 from annotator.services.work.submit import NotYours, get_assignment, lock_participant
 from evaluation.models import GoingBack, Role
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind
-from evaluation.protocols.entries.sets import answers_traced_back
-from evaluation.services import recorded_answers, revise_judgment
+from evaluation.protocols.entries.sets import trace_answer_origins
+from evaluation.services import load_answers, revise_judgment
 
 
 class CannotRevise(Exception):
@@ -50,7 +50,7 @@ def revise_answers(token: str, assignment_id: uuid.UUID, data: Mapping[str, Any]
         protocol, stimulus = participant.study.protocol_object, assignment.item.stimulus or {}
         answers = protocol.clean(participant.revision.spec, stimulus, data, source="form")
         if any(answer.kind == Kind.ENTRIES for answer in answers):
-            answers = answers_traced_back(answers, origins_of(rounds_of(assignment)))
+            answers = trace_answer_origins(answers, origins_of(rounds_of(assignment)))
         revise_judgment(study=participant.study, judgment=assignment.judgment, answers=answers)
         if assignment.item.role == Role.MAIN and assignment.item.gold is not None:
             assignment.passed = protocol.compare_gold(stimulus, assignment.item.gold, answers).passed
@@ -128,4 +128,4 @@ def _texts(data: Mapping[str, Any]) -> list[str]:
 def answers_on_record(assignment: Assignment) -> list[AnswerValue]:
     if assignment.judgment is None:
         return []
-    return recorded_answers(assignment.judgment)
+    return load_answers(assignment.judgment)

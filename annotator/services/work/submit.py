@@ -35,8 +35,8 @@ from annotator.services.work.progress import (
 from evaluation.database.compiled_queries import CompiledSelect, CompiledUpdate, field_of
 from evaluation.models import Role
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.protocols.answers.trace import Trace, known_moves
-from evaluation.protocols.entries.sets import answers_traced_back, known_origins
+from evaluation.protocols.answers.trace import Trace, possible_moves
+from evaluation.protocols.entries.sets import revision_origins, trace_answer_origins
 from evaluation.services import JudgmentInput, record_judgments
 
 # What can still be submitted.
@@ -89,10 +89,10 @@ def submit(
             answers = protocol.clean(spec, assignment.item.stimulus, data, source="form")
             was_late = assignment.state == AssignmentState.EXPIRED
             questions = protocol.questions(spec, assignment.item.stimulus) if trace else []
-            moves = known_moves(questions, assignment.item.stimulus, trace or {})
+            moves = possible_moves(questions, assignment.item.stimulus, trace or {})
             rounds = _rounds(assignment, answers)
-            known = known_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
-            answers = answers_traced_back(answers, known) if known else answers
+            known = revision_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
+            answers = trace_answer_origins(answers, known) if known else answers
             was_skipped = assignment.judgment_id is not None
             _record(assignment, answers, now, visible_ms, moves | rounds)
             _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)

@@ -10,11 +10,11 @@ from annotator.services.work.draft_rounds import (
     rounds_of,
 )
 from annotator.views.rounds import round_record
-from evaluation.forms import Drafting
+from evaluation.forms import ModelRevisions
 from evaluation.protocols import Kind
 
 
-def drafting_of(participant: Participant, assignment: Assignment, instruction: str) -> Drafting | None:
+def drafting_of(participant: Participant, assignment: Assignment, instruction: str) -> ModelRevisions | None:
     """None where there are no entries to revise, or nobody to ask and nothing that was asked before."""
     if not _has_entries(participant):
         return None
@@ -29,7 +29,7 @@ def drafting_of(participant: Participant, assignment: Assignment, instruction: s
     return _drafting(participant, assignment, asked, instruction, found[1] if found else "")
 
 
-def earlier_rounds(participant: Participant, assignment: Assignment) -> Drafting | None:
+def earlier_rounds(participant: Participant, assignment: Assignment) -> ModelRevisions | None:
     """The model's revisions while the entries were worked on; once they are submitted it is asked no more."""
     if not _has_entries(participant):
         return None
@@ -43,7 +43,7 @@ def _has_entries(participant: Participant) -> bool:
 
 def _drafting(
     participant: Participant, assignment: Assignment, asked: list[DraftRound], instruction: str, name: str
-) -> Drafting:
+) -> ModelRevisions:
     addresses = {
         each: reverse(f"annotator:{each}", args=[participant.token, assignment.pk])
         for each in ("revise", "rounds", "draft")

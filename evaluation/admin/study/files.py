@@ -10,17 +10,17 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpR
 from django.urls import reverse
 
 from evaluation.admin.pages import page
-from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.forms import StudyFromFileForm, UploadForm
 from evaluation.dumps import FORMATS, formats_of
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_act
-from evaluation.services.jobs import begin_job, keep_upload, new_file
+from evaluation.services.history import log_action
+from evaluation.services.jobs import begin_job, new_file_name, store_upload
 from evaluation.tasks import enqueue_job
 
 
-def from_file(request: HttpRequest) -> HttpResponse:
+def study_from_file(request: HttpRequest) -> HttpResponse:
     """A new study made from a file; the uploader becomes its owner."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
@@ -60,7 +60,7 @@ def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpRes
     """On to the job's page; None, and the form says why, if it can't begin."""
     file = form.cleaned_data["file"]
     try:
-        kept = keep_upload(file.chunks())
+        kept = store_upload(file.chunks())
     except Refused as refused:
         form.add_error(None, str(refused))
         return None
@@ -76,7 +76,7 @@ def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
     begun = begin_job(by=request.user, **job)
     if begun.study is not None:
         what = begun.file_name if begun.kind == Job.Kind.IMPORT else begun.parameters.get("format", "")
-        log_act(study=begun.study, by=request.user, message=f"Began an {begun.kind}: {what}.")
+        log_action(study=begun.study, by=request.user, message=f"Began an {begun.kind}: {what}.")
     enqueue_job(begun)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
 
@@ -87,7 +87,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
     error = ""
     if request.method == "POST":
         offered = [each.key for each in formats_of(study)]
-        if not may(request, "view", study.pk) or request.POST.get("format") not in offered:
+        if not has_right(request, "view", study.pk) or request.POST.get("format") not in offered:
             error = "Choose one of the formats."
         else:
             try:
@@ -116,6 +116,6 @@ def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpRespon
         slug=study.slug,
         study=study,
         parameters={"format": format},
-        file=new_file(format),
+        file=new_file_name(format),
         file_name=f"{study.slug}.{FORMATS[format].suffix}",
     )

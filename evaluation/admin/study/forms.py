@@ -6,7 +6,7 @@ from django import forms
 
 from evaluation.admin.prose import Prose
 from evaluation.admin.study.question_options import NEW_FORMS, OptionsField
-from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, why_codes_are_fixed
+from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
 from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
@@ -70,7 +70,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
-        if why_codes_are_fixed(self.instance):
+        if codes_lock_reason(self.instance):
             # A disabled field keeps what is stored, whatever is sent.
             for name in CODES:
                 self.fields[f"code_{name}"].disabled = True

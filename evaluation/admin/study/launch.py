@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation import hooks
-from evaluation.admin.pages import Act, OptionalReasonForm, act_page, page, workbench_url
-from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page, workbench_url
+from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.launch_design import frozen_items, study_design
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused, WrongState
@@ -23,12 +23,12 @@ from evaluation.services import (
     pause_study,
     resume_study,
 )
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job
 from evaluation.tasks import enqueue_job
 
 
-def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
+def advice_for(study: Study, user: Any) -> list[tuple[str, str, str]]:
     """Of a draft what to think about first: a sentence, and the label and address of a page that mends it, if any."""
     if study.status != Status.DRAFT:
         return []
@@ -36,8 +36,8 @@ def advice_on(study: Study, user: Any) -> list[tuple[str, str, str]]:
     return _with_ways(study, found)
 
 
-def cautions_on(study: Study) -> list[tuple[str, str, str]]:
-    """Of a study that was launched what it is not set up for, as `advice_on` gives it."""
+def cautions_for(study: Study) -> list[tuple[str, str, str]]:
+    """Of a study that was launched what it is not set up for, as `advice_for` gives it."""
     found = (
         [] if study.status == Status.DRAFT else [e for says in hooks.running_cautions for e in says(study)]
     )
@@ -56,7 +56,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
     cautions = launch_cautions(study) if study.status == Status.DRAFT else []
     unconfirmed = request.method == "POST" and bool(cautions) and request.POST.get("confirmed") != "1"
     if request.method == "POST":
-        if not may(request, "write", study.pk):
+        if not has_right(request, "write", study.pk):
             return HttpResponse("Only owners and editors can launch.", status=403)
         try:
             if not unconfirmed:
@@ -71,7 +71,7 @@ def launch(request: HttpRequest, study: Study) -> HttpResponse:
         "title": "Launch",
         "problems": problems[:200],
         "more_problems": len(problems) - 200,
-        "advice": advice_on(study, request.user),
+        "advice": advice_for(study, request.user),
         "cautions": cautions,
         "unconfirmed": unconfirmed,
         "design": design,
@@ -90,7 +90,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     n = study.items.count()
     if n <= settings.ASSAY_LAUNCH_INLINE_ITEMS:
         launch_study(study)
-        log_act(study=study, by=request.user, message=f"Launched with {n:,} items.")
+        log_action(study=study, by=request.user, message=f"Launched with {n:,} items.")
         messages.success(request, f"{study.title} is live.")
         return HttpResponseRedirect(workbench_url(study))
     if problems := launch_problems(study):
@@ -98,7 +98,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     if study.status != Status.DRAFT:
         raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
     job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
-    log_act(study=study, by=request.user, message=f"Began to launch {n:,} items.")
+    log_action(study=study, by=request.user, message=f"Began to launch {n:,} items.")
     enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
@@ -111,7 +111,7 @@ def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
         return str(said)
 
     back = workbench_url(study)
-    return act_page(request, study, Act(do=do, back=back, **act), tab="workbench")
+    return confirmation_page(request, study, ConfirmedAction(do=do, back=back, **act), tab="workbench")
 
 
 @study_page("write", methods=FORM)

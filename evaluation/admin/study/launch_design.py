@@ -24,7 +24,7 @@ class ArmDesign:
 
 
 @dataclass(frozen=True)
-class Design:
+class LaunchDesign:
     """The whole. `redundancy` is the judgments wanted per item."""
 
     arms: tuple[ArmDesign, ...]
@@ -48,7 +48,7 @@ class Design:
         return None if study.pay is None else study.pay * self.participants
 
 
-def study_design(study: Study) -> Design:
+def study_design(study: Study) -> LaunchDesign:
     """From the rows, in a fixed number of queries; of a study under way, as it would be dealt anew."""
     rows = list(
         study.items.filter(withdrawn_at=None)
@@ -62,9 +62,9 @@ def study_design(study: Study) -> Design:
         mine = [row for row in rows if row[1] == arm.pk]
         arms.append(_arm_design(study, arm, mine, systems))
     if study.arm_per == ArmPer.PARTICIPANT:
-        return Design(tuple(arms), study.redundancy)
+        return LaunchDesign(tuple(arms), study.redundancy)
     queries = Counter(row[3] for row in rows if row[2] == Role.MAIN)
-    return Design(tuple(arms), study.redundancy, _people(study, queries)[1])
+    return LaunchDesign(tuple(arms), study.redundancy, _people(study, queries)[1])
 
 
 def _systems(study: Study) -> dict[int, str]:

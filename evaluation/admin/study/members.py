@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.admin.pages import page
-from evaluation.admin.rights import FORM, may, study_page
+from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.models import Study, StudyMember
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 ROLE_TEXTS = {
     "owner": "owner: everything, and who else is a member",
@@ -52,7 +52,7 @@ class NewMemberForm(forms.Form):
 @study_page(methods=FORM)
 def members(request: HttpRequest, study: Study) -> HttpResponse:
     """The members; for owners with a form for one more, and what to do with each."""
-    own = may(request, "own", study.pk)
+    own = has_right(request, "own", study.pk)
     form = NewMemberForm()
     if request.method == "POST":
         if not own:
@@ -60,7 +60,7 @@ def members(request: HttpRequest, study: Study) -> HttpResponse:
         form = NewMemberForm(request.POST if "who" in request.POST else None)
         said = _change(study, request.POST) if not form.is_bound else _add(study, form)
         if said:
-            log_act(study=study, by=request.user, message=said)
+            log_action(study=study, by=request.user, message=said)
             messages.success(request, said)
             return HttpResponseRedirect(reverse("admin:evaluation_study_members", args=[study.pk]))
         if not form.is_bound:

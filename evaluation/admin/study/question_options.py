@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from evaluation.protocols import Kind, Over, Question
-from evaluation.protocols.base import ABOUT, FORM, default_over, stored
+from evaluation.protocols import Kind, Over, QuestionSpec
+from evaluation.protocols.base import ABOUT, FORM, default_over, option_key
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.questions import find_question_problems
 
@@ -35,7 +35,7 @@ Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
+class OptionPart:
     """One field: how it reads the options, and how it changes them."""
 
     label: str
@@ -44,13 +44,13 @@ class Part:
     write: Callable[[Options, Any], None]
 
 
-def label_part(key: str, label: str) -> Part:
+def label_part(key: str, label: str) -> OptionPart:
     def write(options: Options, value: Any) -> None:
         options.pop(key, None)
         if text := (value or "").strip():
             options[key] = text
 
-    return Part(
+    return OptionPart(
         label,
         lambda: forms.CharField(max_length=120, required=False),
         lambda options: options.get(key, ""),
@@ -58,7 +58,7 @@ def label_part(key: str, label: str) -> Part:
     )
 
 
-def form_part(key: str, label: str, field: Callable[[], forms.Field], default: Any = None) -> Part:
+def form_part(key: str, label: str, field: Callable[[], forms.Field], default: Any = None) -> OptionPart:
     """One entry of what is no label; an empty field leaves it out."""
 
     def write(options: Options, value: Any) -> None:
@@ -73,30 +73,30 @@ def form_part(key: str, label: str, field: Callable[[], forms.Field], default: A
         if form:
             options[FORM] = form
 
-    return Part(label, field, lambda options: (options.get(FORM) or {}).get(key, default), write)
+    return OptionPart(label, field, lambda options: (options.get(FORM) or {}).get(key, default), write)
 
 
-def number_part(key: str, label: str) -> Part:
-    return form_part(key, label, Number)
+def number_part(key: str, label: str) -> OptionPart:
+    return form_part(key, label, NumberField)
 
 
-def over_part(key: str) -> Part:
+def over_part(key: str) -> OptionPart:
     kind = KINDS[key]
     choices = [(over.value, text) for over, text in OVERS.items() if over in kind.overs]
     default = default_over(key).value
     return form_part("over", "Asked of", lambda: forms.ChoiceField(choices=choices, required=False), default)
 
 
-def grade_part(number: int) -> Part:
+def grade_part(number: int) -> OptionPart:
     """The words of a grade, the same for either response: they follow its name."""
     return label_part(str(number), f"Words for grade {number}, after the response's name")
 
 
-def tick_part(key: str, label: str) -> Part:
+def tick_part(key: str, label: str) -> OptionPart:
     return form_part(key, label, lambda: forms.BooleanField(required=False), False)
 
 
-class Number(forms.FloatField):
+class NumberField(forms.FloatField):
     """Whole numbers stay whole: 3, not 3.0."""
 
     def __init__(self) -> None:
@@ -169,14 +169,14 @@ def _write_points(options: Options, text: Any) -> None:
     for value in values:
         number = _as_number(value)
         inside = low is None or high is None or low >= high or low <= number <= high
-        if not inside or stored(number) != value:
+        if not inside or option_key(number) != value:
             raise ValidationError(f"{value} is no point of the scale from {low} to {high}.")
 
 
-POINTS = Part(
+POINTS = OptionPart(
     f"Points: {POINT_LINES}", _prose(4), lambda options: _lines_of(options, _worded(options)), _write_points
 )
-CHOICES = Part(f"Choices: {LINES}", _prose(6), _read_choices, _write_choices)
+CHOICES = OptionPart(f"Choices: {LINES}", _prose(6), _read_choices, _write_choices)
 TIE = label_part("tie", "Label of the tie")
 GRADED = [("", "which one is better"), *((points, f"by how much, {points} points") for points in (5, 7))]
 GRADES = form_part(
@@ -193,7 +193,7 @@ DIRECTION = form_part(
 YES_NO = (label_part("1", "Label of yes"), label_part("0", "Label of no"))
 
 
-def parts_of_kind(kind: str, before: Options) -> tuple[Part, ...]:
+def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
     """The fields of a kind of question."""
     form = before.get(FORM) or {}
     match kind:
@@ -228,7 +228,7 @@ def parts_of_kind(kind: str, before: Options) -> tuple[Part, ...]:
 class OptionsWidget(forms.MultiWidget):
     """One field per part, each inside its own label."""
 
-    def __init__(self, parts: tuple[Part, ...], widgets: list[forms.Widget]) -> None:
+    def __init__(self, parts: tuple[OptionPart, ...], widgets: list[forms.Widget]) -> None:
         self.parts = parts
         super().__init__(widgets)
 
@@ -274,7 +274,7 @@ class OptionsField(forms.MultiValueField):
         for part, value in zip(self.keys, data_list or [None] * len(self.keys), strict=False):
             part.write(options, value)
         if self.kind:
-            problems = find_question_problems(Question("", self.kind, "", options=options))
+            problems = find_question_problems(QuestionSpec("", self.kind, "", options=options))
             if problems:
                 raise ValidationError([str(problem).partition(": ")[2] for problem in problems])
         return options

@@ -7,10 +7,10 @@ from django.contrib.admin.models import ADDITION
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 
-from evaluation.admin.pages import Act, OptionalReasonForm, act_page, workbench_url
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 from evaluation.services.studies.resolver import derive_resolver, has_entries
 
 TEXT = (
@@ -28,7 +28,7 @@ class ResolverForm(OptionalReasonForm):
     field_order = ("title", "slug", "reason")
 
 
-def can_be_resolved(study: Study) -> bool:
+def has_calibrations(study: Study) -> bool:
     """Whether it was launched and asks for sets of entries."""
     latest = study.revisions.order_by("-number").first()
     return latest is not None and has_entries(latest.spec)
@@ -36,7 +36,7 @@ def can_be_resolved(study: Study) -> bool:
 
 @study_page("write", methods=FORM)
 def resolve(request: HttpRequest, study: Study) -> HttpResponse:
-    if not can_be_resolved(study):
+    if not has_calibrations(study):
         raise PermissionDenied(
             "Only a study of condition-answer-citation entries that was launched can be resolved."
         )
@@ -44,11 +44,13 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
 
     def do(data: dict[str, Any]) -> str:
         derived = derive_resolver(study, slug=data["slug"], title=data["title"])
-        log_act(study=derived.study, by=request.user, message=f"Derived from {study.title}.", flag=ADDITION)
+        log_action(
+            study=derived.study, by=request.user, message=f"Derived from {study.title}.", flag=ADDITION
+        )
         made.append(derived.study)
         return f"Derived the resolver's study. {derived}"
 
-    act = Act(
+    act = ConfirmedAction(
         title="Derive the resolver's study",
         text=TEXT,
         button="Make the draft",
@@ -58,4 +60,4 @@ def resolve(request: HttpRequest, study: Study) -> HttpResponse:
         back=workbench_url(study),
         then=lambda: workbench_url(made[0]),
     )
-    return act_page(request, study, act, tab="workbench")
+    return confirmation_page(request, study, act, tab="workbench")

@@ -19,7 +19,7 @@ from evaluation.canonical import canonical_hash
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused
 from evaluation.services import Change, plan_revision, revise_study
-from evaluation.services.history import log_act
+from evaluation.services.history import log_action
 
 
 class RevisionForm(StepsForm):
@@ -145,7 +145,7 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
 def _revise(request: HttpRequest, study: Study, form: RevisionForm, changes: dict[str, Any]) -> HttpResponse:
     revision = revise_study(study=study, changes=changes, by=request.user)
     said = f"Revision {revision.number} is what participants enter from now on."
-    log_act(study=study, by=request.user, message=f"{said} Reason: {form.cleaned_data['reason']}")
+    log_action(study=study, by=request.user, message=f"{said} Reason: {form.cleaned_data['reason']}")
     messages.success(request, f"{said} Who is at work finishes in theirs.")
     return HttpResponseRedirect(workbench_url(study))
 

@@ -23,9 +23,9 @@ CODES = {
 }
 
 
-def why_codes_are_fixed(study: Study) -> str:
+def codes_lock_reason(study: Study) -> str:
     """Why the study's codes can't be changed any more, in the words of whoever knows them by now; mostly nothing."""
-    return next((why for says in hooks.codes_fixed if (why := says(study))), "")
+    return next((why for says in hooks.codes_lock_reasons if (why := says(study))), "")
 
 
 def _number(label: str, help_text: str, low: int) -> forms.IntegerField:

@@ -10,9 +10,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from evaluation.admin.base import Scoped
+from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.pages import Tab, study_pages, tabs, workbench_url
-from evaluation.admin.rights import may, my_studies
+from evaluation.admin.rights import has_right, my_studies
 from evaluation.admin.study import files, launch, members, resolver, revision, workbench
 from evaluation.admin.study.forms import (
     ARMS,
@@ -23,11 +23,11 @@ from evaluation.admin.study.forms import (
     StudyForm,
     TextForm,
 )
-from evaluation.admin.study.rules import CODE_FIELDS, StepsForm, why_codes_are_fixed
+from evaluation.admin.study.rules import CODE_FIELDS, StepsForm, codes_lock_reason
 from evaluation.models import Arm, Attribute, Question, Study, Text
 from evaluation.refusals import WrongState
 from evaluation.services import add_arms, create_study
-from evaluation.services.studies.drafts import delete_draft, locked_draft
+from evaluation.services.studies.drafts import delete_draft, lock_draft
 
 tabs.register("workbench", Tab("Workbench", "evaluation_study_workbench", 10, per_study=True))
 tabs.register("design", Tab("Design", "evaluation_study_change", 20, per_study=True))
@@ -47,10 +47,10 @@ class DraftInline(InlineModelAdmin):
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Without an object Django asks for the rows of the study that the page is about, which was asked for."""
-        return obj is None or may(request, "view", obj.pk)
+        return obj is None or has_right(request, "view", obj.pk)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return obj is not None and may(request, "write", obj.pk) and not obj.is_frozen
+        return obj is not None and has_right(request, "write", obj.pk) and not obj.is_frozen
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return self.can_add and self.has_change_permission(request, obj)
@@ -145,7 +145,7 @@ READ_FIELDSETS = (
 
 
 @admin.register(Study)
-class StudyAdmin(Scoped):
+class StudyAdmin(StudyScopedAdmin):
     study_path = "pk"
     tab = "design"
     inlines = (QuestionInline, AttributeInline, TextInline, ArmInline)
@@ -168,10 +168,10 @@ class StudyAdmin(Scoped):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         if obj is None:
             return bool(request.user.is_staff)
-        return may(request, "write", obj.pk) and obj.launching_since is None
+        return has_right(request, "write", obj.pk) and obj.launching_since is None
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return obj is not None and may(request, "own", obj.pk) and not obj.is_frozen
+        return obj is not None and has_right(request, "own", obj.pk) and not obj.is_frozen
 
     # --- the forms --------------------------------------------------------------------------------------------------
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -180,7 +180,7 @@ class StudyAdmin(Scoped):
         if not self.has_change_permission(request, obj):
             return READ_FIELDSETS
         fieldsets = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
-        if why := why_codes_are_fixed(obj):
+        if why := codes_lock_reason(obj):
             fixed = (CODES[0], {**CODES[1], "description": why})
             return tuple(fixed if each is CODES else each for each in fieldsets)
         return fieldsets
@@ -259,7 +259,7 @@ class StudyAdmin(Scoped):
         extra = ["steps", "skips"] if isinstance(form, StudyForm) else []
         # Locked, because a panel that is being told the codes at this moment must not be told others.
         Study.objects.select_for_update(no_key=True).get(pk=obj.pk)
-        codes = [] if why_codes_are_fixed(obj) else ["completion_codes"]
+        codes = [] if codes_lock_reason(obj) else ["completion_codes"]
         obj.save(update_fields=sorted({*names, *extra, *codes}))
 
     def save_formset(self, request: HttpRequest, form: Any, formset: Any, change: bool) -> None:
@@ -269,7 +269,7 @@ class StudyAdmin(Scoped):
 
     def lock_draft(self, obj: Any) -> None:
         try:
-            locked_draft(obj)
+            lock_draft(obj)
         except WrongState as frozen:
             raise PermissionDenied(str(frozen)) from None
 
@@ -311,12 +311,12 @@ class StudyAdmin(Scoped):
             return "The study was launched: its questions, arms, items and most rules are frozen. Texts can be revised."
         return ""
 
-    def acts(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+    def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
         return [("Workbench", workbench_url(study))]
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (
-            ("from-file/", "from_file", files.from_file),
+            ("from-file/", "from_file", files.study_from_file),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),
             ("<int:pk>/upload/", "upload", files.upload),
             ("<int:pk>/launch/", "launch", launch.launch),

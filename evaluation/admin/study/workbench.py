@@ -7,13 +7,13 @@ from django.urls import reverse
 
 from evaluation import hooks
 from evaluation.admin.pages import page
-from evaluation.admin.rights import may, study_page
-from evaluation.admin.study.launch import advice_on, cautions_on
+from evaluation.admin.rights import has_right, study_page
+from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
-from evaluation.admin.study.resolver import can_be_resolved
+from evaluation.admin.study.resolver import has_calibrations
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
-from evaluation.selectors import counting_judgments, judgments_left_out, standing_exclusions
+from evaluation.selectors import counting_judgments, left_out_counts, standing_exclusions
 from evaluation.services import launch_problems
 
 SHOWN = 8
@@ -29,16 +29,18 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "hide_title": True,
         "facts": _facts(study, judged),
         "step": _next_step(study, problems, judged),
-        "acts": _acts(study) if may(request, "write", study.pk) else [],
+        "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
         "draft": draft,
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
-        "advice": advice_on(study, request.user),
-        "cautions": cautions_on(study),
+        "advice": advice_for(study, request.user),
+        "cautions": cautions_for(study),
         "design": study_design(study) if draft else None,
         "judged": judged,
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
-        "panels": [(panel.label, reverse(panel.url_name, args=[study.slug])) for panel in hooks.panels],
+        "sections": [
+            (section.label, reverse(section.url_name, args=[study.slug])) for section in hooks.sections
+        ],
         "flags": _flags(study),
         "jobs": Job.objects.filter(study=study).select_related("by")[:5],
         "exclusions": standing_exclusions(study)
@@ -55,7 +57,7 @@ def _flags(study: Study) -> Any:
 
 def _facts(study: Study, judged: int) -> list[Fact]:
     items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).count()
-    left_out = judgments_left_out(study)
+    left_out = left_out_counts(study)
     reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
     return [
         Fact("Items", f"{items:,}", f"{study.redundancy} judgments wanted of each"),
@@ -91,14 +93,14 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
     return "Closed.", *(("Open the report", report) if judged else ("", ""))
 
 
-def _acts(study: Study) -> list[tuple[str, str]]:
+def _action_links(study: Study) -> list[tuple[str, str]]:
     names: dict[str, tuple[tuple[str, str], ...]] = {
         Status.DRAFT: (("Upload items", "upload"), ("Delete the draft", "delete")),
         Status.LIVE: (("Pause", "pause"), ("Revise texts", "revise"), ("Close", "close")),
         Status.PAUSED: (("Revise texts", "revise"), ("Close", "close")),
         Status.CLOSED: (),
     }
-    resolve = (("Derive the resolver's study", "resolve"),) if can_be_resolved(study) else ()
+    resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve)]
 
 

@@ -17,11 +17,11 @@ from django.db.models import Count
 from evaluation.models import Role, Study
 from evaluation.protocols.entries.sets import Citation, Entry
 from evaluation.refusals import Refused
-from evaluation.services.studies.resolver import CalibratedSet, calibrated_sets, has_entries, n_queries
+from evaluation.services.studies.resolver import CalibratedSet, calibrated_sets, count_queries, has_entries
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettledSets:
     """The settled sets, and how many queries have none: nobody judged them, one did who is not to be the only one, or
     several did and nobody resolved."""
 
@@ -41,18 +41,18 @@ class Settled:
         return " ".join(parts)
 
 
-def settled_sets(study: Study) -> Settled:
+def settled_sets(study: Study) -> SettledSets:
     """What is settled in a study, in the order of its judgments; Refused where nothing is."""
     latest = study.revisions.order_by("-number").first()
     if latest is None or not has_entries(latest.spec):
         raise Refused("Only a study of condition-answer-citation entries that was launched has settled sets.")
     by_query = calibrated_sets(study)
     alone = {query: sets[0] for query, sets in by_query.items() if len(sets) == 1}
-    wanted = sets_wanted(study)
+    wanted = wanted_set_counts(study)
     settled = [each for query, each in alone.items() if wanted.get(query, 1) == 1]
-    found = Settled(
+    found = SettledSets(
         sets=settled,
-        unjudged=n_queries(study) - len(by_query),
+        unjudged=count_queries(study) - len(by_query),
         unresolved=len(by_query) - len(alone),
         waiting=len(alone) - len(settled),
     )
@@ -61,13 +61,13 @@ def settled_sets(study: Study) -> Settled:
     return found
 
 
-def sets_wanted(study: Study) -> dict[int, int]:
+def wanted_set_counts(study: Study) -> dict[int, int]:
     """How many sets there are to be of each query that has items to judge."""
     items = study.items.filter(role=Role.MAIN, withdrawn_at=None).order_by()
     return {query: n * study.redundancy for query, n in items.values_list("query_id").annotate(n=Count("pk"))}
 
 
-def settled_lines(found: Settled) -> Iterator[bytes]:
+def settled_lines(found: SettledSets) -> Iterator[bytes]:
     for each in found.sets:
         assert each.item.stimulus is not None  # judgments are of frozen items
         yield orjson.dumps(

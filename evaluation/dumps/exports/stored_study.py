@@ -12,7 +12,7 @@ from django.db.models import Count
 from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
 from evaluation.services.studies.compilation import compile_spec, compile_stimulus
-from evaluation.services.studies.freeze import with_parts
+from evaluation.services.studies.freeze import select_parts
 
 # Judgments held at once; an item with more of them is still read whole.
 MAX_JUDGMENTS = 2_000
@@ -113,7 +113,7 @@ class StoredStudy:
     def _chunk(self, pks: list[int]) -> list[StoredItem]:
         rows = Item.objects.filter(pk__in=pks)
         if not self._frozen:
-            rows = with_parts(rows)
+            rows = select_parts(rows)
         by_pk = {row.pk: self._item(row) for row in rows}
         self._add_judgments(by_pk)
         return [by_pk[pk] for pk in pks if pk in by_pk]

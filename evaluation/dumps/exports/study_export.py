@@ -34,7 +34,7 @@ def formats_of(study: Study) -> list[ExportFormat]:
 
 
 @contextmanager
-def complete_file(path: Path) -> Iterator[BinaryIO]:
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
     """A file beside `path` that takes its name at the end; whatever goes wrong, no half file is left."""
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
@@ -57,7 +57,7 @@ def export_to(
 ) -> None:
     """Exports to the file, or to standard output for `-`."""
     if path != "-":
-        with complete_file(Path(path)) as handle:
+        with atomic_file(Path(path)) as handle:
             export_study(study, format=format, out=handle, watch=watch)
         return
     if format in FORMATS and not FORMATS[format].streams:

@@ -10,8 +10,8 @@ import orjson
 
 from evaluation.canonical import canonical_hash, study_hash
 from evaluation.dumps.imports.header import Header, read_header
-from evaluation.dumps.imports.items import Preparer, Record, hash_problem, items_on, stimulus_problems
-from evaluation.dumps.lines import Line, Source
+from evaluation.dumps.imports.items import ItemPreparer, Record, expand_items, hash_problem, stimulus_problems
+from evaluation.dumps.lines import Source, SourceLine
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.schemas import schema_problems
 from evaluation.models import Query, Response, Status
@@ -23,7 +23,7 @@ from evaluation.services.studies.compilation import renderer_for
 Watch = Callable[[str, int, int], None]
 
 
-class Recurring:
+class RecurringKeys:
     """Keys that stand on several lines must mean the same: 24 bytes per occurrence, compared at the end."""
 
     def __init__(self, what: str, unit: str) -> None:
@@ -62,7 +62,7 @@ def _hash64(value: Any) -> int:
     return int.from_bytes(digest, "big")
 
 
-class Checked:
+class CheckResult:
     """What the first reading found out."""
 
     def __init__(self, header: Header) -> None:
@@ -75,7 +75,7 @@ class Checked:
         return self.has_judgments or self.header.status == Status.CLOSED
 
 
-class Checker:
+class DumpChecker:
     """Checks a source line by line; `problems` collects, `checked` is there once the first line was good."""
 
     def __init__(
@@ -85,18 +85,18 @@ class Checker:
         self.options = {"slug": slug, "protocol": protocol, "title": title}
         self.render = render
         self.problems = Problems()
-        self.checked: Checked | None = None
+        self.checked: CheckResult | None = None
         self.hashes: list[tuple[str, str]] = []
         self.raters: dict[str, tuple[str, str, str]] = {}
         self.excluded: dict[str, str] = {}
         unit = source.unit
-        self.items = Recurring("an item", unit)
-        self.queries = Recurring("a query", unit)
-        self.contexts = Recurring("a context", unit)
-        self.responses = Recurring("a response", unit)
+        self.items = RecurringKeys("an item", unit)
+        self.queries = RecurringKeys("a query", unit)
+        self.contexts = RecurringKeys("a context", unit)
+        self.responses = RecurringKeys("a response", unit)
         self.first = ""
 
-    def run(self, watch: Watch) -> Checked:
+    def run(self, watch: Watch) -> CheckResult:
         for line in self.source.lines():
             self._line(line)
             watch("checking", line.done, self.source.total)
@@ -106,7 +106,7 @@ class Checker:
         self.problems.refuse_if_any()
         return self.checked
 
-    def _line(self, line: Line) -> None:
+    def _line(self, line: SourceLine) -> None:
         where = f"{self.source.unit} {line.number}"
         problems = list(line.problems)
         try:
@@ -120,32 +120,32 @@ class Checker:
         if self.checked is None:
             self.problems.refuse_if_any()  # without the study's line nothing can be said of the items
 
-    def _first(self, line: Line) -> Sequence[str]:
+    def _first(self, line: SourceLine) -> Sequence[str]:
         try:
             header = read_header(line.value, **self.options)
         except LineInvalid as invalid:
             return invalid.problems
-        self.checked = Checked(header)
+        self.checked = CheckResult(header)
         specs = list(header.study.specs)
-        self.plain = Preparer(specs, None)
-        self.rendering = Preparer(specs, renderer_for(specs[-1], self.render))
+        self.plain = ItemPreparer(specs, None)
+        self.rendering = ItemPreparer(specs, renderer_for(specs[-1], self.render))
         for query in header.study.queries:
             self.queries.add(query.key, _query_content(query), line.number)
         return ()
 
-    def _item(self, line: Line, checked: Checked) -> list[str]:
+    def _item(self, line: SourceLine, checked: CheckResult) -> list[str]:
         """All that is wrong with the line; what does not fit the schema can't be asked anything further."""
         if problems := schema_problems("item", line.value):
             return problems
         try:
-            records = items_on(line.value)
+            records = expand_items(line.value)
         except LineInvalid as invalid:
             return list(invalid.problems)
         found = [problem for record in records for problem in self._one_item(record, line.number, checked)]
         # What is wrong with the line is wrong with each of its items.
         return list(dict.fromkeys(found))
 
-    def _one_item(self, record: Record, line: int, checked: Checked) -> list[str]:
+    def _one_item(self, record: Record, line: int, checked: CheckResult) -> list[str]:
         wants_hash = bool(checked.header.study_hash or "stimulus_hash" in record)
         examined = (self.rendering if wants_hash else self.plain).examine(record)
         item, problems = examined.item, examined.problems
@@ -187,7 +187,7 @@ class Checker:
         for response in responses:
             self.responses.add([query.key, response.key], _content(response), line)
 
-    def _at_the_end(self, checked: Checked) -> None:
+    def _at_the_end(self, checked: CheckResult) -> None:
         for recurring in (self.items, self.queries, self.contexts, self.responses):
             for line, problem in recurring.conflicts():
                 self.problems.add(f"{self.source.unit} {line}", [problem])

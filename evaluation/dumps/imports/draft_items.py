@@ -7,15 +7,15 @@ from typing import Any
 from evaluation.dumps.exports.jsonl import study_record
 from evaluation.dumps.imports.checker import Watch
 from evaluation.dumps.imports.dump_import import import_dump
-from evaluation.dumps.lines import Line, Source
+from evaluation.dumps.lines import Source, SourceLine
 from evaluation.models import Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.imports import discard_import, unfinished_import
 from evaluation.services.studies.compilation import compile_spec
-from evaluation.services.studies.drafts import take_over_items
+from evaluation.services.studies.drafts import replace_items
 
 
-class ItemsOf:
+class DraftItemsSource:
     """A source whose study's line is the draft's; that of the file, where it has one, adds arms, systems and
     attributes."""
 
@@ -34,7 +34,7 @@ class ItemsOf:
     def notes(self) -> dict[str, Any]:
         return self.source.notes()
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[SourceLine]:
         lines = self.source.lines()
         first = next(lines, None)
         if first is None:
@@ -47,7 +47,7 @@ class ItemsOf:
         if given is not None:
             yield replace(first, value=header)
         else:
-            yield Line(0, 0, 0, header)
+            yield SourceLine(0, 0, 0, header)
             yield first
         yield from lines
 
@@ -91,7 +91,7 @@ def import_items(
     if leftover is not None and unfinished_import(aside) is None:
         discard_import(leftover)
     incoming = import_dump(
-        ItemsOf(source, study),
+        DraftItemsSource(source, study),
         slug=aside,
         protocol=study.protocol,
         title=study.title,
@@ -102,7 +102,7 @@ def import_items(
         if incoming.status != Status.DRAFT:
             raise Refused("Items for a draft can't have judgments; make a new study from this file instead.")
         still_mine()
-        return take_over_items(study, incoming)
+        return replace_items(study, incoming)
     except WrongState as too_late:
         raise Refused(str(too_late)) from None
     finally:

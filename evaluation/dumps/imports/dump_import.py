@@ -7,8 +7,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError
 
-from evaluation.dumps.imports.checker import Checked, Checker, Watch
-from evaluation.dumps.imports.items import Preparer, items_on
+from evaluation.dumps.imports.checker import CheckResult, DumpChecker, Watch
+from evaluation.dumps.imports.items import ItemPreparer, expand_items
 from evaluation.dumps.lines import Source
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Study
@@ -46,7 +46,7 @@ def import_dump(
     """
     _make_room(slug, replace_broken)
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
-        checker = Checker(source, slug=slug, protocol=protocol, title=title, render=box.render)
+        checker = DumpChecker(source, slug=slug, protocol=protocol, title=title, render=box.render)
         checked = checker.run(watch)
         study = _begin(source, checked, owner)
         fingerprint = source.fingerprint()
@@ -76,7 +76,7 @@ def _make_room(slug: str, replace_broken: bool) -> None:
         raise Refused(f"There is a study {slug!r} already.")
 
 
-def _begin(source: Source, checked: Checked, owner: Any) -> Study:
+def _begin(source: Source, checked: CheckResult, owner: Any) -> Study:
     try:
         return begin_import(
             checked.header.study,
@@ -89,10 +89,10 @@ def _begin(source: Source, checked: Checked, owner: Any) -> Study:
         raise Refused(*invalid.messages) from None
 
 
-def _write(source: Source, checked: Checked, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
+def _write(source: Source, checked: CheckResult, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
     specs = list(checked.header.study.specs)
     render = renderer_for(specs[-1], box.render) if checked.frozen else None
-    preparer = Preparer(specs, render)
+    preparer = ItemPreparer(specs, render)
     study.simulated = checked.header.simulated
     writer = ImportWriter(study, checked.header.raters)
     for batch, done in _batches(source, preparer, checked.frozen):
@@ -101,7 +101,9 @@ def _write(source: Source, checked: Checked, study: Study, box: RenderBox, watch
     return writer
 
 
-def _batches(source: Source, preparer: Preparer, frozen: bool) -> Iterator[tuple[list[ImportedItem], int]]:
+def _batches(
+    source: Source, preparer: ItemPreparer, frozen: bool
+) -> Iterator[tuple[list[ImportedItem], int]]:
     """Items ready to be written, prepared outside of any transaction, with how far the source is read."""
     batch: list[ImportedItem] = []
     size = judgments = done = 0
@@ -111,7 +113,7 @@ def _batches(source: Source, preparer: Preparer, frozen: bool) -> Iterator[tuple
         if line.problems:
             raise _changed(source)
         try:
-            items = [preparer.prepare(each, keep_stimulus=frozen) for each in items_on(line.value)]
+            items = [preparer.prepare(each, keep_stimulus=frozen) for each in expand_items(line.value)]
         except (LineInvalid, LookupError, TypeError):  # it was good a moment ago
             raise _changed(source) from None
         for prepared in items:

@@ -39,7 +39,7 @@ PARTS_UNKNOWN = {"responses", "context_missing"}
 
 
 @dataclass(frozen=True)
-class Examined:
+class ItemCheck:
     """An item as far as its line makes one, and everything that is wrong with it."""
 
     item: ImportedItem
@@ -48,7 +48,7 @@ class Examined:
     stands: bool
 
 
-def items_on(record: Record) -> list[Record]:
+def expand_items(record: Record) -> list[Record]:
     """The items that a line stands for: itself, or where it lists attributes, one for each of them.
 
     Each then asks of that attribute alone, without a chosen value, and its key is the line's and the attribute's.
@@ -78,7 +78,7 @@ def _twice(keys: Sequence[str]) -> list[str]:
     return [key for key, times in Counter(keys).items() if times > 1]
 
 
-class Preparer:
+class ItemPreparer:
     """Prepares a study's items, one line at a time; the same for checking and for writing."""
 
     def __init__(self, specs: Sequence[Spec], render: Callable[[str], str] | None) -> None:
@@ -98,7 +98,7 @@ class Preparer:
             raise LineInvalid(*examined.problems)
         return examined.item
 
-    def examine(self, record: Record, *, keep_stimulus: bool = True) -> Examined:
+    def examine(self, record: Record, *, keep_stimulus: bool = True) -> ItemCheck:
         """The same of a line that may have any number of faults; one does not hide another."""
         arm = self.arms.get(record["arm"])
         query, context = query_row(record["query"]), _context(record.get("context"))
@@ -126,7 +126,7 @@ class Preparer:
             stimulus=stimulus if keep_stimulus else None,
             judgments=judgments,
         )
-        return Examined(item, [*problems, *further], stands=not problems)
+        return ItemCheck(item, [*problems, *further], stands=not problems)
 
     def _stimulus(
         self, record: Record, query: Query, context: Context | None, responses: list[Response]

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.lines import BOM, MAX_LINE, parse_line
-from evaluation.dumps.problems import shortened
+from evaluation.dumps.problems import shorten
 from evaluation.dumps.schemas import schema_problems
 from evaluation.refusals import Refused
 
@@ -21,6 +21,6 @@ def read_revision(path: Path) -> dict[str, Any]:
     line = parse_line(raw.removeprefix(BOM), 1, 0)
     problems = [*line.problems, *([] if line.value is None else schema_problems("revision", line.value))]
     if problems:
-        raise Refused(*[f"{path.name}: {shortened(problem)}" for problem in problems])
+        raise Refused(*[f"{path.name}: {shorten(problem)}" for problem in problems])
     spec: dict[str, Any] = line.value["spec"]
     return spec

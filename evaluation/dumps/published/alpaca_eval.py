@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.dumps.release import (
-    Converted,
+    ConversionResult,
     Record,
     ResponseKeys,
     check_entries,
+    list_release,
     missing_fields,
-    release_of_list,
     short_key,
     study_record,
 )
@@ -24,9 +24,9 @@ MAX_LABEL = 120
 MAX_SYSTEM = 80
 
 
-def convert(entries: Sequence[Any]) -> Converted:
+def convert(entries: Sequence[Any]) -> ConversionResult:
     check_entries(entries, _describe)
-    converted = Converted(study_record("pairwise", "AlpacaEval annotations", render_as="markdown"))
+    converted = ConversionResult(study_record("pairwise", "AlpacaEval annotations", render_as="markdown"))
     queries: dict[str, Record] = {}
     items: dict[tuple[str, ...], Record] = {}
     keys = ResponseKeys()
@@ -90,7 +90,7 @@ def _item(key: str, query: Record, responses: list[Record]) -> Record:
     }
 
 
-def _judgment(entry: Record, item: Record, responses: list[Record], converted: Converted) -> Record:
+def _judgment(entry: Record, item: Record, responses: list[Record], converted: ConversionResult) -> Record:
     rater = short_key(entry["annotator"], MAX_PSEUDONYM)
     replicate = sum(each["rater"] == rater for each in item["judgments"])
     if replicate:
@@ -111,4 +111,4 @@ def _judgment(entry: Record, item: Record, responses: list[Record], converted: C
     return {**judgment, "answers": {"preference": {"label": label, "number": number}}}
 
 
-RELEASE = release_of_list("alpaca_eval", convert)
+RELEASE = list_release("alpaca_eval", convert)

@@ -15,7 +15,7 @@ from evaluation.design import generator
 from evaluation.dumps.problems import Problems
 from evaluation.dumps.release import (
     PLAIN_ARM,
-    Converted,
+    ConversionResult,
     Record,
     Release,
     find_file,
@@ -30,12 +30,12 @@ SEED = 1
 OWN, OTHER = "own-facet", "other-facet"
 
 
-def read(path: Path, options: Mapping[str, Any]) -> Converted:
+def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     protocol = options.get("protocol", "ranking")
     if protocol not in CONVERTERS:
         raise Refused(f"clariq can't be read as {protocol!r}; it can as {', '.join(sorted(CONVERTERS))}.")
     rows = _rows(find_file(path, "dev.tsv"))
-    converted = Converted(
+    converted = ConversionResult(
         study_record(protocol, f"ClariQ: {TITLES[protocol]}", "plain", options.get("seed", SEED))
     )
     converted.counted["rows"] = len(rows)
@@ -63,7 +63,7 @@ def _rows(path: Path) -> list[Record]:
     return rows
 
 
-def _as_ranking(rows: list[Record], options: Mapping[str, Any], converted: Converted) -> None:
+def _as_ranking(rows: list[Record], options: Mapping[str, Any], converted: ConversionResult) -> None:
     """A topic's different questions, in a draw of their own per topic; topics with too few are left out."""
     wanted, seed = options.get("questions", QUESTIONS), options.get("seed", SEED)
     if wanted < 2:
@@ -91,7 +91,7 @@ def _as_ranking(rows: list[Record], options: Mapping[str, Any], converted: Conve
         )
 
 
-def _as_answer_pairs(rows: list[Record], options: Mapping[str, Any], converted: Converted) -> None:
+def _as_answer_pairs(rows: list[Record], options: Mapping[str, Any], converted: ConversionResult) -> None:
     """One item per facet and question that another facet has an answer to, too."""
     seed = options.get("seed", SEED)
     answers: dict[tuple[str, str], dict[str, Record]] = defaultdict(dict)

@@ -12,7 +12,7 @@ from typing import Any
 
 from evaluation.dumps.release import (
     PLAIN_ARM,
-    Converted,
+    ConversionResult,
     Record,
     Release,
     find_file,
@@ -27,10 +27,10 @@ SYSTEM = "matched-conditions"
 STRAY_BLANK = re.compile(r"\s[.,;:?!]")
 
 
-def read(path: Path, options: Mapping[str, Any]) -> Converted:
+def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     file = find_file(path, FILE)
     rows = load_json_lines(file.parent, file.name, _describe)
-    converted = Converted(study_record("condition_calibration", "CondAmbigQA: conditions", "plain"))
+    converted = ConversionResult(study_record("condition_calibration", "CondAmbigQA: conditions", "plain"))
     converted.study["systems"] = [
         {"key": SYSTEM, "label": "Conditions that models' answers were matched to", "kind": "person"}
     ]
@@ -72,7 +72,7 @@ def _describe_condition(each: Any) -> str:
     return ""
 
 
-def _item(row: Record, converted: Converted) -> Record:
+def _item(row: Record, converted: ConversionResult) -> Record:
     return {
         "key": row["id"],
         "arm": PLAIN_ARM,
@@ -81,7 +81,7 @@ def _item(row: Record, converted: Converted) -> Record:
     }
 
 
-def _entry(each: Record, converted: Converted) -> Record:
+def _entry(each: Record, converted: ConversionResult) -> Record:
     answers = each["answer"]
     if isinstance(answers, list):
         converted.coerced["answers that were a list"] += 1

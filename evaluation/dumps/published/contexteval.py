@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.release import (
-    Converted,
+    ConversionResult,
     Record,
     Release,
     find_file,
@@ -21,10 +21,10 @@ from evaluation.dumps.release import (
 FILE = "queries.jsonl"
 
 
-def read(path: Path, options: Mapping[str, Any]) -> Converted:
+def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     file = find_file(path, FILE)
     rows = load_json_lines(file.parent, file.name, _describe)
-    converted = Converted(study_record("pairwise", "ContextEval: queries", "markdown"))
+    converted = ConversionResult(study_record("pairwise", "ContextEval: queries", "markdown"))
     converted.study["queries"] = [
         {"key": row["example_id"], "text": row["query"], "source": row["source"]} for row in rows
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.dumps.release import (
     PLAIN_ARM,
-    Converted,
+    ConversionResult,
     Record,
     Release,
     load_json_lines,
@@ -49,12 +49,12 @@ BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 NO_COMMENT = "nan"
 
 
-def read(path: Path, options: Mapping[str, Any]) -> Converted:
+def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     study = study_record("aspects", "LFQA answers by aspect", render_as="plain")
     study["systems"] = [
         {"key": key, "label": label, "kind": kind} for key, label, kind in sorted(SYSTEMS.values())
     ]
-    converted = Converted(study)
+    converted = ConversionResult(study)
     questions = load_json_lines(path, "questions.jsonl", _text_fields("question_id", "question"))
     documents = _documents(path, converted)
     answers = _answers(path, converted)
@@ -79,7 +79,7 @@ def _text_fields(*names: str) -> Any:
     return lambda record: wrong_types(record, **dict.fromkeys(names, str))
 
 
-def _documents(path: Path, converted: Converted) -> dict[str, list[Record]]:
+def _documents(path: Path, converted: ConversionResult) -> dict[str, list[Record]]:
     """The references of each question in their order, without the search engine's marks."""
 
     def describe(record: Record) -> str:
@@ -111,14 +111,14 @@ def _documents(path: Path, converted: Converted) -> dict[str, list[Record]]:
     return found
 
 
-def _unmarked(text: str, what: str, converted: Converted) -> str:
+def _unmarked(text: str, what: str, converted: ConversionResult) -> str:
     plain = unescape(TAG.sub("", text))
     if plain != text:
         converted.coerced[f"{what}s of references with marks of the search engine, read without"] += 1
     return plain
 
 
-def _answers(path: Path, converted: Converted) -> dict[str, list[Record]]:
+def _answers(path: Path, converted: ConversionResult) -> dict[str, list[Record]]:
     """The answers of each question in canonical order, each with its part, system, text and place on the screen."""
 
     def describe(record: Record) -> str:

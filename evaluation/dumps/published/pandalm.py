@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from evaluation.dumps.release import (
-    Converted,
+    ConversionResult,
     Record,
     ResponseKeys,
     check_entries,
+    list_release,
     missing_fields,
-    release_of_list,
     study_record,
 )
 
@@ -22,9 +22,9 @@ TEXTS = ("instruction", "input", "motivation_app", "cmp_key")
 FIELDS = ("idx", *TEXTS, "response1", "response2", *PEOPLE)
 
 
-def convert(entries: Sequence[Any]) -> Converted:
+def convert(entries: Sequence[Any]) -> ConversionResult:
     check_entries(entries, _describe)
-    converted = Converted(study_record("pairwise", "PandaLM test set", render_as="plain"))
+    converted = ConversionResult(study_record("pairwise", "PandaLM test set", render_as="plain"))
     queries: dict[tuple[str, str], str] = {}
     keys = ResponseKeys()
     for entry in entries:
@@ -54,7 +54,7 @@ def _describe(entry: Record) -> str:
     return ""
 
 
-def _item(entry: Record, query: str, keys: ResponseKeys, converted: Converted) -> Record:
+def _item(entry: Record, query: str, keys: ResponseKeys, converted: ConversionResult) -> Record:
     systems = entry["cmp_key"].split("_")
     texts = [_text(entry[name], converted) for name in ("response1", "response2")]
     if "" in texts:
@@ -88,7 +88,7 @@ def _item(entry: Record, query: str, keys: ResponseKeys, converted: Converted) -
     }
 
 
-def _text(value: str | bool, converted: Converted) -> str:
+def _text(value: str | bool, converted: ConversionResult) -> str:
     """The release's own reader turned some answers that read like a truth value into one."""
     if isinstance(value, str):
         return value
@@ -96,4 +96,4 @@ def _text(value: str | bool, converted: Converted) -> str:
     return str(value)
 
 
-RELEASE = release_of_list("pandalm", convert)
+RELEASE = list_release("pandalm", convert)

@@ -11,18 +11,18 @@ from evaluation.forms.fields.checklist import build_checklist
 from evaluation.forms.fields.choice import build_choice
 from evaluation.forms.fields.entries import build_entries
 from evaluation.forms.fields.grades import build_grades
-from evaluation.forms.fields.page import Builder, Page, build_option
 from evaluation.forms.fields.ranking import build_ranking
 from evaluation.forms.fields.scale import build_scale
+from evaluation.forms.fields.screen_input import Builder, ScreenInput, build_option
 from evaluation.forms.problems import text_for
 from evaluation.forms.shapes import Field
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.questions import SHORT_TEXT
-from evaluation.registry import Table
+from evaluation.registry import KeyedTable
 
 
-def build_field(question: Question, page: Page, value: Any) -> Field:
+def build_field(question: QuestionSpec, page: ScreenInput, value: Any) -> Field:
     form = KINDS[question.kind].form
     field: Field = {
         "key": question.key,
@@ -43,7 +43,7 @@ def build_field(question: Question, page: Page, value: Any) -> Field:
     return field
 
 
-def _preference(field: Field, question: Question, page: Page, value: Any) -> None:
+def _preference(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
     if question.grades:
         build_grades(field, question, page, value)
@@ -60,14 +60,14 @@ def _preference(field: Field, question: Question, page: Page, value: Any) -> Non
     ]
 
 
-def _text(field: Field, question: Question, page: Page, value: Any) -> None:
+def _text(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     field["value"] = value if isinstance(value, str) else ""
     field["least"] = SHORT_TEXT if question.required else 0
     field["moves"] = json.dumps(moves) if (moves := page.trace.get(question.key)) else ""
 
 
 # By how a question is answered (`QuestionKind.form`).
-BUILDERS: Table[Builder] = Table(
+BUILDERS: KeyedTable[Builder] = KeyedTable(
     "No field draws questions of the form {key!r}: add its builder to evaluation.forms.fields.builders, and "
     "the partial templates/evaluation/_{key}.html.",
     {

@@ -7,16 +7,16 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from evaluation.forms.fields.page import Page, build_option
+from evaluation.forms.fields.screen_input import ScreenInput, build_option
 from evaluation.forms.problems import text_for
-from evaluation.forms.shapes import Cell, Field, Row
-from evaluation.protocols import Kind, Over, Question
+from evaluation.forms.shapes import ChecklistCell, ChecklistRow, Field
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 
 TICKED = "1"
 
 
-def build_checklist(field: Field, question: Question, page: Page, value: Any) -> None:
+def build_checklist(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     if question.is_flag:
         _flag(field, question, page, value)
     elif question.over == Over.CHOICE:
@@ -29,7 +29,7 @@ def build_checklist(field: Field, question: Question, page: Page, value: Any) ->
         _lines(field, question, page, value)
 
 
-def _flag(field: Field, question: Question, page: Page, value: Any) -> None:
+def _flag(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """One box, labelled with the question itself."""
     field["template"] = "evaluation/_flag.html"
     field["error"] = _any_error(field, question, page)
@@ -39,7 +39,7 @@ def _flag(field: Field, question: Question, page: Page, value: Any) -> None:
     ]
 
 
-def _tags(field: Field, question: Question, page: Page, value: Any) -> None:
+def _tags(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """A box per choice, each with its label and what it means."""
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     field["template"] = "evaluation/_tags.html"
@@ -53,27 +53,27 @@ def _tags(field: Field, question: Question, page: Page, value: Any) -> None:
         field["options"].append(option)
 
 
-def _any_error(field: Field, question: Question, page: Page) -> str:
+def _any_error(field: Field, question: QuestionSpec, page: ScreenInput) -> str:
     """What is wrong with the question or with one of its boxes, which stand too close for a line each."""
     wrong = (text for where, text in page.errors.items() if where.startswith(f"{question.key}."))
     return field["error"] or text_for(next(wrong, ""), Kind.CHECKLIST)
 
 
-def _yes_or_no(field: Field, question: Question, value: Any) -> None:
+def _yes_or_no(field: Field, question: QuestionSpec, value: Any) -> None:
     """Once, of the whole item."""
     field["template"] = "evaluation/_choice.html"
     name = escape(question.key)
     field["options"] = [
         build_option(name, option, label, "" if n else field["id"], checked=value == option)
-        for n, (option, label) in enumerate(yes_and_no(question))
+        for n, (option, label) in enumerate(yes_no_options(question))
     ]
 
 
-def _table(field: Field, question: Question, page: Page, value: Any) -> None:
+def _table(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """A line per follow-up question with a column per response; their totals stand in the heads."""
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     context = page.stimulus["context"]
-    options = yes_and_no(question)
+    options = yes_no_options(question)
     key = escape(question.key)
     field["heads"] = page.cards
     for number, follow_up in enumerate(context["follow_ups"] if context else [], 1):
@@ -92,14 +92,14 @@ def _table(field: Field, question: Question, page: Page, value: Any) -> None:
         )
 
 
-def _lines(field: Field, question: Question, page: Page, value: Any) -> None:
+def _lines(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """A line per follow-up question, value of an attribute or response."""
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     field["template"] = "evaluation/_checks.html"
-    options = yes_and_no(question)
+    options = yes_no_options(question)
     key, who = escape(question.key), escape(question.prompt)
     for number, (part, asked, answer) in enumerate(_parts(question, page), 1):
-        row: Row = {
+        row: ChecklistRow = {
             "id": SafeString(f"{field['id']}-{part}"),
             "number": str(number),
             "question": asked,
@@ -109,7 +109,7 @@ def _lines(field: Field, question: Question, page: Page, value: Any) -> None:
         field["rows"].append(row)
 
 
-def _parts(question: Question, page: Page) -> Iterator[tuple[str, str, str]]:
+def _parts(question: QuestionSpec, page: ScreenInput) -> Iterator[tuple[str, str, str]]:
     """What a line is about: its part of the answer's key, what stands there, and the answer to it."""
     if question.over == Over.RESPONSE:
         yield from ((card["part"], card["name"], "") for card in page.cards)
@@ -123,7 +123,7 @@ def _parts(question: Question, page: Page) -> Iterator[tuple[str, str, str]]:
         yield part, follow_up["question"], answer
 
 
-def yes_and_no(question: Question) -> list[tuple[str, str]]:
+def yes_no_options(question: QuestionSpec) -> list[tuple[str, str]]:
     # Yes before no, whatever order the database gave the options back in (PostgreSQL's jsonb sorts keys).
     words = (("1", gettext("Yes")), ("0", gettext("No")))
     return [(SafeString(value), escape(question.options.get(value) or word)) for value, word in words]
@@ -136,7 +136,7 @@ def _cell(
     options: Sequence[tuple[str, str]],
     given: Mapping[str, Any],
     errors: Mapping[str, str],
-) -> Cell:
+) -> ChecklistCell:
     """The choice at one part; key and who are escaped."""
     name = SafeString(f"{key}.{part}")
     value = given.get(part)

@@ -5,9 +5,9 @@ from typing import Any
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from evaluation.forms.fields.page import Page, build_option
+from evaluation.forms.fields.screen_input import ScreenInput, build_option
 from evaluation.forms.shapes import Field
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
 # What fits beside each other in a segmented control on a wide screen.
@@ -15,7 +15,7 @@ MOST_SEGMENTS = 5
 LONGEST_SEGMENT = 24
 
 
-def build_choice(field: Field, question: Question, page: Page, value: Any) -> None:
+def build_choice(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     choices = KINDS[question.kind].offers(question)
     labels = [question.label(choice) or choice for choice in choices]
     fits = len(labels) <= MOST_SEGMENTS and all(len(label) <= LONGEST_SEGMENT for label in labels)

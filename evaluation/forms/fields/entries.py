@@ -15,43 +15,43 @@ from django.utils.translation import gettext
 
 from evaluation.forms.documents import read_documents
 from evaluation.forms.entry_shapes import (
-    Cite,
+    CitationBox,
     EntryRow,
     EntrySet,
     Offer,
-    Piece,
-    Quotation,
-    RoundDrawn,
+    QuotationField,
+    RoundCard,
     SetCell,
     SetHead,
     SetLine,
+    TextPiece,
 )
-from evaluation.forms.fields.page import Page
+from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.input.posted_fields import LOOK
 from evaluation.forms.problems import text_for
-from evaluation.forms.shapes import Field, Line
-from evaluation.protocols import Kind, Question
-from evaluation.protocols.entries.comparison import Aligned, compare_sets, mark_differences
+from evaluation.forms.shapes import Field, SummaryLine
+from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.entries.comparison import AlignedEntries, compare_sets, mark_differences
 from evaluation.protocols.entries.form import (
     KEEP,
     REJECT,
     UNDECIDED,
-    by_place,
+    apply_merges,
     fields_of,
+    order_rows,
     read_row,
     read_rows,
-    with_merges,
 )
 from evaluation.protocols.entries.sets import (
     FIELDS,
     MAX_ENTRIES,
     Entry,
-    Quoted,
+    Quotation,
+    add_origins,
     clean_entry,
     drafted_sets,
     is_blank,
     same_content,
-    with_origins,
 )
 
 # Blank rows for those without scripts.
@@ -69,7 +69,7 @@ BLANK_ROW = "eN"
 Raw = dict[str, str]
 
 
-def build_entries(field: Field, question: Question, page: Page, value: Any) -> None:
+def build_entries(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """The rows that were sent, and those of drafts and revisions that were not."""
     titles = [each["title"] for each in read_documents(page.stimulus["query"]["documents"])]
     sets = drafted_sets(page.stimulus)
@@ -97,7 +97,7 @@ def build_entries(field: Field, question: Question, page: Page, value: Any) -> N
     }
 
 
-def entry_lines(entries: EntrySet) -> Iterator[Line]:
+def entry_lines(entries: EntrySet) -> Iterator[SummaryLine]:
     """What is wrong with entries, a line each, for the summary."""
     for row in entries["rows"]:
         name = gettext("Entry %(number)s:") % {"number": row["number"]}
@@ -112,7 +112,7 @@ def _ids(rows: Sequence[EntryRow]) -> dict[str, str]:
 
 
 def _read_revision(number: int, after: Sequence[Any]) -> list[Entry]:
-    return with_origins([clean_entry(each, None, "")[0] for each in after], f"m{number}")
+    return add_origins([clean_entry(each, None, "")[0] for each in after], f"m{number}")
 
 
 def _read_rows(value: Any) -> dict[str, Raw]:
@@ -121,10 +121,10 @@ def _read_rows(value: Any) -> dict[str, Raw]:
     rows, _ = read_rows("", value if isinstance(value, Mapping) else {})
     said = {
         key: row
-        for key, row in with_merges(rows).items()
+        for key, row in apply_merges(rows).items()
         if row.get("origins", "").strip() or not is_blank(read_row(row))
     }
-    return {key: said[key] for key in by_place(said)}
+    return {key: said[key] for key in order_rows(said)}
 
 
 class _Rows:
@@ -132,8 +132,8 @@ class _Rows:
 
     def __init__(
         self,
-        question: Question,
-        page: Page,
+        question: QuestionSpec,
+        page: ScreenInput,
         titles: Sequence[str],
         sources: Mapping[str, Entry],
         *,
@@ -217,7 +217,7 @@ class _Rows:
             "errors": self._errors(key),
         }
 
-    def _cites(self, name: str, cited: set[int]) -> Iterator[Cite]:
+    def _cites(self, name: str, cited: set[int]) -> Iterator[CitationBox]:
         for number, title in enumerate(self.titles, 1):
             cite = SafeString(f"{name}.cite.{number}")
             yield {
@@ -274,7 +274,7 @@ def _height(text: str) -> int:
     return min(HIGHEST, max(1, sum(1 + len(line) // LINE for line in text.splitlines())))
 
 
-def _quotation(quoted: Quoted) -> Quotation:
+def _quotation(quoted: Quotation) -> QuotationField:
     title = quoted["title"] or Truncator(quoted["text"]).chars(BRIEF)
     return {"title": title, "json": json.dumps(quoted, ensure_ascii=False)}
 
@@ -377,7 +377,7 @@ def _offer(entry: Entry, beside: Entry | None, ids: Mapping[str, str]) -> Offer:
     }
 
 
-def _pieces(text: str, other: str | None) -> list[Piece]:
+def _pieces(text: str, other: str | None) -> list[TextPiece]:
     if other is None:
         return [{"text": text, "differs": False}] if text else []
     return [{"text": piece, "differs": differs} for piece, differs in mark_differences(text, other)]
@@ -395,7 +395,7 @@ def _cite_text(citation: Any) -> str:
     return str(citation) if isinstance(citation, int) else str(citation["title"] or citation["text"])
 
 
-def _difference(line: Aligned, names: Sequence[str]) -> str:
+def _difference(line: AlignedEntries, names: Sequence[str]) -> str:
     """How the entries of a line differ, in words."""
     if line.agreed:
         return gettext("All sets say the same")
@@ -414,7 +414,7 @@ def _difference(line: Aligned, names: Sequence[str]) -> str:
     return gettext("They differ in: %(fields)s") % {"fields": fields}
 
 
-def _round(each: Mapping[str, Any], entries: Sequence[Entry], ids: Mapping[str, str]) -> RoundDrawn:
+def _round(each: Mapping[str, Any], entries: Sequence[Entry], ids: Mapping[str, str]) -> RoundCard:
     return {
         "number": each["number"],
         "part": f"m{each['number']}",

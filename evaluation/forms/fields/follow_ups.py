@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from evaluation.forms.shapes import Cell, Field, FollowUp
-from evaluation.protocols import Kind, Over, Question
+from evaluation.forms.shapes import ChecklistCell, Field, FollowUp
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.base import Stimulus
 
 
 def group_by_follow_up(
-    stimulus: Stimulus, questions: Sequence[Question], fields: Sequence[Field]
+    stimulus: Stimulus, questions: Sequence[QuestionSpec], fields: Sequence[Field]
 ) -> list[FollowUp]:
     """Each follow-up question with its answers and the checks on it; nothing where no question is over them."""
     checked = [
@@ -32,5 +32,5 @@ def group_by_follow_up(
     ]
 
 
-def _cell_at(field: Field, number: int) -> Cell:
+def _cell_at(field: Field, number: int) -> ChecklistCell:
     return field["rows"][number - 1]["cells"][0]

@@ -11,10 +11,10 @@ from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
-from evaluation.forms.fields.page import Page, build_option
+from evaluation.forms.fields.screen_input import ScreenInput, build_option
 from evaluation.forms.shapes import Field
-from evaluation.protocols import Question
-from evaluation.protocols.base import stored
+from evaluation.protocols import QuestionSpec
+from evaluation.protocols.base import option_key
 
 SLIGHTLY, BETTER, MUCH = (
     gettext_lazy("slightly better"),
@@ -25,7 +25,7 @@ SLIGHTLY, BETTER, MUCH = (
 WORDS: Mapping[int, tuple[str | Promise, ...]] = {2: (SLIGHTLY, MUCH), 3: (SLIGHTLY, BETTER, MUCH)}
 
 
-def build_grades(field: Field, question: Question, page: Page, value: object) -> None:
+def build_grades(field: Field, question: QuestionSpec, page: ScreenInput, value: object) -> None:
     """A row of points; their values are canonical, so that the row is turned round where r2 is shown first."""
     field["template"] = "evaluation/_graded.html"
     names = {card["part"]: card["name"] for card in page.cards}
@@ -44,7 +44,7 @@ def build_grades(field: Field, question: Question, page: Page, value: object) ->
     ]
 
 
-def grade_text(question: Question, grade: float, names: Mapping[str, str]) -> str:
+def grade_text(question: QuestionSpec, grade: float, names: Mapping[str, str]) -> str:
     """A grade in a line of text; `names` are those of the responses by part, escaped."""
     return (
         str(_label(question, grade, names))
@@ -53,7 +53,7 @@ def grade_text(question: Question, grade: float, names: Mapping[str, str]) -> st
     )
 
 
-def _label(question: Question, grade: float, names: Mapping[str, str]) -> SafeString:
+def _label(question: QuestionSpec, grade: float, names: Mapping[str, str]) -> SafeString:
     if grade == 0:
         return escape(question.label("tie") or gettext("Tie"))
     return format_html(
@@ -65,8 +65,8 @@ def _who(grade: float, names: Mapping[str, str]) -> SafeString:
     return SafeString(names["r1" if grade < 0 else "r2"])
 
 
-def _words(question: Question, grade: float) -> SafeString:
+def _words(question: QuestionSpec, grade: float) -> SafeString:
     """Those of the study for this distance, or ours; between two distances the number says it."""
     distance = abs(grade)
     ours = dict(enumerate(WORDS[int(question.grades[-1])], 1))
-    return escape(question.label(distance) or ours.get(int(distance)) or stored(distance))
+    return escape(question.label(distance) or ours.get(int(distance)) or option_key(distance))

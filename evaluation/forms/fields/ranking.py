@@ -10,10 +10,10 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext
 
-from evaluation.forms.fields.page import Page
+from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.problems import text_for
-from evaluation.forms.shapes import Card, Entry, Field
-from evaluation.protocols import Kind, Question
+from evaluation.forms.shapes import Card, Field, RankingEntry
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED
 
 # Of a response's text, so much is its name where it is spoken of.
@@ -21,7 +21,7 @@ LABEL_LENGTH = 70
 ENOUGH_HTML = 4_000
 
 
-def build_ranking(field: Field, question: Question, page: Page, value: Any) -> None:
+def build_ranking(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     n = len(page.cards)
     # What has no rank yet stands where it was shown.
@@ -53,7 +53,7 @@ def _rank(value: Any, n: int) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 3 and 1 <= int(text) <= n else None
 
 
-def _entry(name: str, card: Card, rank: int, *, tied: bool, places: list[str]) -> Entry:
+def _entry(name: str, card: Card, rank: int, *, tied: bool, places: list[str]) -> RankingEntry:
     part = SafeString(f"{name}.{card['part']}")
     return {
         "part": card["part"],

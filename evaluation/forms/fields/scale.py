@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
-from evaluation.forms.fields.page import Page, build_option
+from evaluation.forms.fields.screen_input import ScreenInput, build_option
 from evaluation.forms.problems import text_for
-from evaluation.forms.shapes import Field, Group, Meaning, Point, Points
-from evaluation.protocols import Question
+from evaluation.forms.shapes import Field, PointMeaning, ScaleGroup, ScaleLayout, ScalePoint
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.parts import value_parts
-from evaluation.protocols.base import Kind, Over, Stimulus, stored
+from evaluation.protocols.base import Kind, Over, Stimulus, option_key
 from evaluation.protocols.kinds import KINDS
 
 # Labels up to here stand under their number in a segment; longer ones, each on a line of its own.
@@ -35,10 +35,10 @@ class _Step(NamedTuple):
     label: SafeString
 
 
-def build_scale(field: Field, question: Question, page: Page, value: Any) -> None:
+def build_scale(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"": value}
     steps = [
-        _Step(escape(stored(point)), number_text(point), escape(question.label(point)))
+        _Step(escape(option_key(point)), number_text(point), escape(question.label(point)))
         for point in KINDS[question.kind].offers(question)
     ]
     field["points"] = _points(question, steps)
@@ -50,9 +50,9 @@ def number_text(value: float) -> str:
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 
-def _points(question: Question, steps: list[_Step]) -> Points:
+def _points(question: QuestionSpec, steps: list[_Step]) -> ScaleLayout:
     worded = all(step.label for step in steps)
-    described: list[Meaning] = [
+    described: list[PointMeaning] = [
         {"number": step.number, "label": step.label, "text": question.about(point)}
         for step, point in zip(steps, KINDS[question.kind].offers(question), strict=True)
     ]
@@ -78,7 +78,7 @@ def _classes(steps: list[_Step], *, worded: bool) -> str:
 
 def _group(
     field: Field, part: _Part, steps: list[_Step], given: Mapping[str, Any], errors: Mapping[str, str]
-) -> Group:
+) -> ScaleGroup:
     key = escape(field["key"])
     where = f"{field['key']}.{part.key}" if part.key else field["key"]
     name = SafeString(f"{key}.{part.key}" if part.key else key)
@@ -100,12 +100,12 @@ def _group(
     }
 
 
-def _point(name: str, step: _Step, id_: str, *, checked: bool) -> Point:
+def _point(name: str, step: _Step, id_: str, *, checked: bool) -> ScalePoint:
     option = build_option(name, step.value, step.label, SafeString(id_), checked=checked)
     return {**option, "number": step.number}
 
 
-def _parts(question: Question, page: Page) -> list[_Part]:
+def _parts(question: QuestionSpec, page: ScreenInput) -> list[_Part]:
     """What the question is asked about: responses in the order shown, the rest in that of the stimulus."""
     match question.over:
         case Over.RESPONSE:

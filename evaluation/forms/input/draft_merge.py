@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from evaluation.forms.input.posted_fields import HELD, TRACE, read_trace
-from evaluation.protocols.base import Kind, Question
+from evaluation.protocols.base import Kind, QuestionSpec
 from evaluation.protocols.entries.form import UNDECIDED, read_row, read_rows
 from evaluation.protocols.entries.sets import is_blank
 from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED, RANKING_START
@@ -19,7 +19,7 @@ Fields = Mapping[str, str]
 WHOLE = (Kind.RANKING, Kind.ENTRIES)
 
 
-def merge_drafts(questions: Iterable[Question], stored: Fields, sent: Fields) -> dict[str, str]:
+def merge_drafts(questions: Iterable[QuestionSpec], stored: Fields, sent: Fields) -> dict[str, str]:
     """The fields that were sent, with those of the stored draft in the place of what is empty in them and always was
     on the page that sent them (`HELD`)."""
     held = frozenset(sent.get(HELD, "").split())
@@ -40,7 +40,7 @@ def merge_drafts(questions: Iterable[Question], stored: Fields, sent: Fields) ->
     return merged
 
 
-def held_fields(questions: Iterable[Question], data: Mapping[str, Any]) -> str:
+def held_fields(questions: Iterable[QuestionSpec], data: Mapping[str, Any]) -> str:
     """What a page that shows this form's data says in its field `HELD`: the names of the fields that hold something.
 
     The page's script adds what is filled in later.
@@ -76,7 +76,7 @@ def _fields_of(key: str, fields: Fields) -> dict[str, str]:
     return {name: value for name, value in fields.items() if name.partition(".")[0] == key}
 
 
-def _is_worked_on(question: Question, now: Fields, sent: Fields, held: Collection[str]) -> bool:
+def _is_worked_on(question: QuestionSpec, now: Fields, sent: Fields, held: Collection[str]) -> bool:
     """Whether what a page says of such a question is its participant's doing, also where they took all back again."""
     if not _is_untouched(question, now):
         return True
@@ -86,7 +86,7 @@ def _is_worked_on(question: Question, now: Fields, sent: Fields, held: Collectio
     return any(not now.get(name, "").strip() for name in names)
 
 
-def _is_untouched(question: Question, fields: Fields) -> bool:
+def _is_untouched(question: QuestionSpec, fields: Fields) -> bool:
     """An order as it was first shown, and a set of which no entry was decided."""
     if not fields:
         return True

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any
 
-from evaluation.protocols import AnswerValue, Kind, Question
+from evaluation.protocols import AnswerValue, Kind, QuestionSpec
 from evaluation.protocols.entries.form import KEEP, fields_of
 from evaluation.protocols.entries.sets import read_answers
 from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED
 
 
-def answers_as_data(questions: Iterable[Question], answers: Iterable[AnswerValue]) -> dict[str, Any]:
+def answers_as_data(questions: Iterable[QuestionSpec], answers: Iterable[AnswerValue]) -> dict[str, Any]:
     """What a form would have held that was answered like this."""
     answers = list(answers)
     by_key = {question.key: question for question in questions}
@@ -31,7 +31,7 @@ def answers_as_data(questions: Iterable[Question], answers: Iterable[AnswerValue
     return data
 
 
-def _rows(answers: Iterable[AnswerValue], question: Question) -> dict[str, str]:
+def _rows(answers: Iterable[AnswerValue], question: QuestionSpec) -> dict[str, str]:
     """The rows of a set of entries, each in the place that it was given."""
     entries = read_answers([answer for answer in answers if answer.question == question.key])
     return {
@@ -41,7 +41,7 @@ def _rows(answers: Iterable[AnswerValue], question: Question) -> dict[str, str]:
     }
 
 
-def _value(question: Question, answer: AnswerValue) -> str:
+def _value(question: QuestionSpec, answer: AnswerValue) -> str:
     if answer.text is not None:
         return answer.text
     if answer.label is not None and not question.grades:

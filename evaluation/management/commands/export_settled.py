@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps.exports.settled_sets import settled_lines, settled_sets
-from evaluation.dumps.exports.study_export import complete_file
+from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.models import Study
 from evaluation.refusals import Refused
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['study']!r}.")
         try:
             found = settled_sets(study)
-            with complete_file(options["out"]) as out:
+            with atomic_file(options["out"]) as out:
                 out.writelines(settled_lines(found))
         except Refused as refused:
             raise CommandError(str(refused)) from None

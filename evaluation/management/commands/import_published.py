@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from evaluation.dumps import RELEASES, read_release
-from evaluation.management.reading_in import add_import_arguments, read_in, refusal, summary
+from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.refusals import Refused
 
 
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             )
         except Refused as refused:
             raise refusal(refused) from None
-        study = read_in(source, options, unit="item")
+        study = run_import(source, options, unit="item")
         self.stdout.write(summary(study))
         for title, counts in source.notes().items():
             for what, number in counts.items():

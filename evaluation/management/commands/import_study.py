@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from evaluation.dumps import FileSource
-from evaluation.management.reading_in import add_import_arguments, read_in, refusal, summary
+from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.protocols import PROTOCOLS
 from evaluation.refusals import Refused
 
@@ -27,5 +27,5 @@ class Command(BaseCommand):
             source = FileSource(options["file"])
         except Refused as refused:
             raise refusal(refused) from None
-        study = read_in(source, options, unit="B", protocol=options["protocol"])
+        study = run_import(source, options, unit="B", protocol=options["protocol"])
         self.stdout.write(summary(study))

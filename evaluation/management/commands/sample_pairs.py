@@ -9,7 +9,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps import FileSource
-from evaluation.dumps.exports.study_export import complete_file
+from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.dumps.problems import LineInvalid, Problems
 from evaluation.dumps.sampling import BaselineSampler, Record
 from evaluation.dumps.schemas import schema_problems
@@ -38,7 +38,7 @@ class Command(BaseCommand):
             header = next(lines, None)
             if header is None:
                 raise Refused(f"{options['file'].name} is empty.")
-            with complete_file(options["out"]) as out:
+            with atomic_file(options["out"]) as out:
                 out.write(_line(_pairwise(header, options["baseline"])))
                 for item in sampler.sample(lines):
                     out.write(_line(item))

@@ -17,9 +17,9 @@ from evaluation.protocols.base import (
     Kind,
     Over,
     Problem,
-    Question,
+    QuestionSpec,
     Stimulus,
-    stored,
+    option_key,
 )
 from evaluation.protocols.kinds import KINDS
 
@@ -35,7 +35,7 @@ def accepted_values(gold: Data) -> dict[tuple[str, str], tuple[str, ...]]:
             continue
         by_part = wanted if isinstance(wanted, Mapping) else {"": wanted}
         for part, value in by_part.items():
-            found[(key, part)] = tuple(stored(each) for each in _as_list(value))
+            found[(key, part)] = tuple(option_key(each) for each in _as_list(value))
     return found
 
 
@@ -55,14 +55,14 @@ def given_value(answer: AnswerValue | None, accepted: Sequence[str]) -> str | No
         return None
     if answer.number is None or (answer.label is not None and not _names_grade(answer.label, accepted)):
         return answer.label
-    return stored(answer.number)
+    return option_key(answer.number)
 
 
 def _names_grade(label: str, accepted: Sequence[str]) -> bool:
     return label not in accepted and any(GRADE.fullmatch(each) for each in accepted)
 
 
-def find_gold_problems(questions: Sequence[Question], stimulus: Stimulus, gold: Data) -> list[Problem]:
+def find_gold_problems(questions: Sequence[QuestionSpec], stimulus: Stimulus, gold: Data) -> list[Problem]:
     """What keeps a gold from being compared with answers to these questions."""
     by_key = {question.key: question for question in questions}
     problems = [
@@ -76,7 +76,7 @@ def find_gold_problems(questions: Sequence[Question], stimulus: Stimulus, gold: 
     return problems
 
 
-def _question_problems(question: Question, stimulus: Stimulus, wanted: Any) -> list[Problem]:
+def _question_problems(question: QuestionSpec, stimulus: Stimulus, wanted: Any) -> list[Problem]:
     where = f"gold.{question.key}"
     kind = KINDS[question.kind]
     if not kind.has_gold:

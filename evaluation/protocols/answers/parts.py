@@ -1,6 +1,6 @@
 """The parts of a stimulus that a question can be asked about, as answers name them."""
 
-from evaluation.protocols.base import Over, Question, Stimulus
+from evaluation.protocols.base import Over, QuestionSpec, Stimulus
 
 
 def response_parts(stimulus: Stimulus) -> list[str]:
@@ -33,7 +33,7 @@ def value_parts(stimulus: Stimulus) -> list[str]:
     return parts
 
 
-def parts_of(question: Question, stimulus: Stimulus) -> list[str]:
+def parts_of(question: QuestionSpec, stimulus: Stimulus) -> list[str]:
     """The keys of what the question is asked about, in the order of the stimulus; [''] for the whole item."""
     match question.over:
         case Over.RESPONSE:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols.answers.parts import response_parts
-from evaluation.protocols.base import Kind, Question, Stimulus
+from evaluation.protocols.base import Kind, QuestionSpec, Stimulus
 from evaluation.protocols.entries.sets import FIELDS, fragments_of
 
 # As many as the page's own script keeps. Even of the longest this is a fifth of what a draft may have, so that thirty
@@ -21,7 +21,9 @@ MAX_MS = 10**10
 MAX_PASTED = 10**9
 
 # What is done to entries (`annotator` adds the model's rounds beside them).
-ACTS = frozenset({"accept", "edit", "reject", "restore", "add", "move", "cite", "uncite", "merge", "revise"})
+ENTRY_ACTIONS = frozenset(
+    {"accept", "edit", "reject", "restore", "add", "move", "cite", "uncite", "merge", "revise"}
+)
 ROW = re.compile(r"e[1-9][0-9]{0,2}", re.ASCII)
 ORIGIN = re.compile(r"(r[1-9][0-9]?|m[1-9][0-9]{0,2})\.e[1-9][0-9]?", re.ASCII)
 
@@ -65,7 +67,7 @@ def _read_paste(each: Any) -> Move | None:
     return {"pasted": pasted} if _is_between(pasted, 0, MAX_PASTED) else None
 
 
-def pasted_in(moves: object) -> int | None:
+def count_pasted(moves: object) -> int | None:
     """How many characters of a text were pasted; None where no script counted them."""
     # The trace of an import is kept as it came.
     read = (_read_paste(each) for each in moves) if isinstance(moves, list) else ()
@@ -91,7 +93,7 @@ def _read_act(each: Any) -> Move | None:
     act, row, ms = (each.get(name) for name in ("act", "row", "ms"))
     # Asking the model is about no row.
     is_about = isinstance(row, str) and (bool(ROW.fullmatch(row)) or (row == "" and act == "revise"))
-    if not isinstance(act, str) or act not in ACTS or not is_about or not _is_between(ms, 0, MAX_MS):
+    if not isinstance(act, str) or act not in ENTRY_ACTIONS or not is_about or not _is_between(ms, 0, MAX_MS):
         return None
     more = {name: each[name] for name, is_fine in DETAILS.items() if name in each and is_fine(each[name])}
     return {"act": act, "row": row, "ms": ms, **more}
@@ -119,8 +121,8 @@ def _is_between(value: Any, low: int, high: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
 
 
-def known_moves(
-    questions: Sequence[Question], stimulus: Stimulus, trace: Mapping[str, Sequence[Move]]
+def possible_moves(
+    questions: Sequence[QuestionSpec], stimulus: Stimulus, trace: Mapping[str, Sequence[Move]]
 ) -> Trace:
     """Of a trace what can have happened: moves of this stimulus's responses in rankings, acts on entries, and what was
     pasted into texts, each in questions of its kind that are asked of it."""

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds import KINDS, BadValue
 
 
 def clean_value(
-    question: Question, stimulus: Stimulus, value: Any, source: Source
+    question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
 ) -> tuple[list[AnswerValue], list[Problem]]:
     """The answers that a value stands for, or what is wrong with it."""
     try:

@@ -25,7 +25,7 @@ Attributes = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
-class Attribute:
+class AttributeSpec:
     """Something that may be true of who asks, and the values that it can have."""
 
     key: str
@@ -45,10 +45,10 @@ class Attribute:
         return {"key": self.key, "question": self.question, "values": list(self.values)}
 
 
-def load_attributes() -> dict[str, Attribute]:
+def load_attributes() -> dict[str, AttributeSpec]:
     """The attributes by key, in the order of the file."""
     return {
-        each["key"]: Attribute(each["key"], each["label"], each["question"], tuple(each["values"]))
+        each["key"]: AttributeSpec(each["key"], each["label"], each["question"], tuple(each["values"]))
         for each in json.loads(FILE.read_text("utf-8"))
     }
 

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from evaluation.protocols.base import ABOUT, FORM, Kind, Question
+from evaluation.protocols.base import ABOUT, FORM, Kind, QuestionSpec
 
 FOLDER = Path(__file__).parent
 CODEBOOKS = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
@@ -35,12 +35,12 @@ def read_codebook(name: str) -> Codebook:
     return Codebook(data["title"], data["source"], tuple(Tag(**tag) for tag in data["tags"]))
 
 
-def codebook_question(name: str) -> Question:
+def codebook_question(name: str) -> QuestionSpec:
     """The question that asks for the tags of that codebook."""
     tags = read_codebook(name).tags
     form = {"over": "choice", "choices": [tag.key for tag in tags]}
     groups = {tag.key: tag.group for tag in tags if tag.group}
-    return Question(
+    return QuestionSpec(
         "criteria",
         Kind.CHECKLIST,
         "What is the reason about?",

@@ -12,7 +12,7 @@ ALIKE = 0.5
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedEntries:
     """Entries of several sets that are about the same: per set the entry, or None where the set has none.
 
     `differs` names the fields in which those that are there differ.
@@ -32,7 +32,7 @@ class Aligned:
         return self.everywhere and not self.differs
 
 
-def compare_sets(sets: Sequence[Sequence[Entry]]) -> list[Aligned]:
+def compare_sets(sets: Sequence[Sequence[Entry]]) -> list[AlignedEntries]:
     """The sets side by side: each entry in one row, with the entries of the other sets that are most like it.
 
     The rows stand in the order of the first set; what only later sets have comes after it, in their order.
@@ -48,7 +48,7 @@ def compare_sets(sets: Sequence[Sequence[Entry]]) -> list[Aligned]:
             row = [None] * len(sets)
             row[at] = entry
             rows.append(row)
-    return [Aligned(tuple(row), differing_fields([entry for entry in row if entry])) for row in rows]
+    return [AlignedEntries(tuple(row), differing_fields([entry for entry in row if entry])) for row in rows]
 
 
 def _closest_first(

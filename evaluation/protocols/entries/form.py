@@ -28,9 +28,11 @@ def read_form(key: str, data: Data) -> tuple[dict[str, dict[str, Any]], list[Pro
     A row that came from no draft and says nothing was never filled in: it is left out.
     """
     rows, problems = read_rows(key, data)
-    rows = with_merges(rows)
-    problems += [Problem("nothing_above", f"{key}.{row}") for row in by_place(rows) if rows[row].get("merge")]
-    kept = [row for row in by_place(rows) if rows[row].get("keep", KEEP) != REJECT]
+    rows = apply_merges(rows)
+    problems += [
+        Problem("nothing_above", f"{key}.{row}") for row in order_rows(rows) if rows[row].get("merge")
+    ]
+    kept = [row for row in order_rows(rows) if rows[row].get("keep", KEEP) != REJECT]
     problems += [Problem("undecided", f"{key}.{row}") for row in kept if rows[row].get("keep") == UNDECIDED]
     entries = {row: entry_of(rows[row]) for row in kept}
     return {row: entry for row, entry in entries.items() if entry["origins"] or not is_blank(entry)}, problems
@@ -49,7 +51,7 @@ def read_rows(key: str, data: Data) -> tuple[dict[str, dict[str, str]], list[Pro
     return rows, problems
 
 
-def with_merges(rows: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+def apply_merges(rows: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
     """The rows with those that are to be merged in the row above them, as the page's script does it: the upper one has
     the words, citations and origins of both, and the lower one is no longer in the set.
 
@@ -57,7 +59,7 @@ def with_merges(rows: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, st
     """
     found = {name: dict(row) for name, row in rows.items()}
     above = ""
-    for name in by_place(found):
+    for name in order_rows(found):
         row = found[name]
         entry = read_row(row)
         if not entry["origins"] and is_blank(entry):
@@ -91,7 +93,7 @@ def fields_of(entry: Entry, keep: str) -> dict[str, str]:
     }
 
 
-def by_place(rows: Mapping[str, Mapping[str, str]]) -> list[str]:
+def order_rows(rows: Mapping[str, Mapping[str, str]]) -> list[str]:
     """The rows' ids in order; a row without a place stands last.
 
     Of two at one place, the one that was moved there gets it: the other makes way to the side that it came from.

@@ -19,7 +19,7 @@ from evaluation.protocols.base import (
     Kind,
     Problem,
     Stimulus,
-    recorded_text,
+    normalize_text,
 )
 
 MAX_ENTRIES = 30
@@ -29,7 +29,7 @@ FIELDS = ("condition", "answers", "citations", "reason")
 REVISED = re.compile(r"m[1-9][0-9]{0,2}\.e[1-9][0-9]?", re.ASCII)
 
 
-class Quoted(TypedDict):
+class Quotation(TypedDict):
     """A citation of something that is not among the item's fragments."""
 
     title: str
@@ -37,7 +37,7 @@ class Quoted(TypedDict):
 
 
 # The number of one of the item's fragments (the query's documents, from 1), or a quotation.
-Citation = int | Quoted
+Citation = int | Quotation
 
 
 class Entry(TypedDict):
@@ -92,7 +92,7 @@ def clean_entry(value: Any, fragments: int | None, where: str) -> tuple[Entry, l
         return entry, problems
     citations, problems = _clean_citations(value.get("citations", ()), fragments, f"{where}.citations")
     # An answer is one line of a form.
-    lines = (" ".join(recorded_text(answer).split()) for answer in value.get("answers", ()))
+    lines = (" ".join(normalize_text(answer).split()) for answer in value.get("answers", ()))
     entry = {
         "condition": _one_text(value.get("condition", "")),
         "answers": [line for line in lines if line],
@@ -156,7 +156,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _clean_quoted(value: Mapping[str, Any]) -> Quoted | None:
+def _clean_quoted(value: Mapping[str, Any]) -> Quotation | None:
     title, text = value.get("title", ""), value.get("text", "")
     if not isinstance(title, str) or not isinstance(text, str) or value.keys() - {"title", "text"}:
         return None
@@ -165,7 +165,7 @@ def _clean_quoted(value: Mapping[str, Any]) -> Quoted | None:
 
 def _one_text(text: str) -> str:
     """As a form would send it back: what nobody touched must stay equal."""
-    return recorded_text(text).replace("\r", "\n").strip()
+    return normalize_text(text).replace("\r", "\n").strip()
 
 
 def find_set_problems(
@@ -193,10 +193,8 @@ def find_draft_problems(text: str, fragments: int, where: str) -> list[Problem]:
     entries, problems = clean_entries(read_json(text), fragments, where)
     rows = {f"e{number}": entry for number, entry in enumerate(entries, 1)}
     problems = problems or find_set_problems(rows, (), where, least=0)
-    with_origins = [row for row, entry in rows.items() if entry["origins"]]
-    return problems + [
-        Problem("entry_unknown", f"{where}.{row}", {"name": "origins"}) for row in with_origins
-    ]
+    add_origins = [row for row, entry in rows.items() if entry["origins"]]
+    return problems + [Problem("entry_unknown", f"{where}.{row}", {"name": "origins"}) for row in add_origins]
 
 
 def read_set(text: str) -> list[Entry]:
@@ -251,12 +249,12 @@ def fragments_of(stimulus: Stimulus) -> int:
 def drafted_sets(stimulus: Stimulus) -> dict[str, list[Entry]]:
     """The set of each response; every entry has its own name as its origin."""
     return {
-        response["part"]: with_origins(read_set(response["text"]), response["part"])
+        response["part"]: add_origins(read_set(response["text"]), response["part"])
         for response in stimulus["responses"]
     }
 
 
-def with_origins(entries: Sequence[Entry], origin: str) -> list[Entry]:
+def add_origins(entries: Sequence[Entry], origin: str) -> list[Entry]:
     """A draft's entries, each with its own name as its origin ("r1", or "m2" of the model's second revision)."""
     return [{**entry, "origins": [f"{origin}.e{number}"]} for number, entry in enumerate(entries, 1)]
 
@@ -266,7 +264,7 @@ def drafted_entries(stimulus: Stimulus) -> dict[str, Entry]:
     return {entry["origins"][0]: entry for entries in drafted_sets(stimulus).values() for entry in entries}
 
 
-def revised_origins(number: int, before: Sequence[Entry], after: Sequence[Entry]) -> list[Entry]:
+def inherit_origins(number: int, before: Sequence[Entry], after: Sequence[Entry]) -> list[Entry]:
     """The entries of the model's revision of this number with the origins of those of `before` that they came from.
 
     `after` has the origins that the model named. What it left alone is what it was, whether it says so or not; what
@@ -286,7 +284,7 @@ def _origins_before(entry: Entry, before: Sequence[Entry], own: list[str]) -> li
     return entry["origins"] if is_said else same[0]
 
 
-def known_origins(revisions: Mapping[int, Sequence[Entry]]) -> dict[str, list[str]]:
+def revision_origins(revisions: Mapping[int, Sequence[Entry]]) -> dict[str, list[str]]:
     """What every entry of these revisions, by their numbers, came from: {"m1.e2": ["r1.e1"]}."""
     return {
         f"m{number}.e{place}": entry["origins"]
@@ -295,18 +293,18 @@ def known_origins(revisions: Mapping[int, Sequence[Entry]]) -> dict[str, list[st
     }
 
 
-def traced_back(entry: Entry, known: Mapping[str, Sequence[str]]) -> Entry:
-    """The entry with the origins of a revision's entries in their place (`known_origins`)."""
+def trace_origins(entry: Entry, known: Mapping[str, Sequence[str]]) -> Entry:
+    """The entry with the origins of a revision's entries in their place (`revision_origins`)."""
     found = [before for origin in entry["origins"] for before in known.get(origin, [origin])]
     return {**entry, "origins": list(dict.fromkeys(found))}
 
 
-def answers_traced_back(
+def trace_answer_origins(
     answers: Iterable[AnswerValue], known: Mapping[str, Sequence[str]]
 ) -> list[AnswerValue]:
     """A judgment's answers as they are kept: its entries are told by what they came from in the end."""
     return [
-        replace(answer, text=write_entry(traced_back(read_entry(answer.text or ""), known)))
+        replace(answer, text=write_entry(trace_origins(read_entry(answer.text or ""), known)))
         if answer.kind == Kind.ENTRIES
         else answer
         for answer in answers

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from evaluation.protocols.answers.parts import parts_of
-from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus, stored
+from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus, option_key
 
 # The column of an answer that holds it.
 Storage = Literal["number", "label", "text"]
@@ -43,28 +43,30 @@ class QuestionKind:
     # Whether a gold value can be compared with its answers.
     has_gold: ClassVar[bool] = True
 
-    def offers(self, question: Question) -> tuple[Any, ...]:
+    def offers(self, question: QuestionSpec) -> tuple[Any, ...]:
         """The values that a form offers at each part, in their order; () where answers are free."""
         return ()
 
-    def find_problems(self, question: Question) -> Iterator[Problem]:
+    def find_problems(self, question: QuestionSpec) -> Iterator[Problem]:
         """The problems of how a question of this kind is to be answered; `where` is left empty."""
         yield from ()
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """The answers that a value stands for: one of those offered for each part. Raises BadValue."""
-        offered = {stored(each): each for each in self.offers(question)}
+        offered = {option_key(each): each for each in self.offers(question)}
 
         def clean_one(where: str, each: Any) -> Any:
-            if isinstance(each, bool) or stored(each) not in offered:
+            if isinstance(each, bool) or option_key(each) not in offered:
                 params = {"value": each, "choices": ", ".join(offered)}
                 raise BadValue(Problem("not_a_choice", where, params))
-            return offered[stored(each)]
+            return offered[option_key(each)]
 
         return values_by_part(self, question, stimulus, value, source, clean_one)
 
     def find_gold_problems(
-        self, question: Question, stimulus: Stimulus, wanted: Mapping[str, Sequence[Any]]
+        self, question: QuestionSpec, stimulus: Stimulus, wanted: Mapping[str, Sequence[Any]]
     ) -> list[Problem]:
         """The problems of gold: the values that are accepted, by part of the stimulus."""
         problems = []
@@ -76,11 +78,11 @@ class QuestionKind:
                     problems += bad.problems
         return problems
 
-    def level(self, question: Question) -> Level:
+    def level(self, question: QuestionSpec) -> Level:
         """The level of measurement at which agreement is taken."""
         return "nominal"
 
-    def points(self, question: Question) -> tuple[float, ...]:
+    def points(self, question: QuestionSpec) -> tuple[float, ...]:
         """The values that are offered, as the numbers with which figures count: of labels their places."""
         offered = self.offers(question)
         return tuple(float(each) for each in (range(len(offered)) if self.storage == "label" else offered))
@@ -96,7 +98,7 @@ class QuestionKind:
 
 def values_by_part(
     kind: QuestionKind,
-    question: Question,
+    question: QuestionSpec,
     stimulus: Stimulus,
     value: Any,
     source: Source,

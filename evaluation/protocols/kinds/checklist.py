@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind, values_by_part
 from evaluation.protocols.kinds.choice import find_choice_problems
 
@@ -11,21 +11,23 @@ from evaluation.protocols.kinds.choice import find_choice_problems
 CHECKS = {"on": 1.0, "0": 0.0, "1": 1.0, "0.0": 0.0, "1.0": 1.0, "False": 0.0, "True": 1.0}
 
 
-class Checklist(QuestionKind):
+class ChecklistKind(QuestionKind):
     key = "checklist"
     storage = "number"
     form = "checklist"
     overs = frozenset(set(Over))
     rule = "majority"
 
-    def offers(self, question: Question) -> tuple[Any, ...]:
+    def offers(self, question: QuestionSpec) -> tuple[Any, ...]:
         return (0, 1)
 
-    def find_problems(self, question: Question) -> Iterator[Problem]:
+    def find_problems(self, question: QuestionSpec) -> Iterator[Problem]:
         if question.over == Over.CHOICE:
             yield from find_choice_problems(question)
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """0 or 1 per part; from a form every part must be answered. A box that is not ticked is a no."""
         boxes = question.is_flag or question.over == Over.CHOICE
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind
 
 # A value is a part of an answer's key, a field's name and a word in a judge's reply.
@@ -12,19 +12,21 @@ VALUE = re.compile(r"[A-Za-z0-9_-]{1,32}")
 MAX_CHOICES = 60
 
 
-class Choice(QuestionKind):
+class ChoiceKind(QuestionKind):
     key = "choice"
     storage = "label"
     form = "choice"
     rule = "majority"
 
-    def offers(self, question: Question) -> tuple[Any, ...]:
+    def offers(self, question: QuestionSpec) -> tuple[Any, ...]:
         return question.choices
 
-    def find_problems(self, question: Question) -> Iterator[Problem]:
+    def find_problems(self, question: QuestionSpec) -> Iterator[Problem]:
         return find_choice_problems(question)
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """One of the question's choices."""
         if value not in question.choices:
             choices = ", ".join(question.choices)
@@ -32,7 +34,7 @@ class Choice(QuestionKind):
         return [AnswerValue(question.key, question.kind, label=value)]
 
 
-def find_choice_problems(question: Question) -> Iterator[Problem]:
+def find_choice_problems(question: QuestionSpec) -> Iterator[Problem]:
     """The problems of a question's list of choices."""
     choices = question.form.get("choices")
     if not isinstance(choices, list) or not all(isinstance(each, str) for each in choices):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.entries.form import read_form
 from evaluation.protocols.entries.sets import (
     clean_entries,
@@ -16,12 +16,14 @@ from evaluation.protocols.entries.sets import (
 from evaluation.protocols.kinds.base import BadValue, QuestionKind
 
 
-class Entries(QuestionKind):
+class EntriesKind(QuestionKind):
     key = "entries"
     storage = "text"
     form = "entries"
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """An answer per entry of a set: from a form its rows (`read_form`), else a list of entries."""
         fragments = fragments_of(stimulus)
         if source == "form":

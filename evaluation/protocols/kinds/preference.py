@@ -4,19 +4,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.protocols.answers.parts import response_parts
-from evaluation.protocols.base import AnswerValue, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind, number_between
 
 GRADED = (5, 7)
 
 
-class Preference(QuestionKind):
+class PreferenceKind(QuestionKind):
     key = "preference"
     storage = "label"
     form = "preference"
     rule = "majority"
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """A label r1, r2, ... or tie, where ties are allowed; from imports and judges also {"label", "number"} with
         P(r2 is better), or with the grade where the preference is graded."""
         if question.grades:
@@ -34,7 +36,7 @@ class Preference(QuestionKind):
         return [AnswerValue(question.key, question.kind, label=value, number=number)]
 
 
-def _graded(question: Question, value: Any, source: Source) -> AnswerValue:
+def _graded(question: QuestionSpec, value: Any, source: Source) -> AnswerValue:
     """A grade with the label that its sign says. The points bind forms only; imports and judges may give fractions
     between them, a label beside the grade, or a label alone, which has no grade."""
     labels = ["r1", "r2", *(["tie"] if question.ties else [])]
@@ -54,7 +56,7 @@ def _graded(question: Question, value: Any, source: Source) -> AnswerValue:
     return AnswerValue(question.key, question.kind, label=own, number=number)
 
 
-def _grade(question: Question, value: Any, source: Source) -> float:
+def _grade(question: QuestionSpec, value: Any, source: Source) -> float:
     if isinstance(value, str):
         try:
             value = float(value)
@@ -67,7 +69,7 @@ def _grade(question: Question, value: Any, source: Source) -> float:
     return number
 
 
-def _no_grade(question: Question, value: Any) -> Problem:
+def _no_grade(question: QuestionSpec, value: Any) -> Problem:
     choices = ", ".join(map(str, question.grades))
     return Problem("not_a_choice", question.key, {"value": value, "choices": choices})
 

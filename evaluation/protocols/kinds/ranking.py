@@ -4,21 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols.answers.parts import parts_of, response_parts
-from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import BadValue, QuestionKind, read_number, values_by_part
 
 # What a ranking's form sends beside the ranks: the order that it began with, and that it was confirmed unmoved.
 RANKING_START, RANKING_CONFIRMED = "start", "confirmed"
 
 
-class Ranking(QuestionKind):
+class RankingKind(QuestionKind):
     key = "ranking"
     storage = "number"
     form = "ranking"
     overs = frozenset({Over.RESPONSE})
     rule = "mean"
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """A rank per response, 1 for the best; all of them, each rank once unless ties are allowed.
 
         Equals share a rank, and the next rank is one more or skips as many as there are equals: both are read. They are
@@ -60,7 +62,7 @@ class Ranking(QuestionKind):
         ]
 
     def find_gold_problems(
-        self, question: Question, stimulus: Stimulus, wanted: Mapping[str, Sequence[Any]]
+        self, question: QuestionSpec, stimulus: Stimulus, wanted: Mapping[str, Sequence[Any]]
     ) -> list[Problem]:
         """Ranks that are wanted of some responses only are fine, if they are ranks."""
         highest = len(parts_of(question, stimulus))

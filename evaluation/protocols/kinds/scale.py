@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Over, Problem, Question, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import (
     BadValue,
     Level,
@@ -19,20 +19,20 @@ NUMBERS = ("low", "high", "step", "ideal")
 MOST_ORDINAL_POINTS = 7
 
 
-class Scale(QuestionKind):
+class ScaleKind(QuestionKind):
     key = "scale"
     storage = "number"
     form = "scale"
     overs = frozenset({Over.ITEM, Over.RESPONSE, Over.FOLLOW_UP, Over.VALUE})
     rule = "mean"
 
-    def offers(self, question: Question) -> tuple[Any, ...]:
+    def offers(self, question: QuestionSpec) -> tuple[Any, ...]:
         return question.points
 
-    def level(self, question: Question) -> Level:
+    def level(self, question: QuestionSpec) -> Level:
         return "ordinal" if len(question.points) <= MOST_ORDINAL_POINTS else "interval"
 
-    def find_problems(self, question: Question) -> Iterator[Problem]:
+    def find_problems(self, question: QuestionSpec) -> Iterator[Problem]:
         form = question.form
         numbers = {name: form[name] for name in NUMBERS if form.get(name) is not None}
         wrong = [
@@ -51,7 +51,9 @@ class Scale(QuestionKind):
         elif not low <= numbers.get("ideal", low) <= high:
             yield Problem("scale_ideal", "", {"ideal": numbers["ideal"], "low": low, "high": high})
 
-    def clean(self, question: Question, stimulus: Stimulus, value: Any, source: Source) -> list[AnswerValue]:
+    def clean(
+        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
+    ) -> list[AnswerValue]:
         """A number per part, within the scale. The step binds forms only: judges and imports may give fractions."""
         points = question.points
 

@@ -5,11 +5,11 @@ from evaluation.protocols.base import Problem, Spec, Stimulus, arm_of
 MAX_FOLLOW_UPS = 10
 
 
-def need_query(stimulus: Stimulus) -> list[Problem]:
+def check_query(stimulus: Stimulus) -> list[Problem]:
     return [] if stimulus["query"]["text"].strip() else [Problem("query_empty", "query")]
 
 
-def need_responses(stimulus: Stimulus, low: int, high: int) -> list[Problem]:
+def check_response_count(stimulus: Stimulus, low: int, high: int) -> list[Problem]:
     """So many responses."""
     responses = stimulus["responses"]
     if not low <= len(responses) <= high:
@@ -20,7 +20,7 @@ def need_responses(stimulus: Stimulus, low: int, high: int) -> list[Problem]:
     return []
 
 
-def need_known_arm(spec: Spec, stimulus: Stimulus) -> list[Problem]:
+def check_arm(spec: Spec, stimulus: Stimulus) -> list[Problem]:
     try:
         arm_of(spec, stimulus["arm"])
     except KeyError:
@@ -28,7 +28,7 @@ def need_known_arm(spec: Spec, stimulus: Stimulus) -> list[Problem]:
     return []
 
 
-def need_answer_sets(stimulus: Stimulus, limit: int = MAX_FOLLOW_UPS) -> list[Problem]:
+def check_answer_sets(stimulus: Stimulus, limit: int = MAX_FOLLOW_UPS) -> list[Problem]:
     """Follow-up questions, each with the set of its possible answers."""
     follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
     if not follow_ups:

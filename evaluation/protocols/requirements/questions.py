@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evaluation.protocols.base import DIRECTIONS, FORM, Kind, Problem, Question
+from evaluation.protocols.base import DIRECTIONS, FORM, Kind, Problem, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.kinds.choice import VALUE
 from evaluation.protocols.kinds.preference import GRADED
@@ -15,7 +15,7 @@ RESERVED = frozenset({"visible_ms", "problem_note", "trace", "round"})
 KNOWN = {*NUMBERS, "direction", "over", "choices", "groups", "ties", "flag", "points"}
 
 
-def find_question_problems(question: Question) -> list[Problem]:
+def find_question_problems(question: QuestionSpec) -> list[Problem]:
     """Everything that is wrong with how the question is to be answered."""
     where = f"questions.{question.key}"
     if question.key in RESERVED:
@@ -26,7 +26,7 @@ def find_question_problems(question: Question) -> list[Problem]:
     return [Problem(problem.code, where, problem.params) for problem in _problems(question)]
 
 
-def _problems(question: Question) -> Iterator[Problem]:
+def _problems(question: QuestionSpec) -> Iterator[Problem]:
     form, kind = question.form, KINDS[question.kind]
     for name in form.keys() - KNOWN - kind.own_settings:
         yield Problem("form_unknown", "", {"name": name})
@@ -48,7 +48,7 @@ def _is_graded(points: object) -> bool:
     return isinstance(points, int) and points in GRADED
 
 
-def _has_direction(question: Question) -> bool:
+def _has_direction(question: QuestionSpec) -> bool:
     return question.kind == Kind.SCALE and question.form["direction"] in DIRECTIONS and question.ideal is None
 
 

@@ -129,7 +129,7 @@ def systems_key(stimulus: dict[str, Any]) -> str:
     return " | ".join(response["system"] for response in stimulus["responses"])[:500]
 
 
-def lengths(stimulus: dict[str, Any]) -> str:
+def response_lengths(stimulus: dict[str, Any]) -> str:
     """Characters of each response's text, in canonical order."""
     return ",".join(str(len(response["text"])) for response in stimulus["responses"])[:200]
 

@@ -10,7 +10,7 @@ from evaluation.refusals import WrongState
 from evaluation.services.imports import discard_import
 
 
-def locked_draft(study: Study) -> Study:
+def lock_draft(study: Study) -> Study:
     """The study's row, locked, so that no launch begins before this transaction ends; WrongState if one has."""
     locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if locked.is_frozen:
@@ -20,10 +20,10 @@ def locked_draft(study: Study) -> Study:
     return locked
 
 
-def take_over_items(study: Study, incoming: Study) -> int:
+def replace_items(study: Study, incoming: Study) -> int:
     """Moves the items of one draft to another in place of those it had, with all that they are made of."""
     with transaction.atomic():
-        locked_draft(study)
+        lock_draft(study)
         _delete_items(study)
         _merge(System, study, incoming, "system", Response)
         _merge(Arm, study, incoming, "arm", Item)
@@ -58,5 +58,5 @@ def _add_attributes(study: Study, incoming: Study) -> None:
 def delete_draft(study: Study) -> None:
     """Deletes a draft with everything in it; WrongState once it was launched."""
     with transaction.atomic():
-        locked_draft(study)
+        lock_draft(study)
     discard_import(study)

@@ -19,8 +19,8 @@ from evaluation.rendering import RenderBox
 from evaluation.services.studies.compilation import (
     compile_spec,
     compile_stimulus,
-    lengths,
     renderer_for,
+    response_lengths,
     systems_key,
 )
 
@@ -64,10 +64,10 @@ def set_stimulus(item: Item, stimulus: dict[str, object]) -> None:
     item.stimulus = stimulus
     item.stimulus_hash = canonical_hash(stimulus)
     item.systems_key = systems_key(stimulus)
-    item.lengths = lengths(stimulus)
+    item.lengths = response_lengths(stimulus)
 
 
-def with_parts(items: QuerySet[Item]) -> QuerySet[Item]:
+def select_parts(items: QuerySet[Item]) -> QuerySet[Item]:
     """Items with everything that a stimulus is made of, in a fixed number of queries."""
     # Responses come by a join: asked for by their keys, a batch's many are more than SQLite's expressions can hold.
     parts = ItemResponse.objects.select_related("response__system", "response__context")
@@ -100,7 +100,7 @@ def _batches(study: Study) -> Iterator[Sequence[Item]]:
     last = 0
     while True:
         unfrozen = Item.objects.filter(study=study, stimulus_hash="", pk__gt=last).order_by("pk")
-        batch = list(with_parts(unfrozen)[: settings.ASSAY_BATCH_SIZE])
+        batch = list(select_parts(unfrozen)[: settings.ASSAY_BATCH_SIZE])
         if not batch:
             return
         last = batch[-1].pk

@@ -98,7 +98,7 @@ def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:
     return [f"The pass mark is {mark}, but there are {available} qualification items."]
 
 
-def sign_of_life(study: Study) -> None:
+def heartbeat(study: Study) -> None:
     """Says that a launch is still at it; long hooks say so too, or another launch takes over."""
     Study.objects.filter(pk=study.pk, launching_since__isnull=False).update(launching_since=timezone.now())
 
@@ -111,7 +111,7 @@ def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done:
     revision = _begin(study)
 
     def alive(done: int) -> None:
-        sign_of_life(study)
+        heartbeat(study)
         on_batch(done)
 
     try:

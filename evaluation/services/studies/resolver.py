@@ -56,7 +56,7 @@ class CalibratedSet:
 
 
 @dataclass(frozen=True)
-class Derived:
+class ResolverStudy:
     """The draft, and what could not be taken into it: queries of fewer than two calibrators, sets beyond the most."""
 
     study: Study
@@ -108,7 +108,7 @@ def _sets(judgments: Iterator[Judgment]) -> Iterator[CalibratedSet]:
             yield CalibratedSet(judgment.item, judgment.rater, entries)
 
 
-def derive_resolver(study: Study, *, slug: str, title: str = "") -> Derived:
+def derive_resolver(study: Study, *, slug: str, title: str = "") -> ResolverStudy:
     """A draft that can be launched at once: an item per query of two calibrators and more, judged by one person each.
 
     Members are those of the calibrators' study. Refused says why there is none; nothing is half made.
@@ -129,12 +129,12 @@ def derive_resolver(study: Study, *, slug: str, title: str = "") -> Derived:
         derived = _draft(study, revision.spec, slug, title or f"{study.title}: resolving")
         _fill(derived, used)
     n_sets = sum(map(len, used.values()))
-    return Derived(
-        derived, len(used), n_sets, n_queries(study) - len(used), sum(map(len, enough.values())) - n_sets
+    return ResolverStudy(
+        derived, len(used), n_sets, count_queries(study) - len(used), sum(map(len, enough.values())) - n_sets
     )
 
 
-def n_queries(study: Study) -> int:
+def count_queries(study: Study) -> int:
     """How many queries there are to be calibrated."""
     main = study.queries.filter(items__role=Role.MAIN, items__withdrawn_at=None)
     return main.distinct().count()

@@ -4,7 +4,7 @@ import pytest
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from tests.analytics.reports.answering import answered_study, give, judged_by_everyone, new_rater
 from tests.analytics.reports.judging import judge, judged_study
 
@@ -44,7 +44,7 @@ def test_of_other_questions_it_is_where_answers_have_no_order(protocol):
 
 
 def test_of_a_choice_every_label_counts_that_is_offered():
-    mood = Question(
+    mood = QuestionSpec(
         "mood",
         Kind.CHOICE,
         "Which mood?",

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from analytics.frames.pairs import LABELS, pair_frames
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER
-from evaluation.database.columns import Type, read_columns
+from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.services import JudgmentInput, exclude, record_judgments
@@ -242,7 +242,12 @@ def test_columns_keep_text_that_looks_like_something_else():
         Item.objects.filter(pk=item.pk).update(key=label)
     found = read_columns(
         Item.objects.filter(study=study).order_by("pk"),
-        {"key": Type.TEXT, "systems_key": Type.CODED, "withdrawn_at": Type.CODED, "context_id": Type.WHOLE},
+        {
+            "key": ColumnType.TEXT,
+            "systems_key": ColumnType.CODED,
+            "withdrawn_at": ColumnType.CODED,
+            "context_id": ColumnType.WHOLE,
+        },
     )
     assert found.array("key").tolist() == odd
     assert found.coded("systems_key").values == ("aspen | birch",)
@@ -251,7 +256,12 @@ def test_columns_keep_text_that_looks_like_something_else():
 
 
 def test_no_rows_are_no_columns_of_the_wrong_type(draft):
-    types = {"pk": Type.WHOLE, "key": Type.CODED, "start_order": Type.NUMBER, "arm__key": Type.TEXT}
+    types = {
+        "pk": ColumnType.WHOLE,
+        "key": ColumnType.CODED,
+        "start_order": ColumnType.NUMBER,
+        "arm__key": ColumnType.TEXT,
+    }
     found = read_columns(Item.objects.filter(pk=0), types)
     assert found.array("pk").dtype == np.int64
     assert len(found.coded("key").codes) == 0

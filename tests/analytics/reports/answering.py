@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Rater, Response, Role, Study, System
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.entries.sets import Entry, drafted_entries, merge_entries, write_set
 from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
@@ -46,7 +46,7 @@ def answered_study(
     queries: int = 4,
     backwards: bool = False,
     follow_ups: Sequence[Mapping[str, Any]] = FOLLOW_UPS,
-    questions: Sequence[Question] = (),
+    questions: Sequence[QuestionSpec] = (),
     launched: bool = True,
     **options: Any,
 ) -> Study:
@@ -153,7 +153,7 @@ def drawn_answers(study: Study, rater: int) -> list[dict[str, Any]]:
     ]
 
 
-def _drawn(question: Question, stimulus: Any, rng: np.random.Generator) -> Any:
+def _drawn(question: QuestionSpec, stimulus: Any, rng: np.random.Generator) -> Any:
     if question.kind in (Kind.ENTRIES, Kind.PREFERENCE):
         return _answer(question, stimulus, int(rng.integers(12)))
     parts = parts_of(question, stimulus)
@@ -163,7 +163,7 @@ def _drawn(question: Question, stimulus: Any, rng: np.random.Generator) -> Any:
     return {part: offered[min(int(rng.geometric(0.4)), len(offered)) - 1] for part in parts}
 
 
-def _answer(question: Question, stimulus: Any, at: int) -> Any:
+def _answer(question: QuestionSpec, stimulus: Any, at: int) -> Any:
     if question.kind == Kind.ENTRIES:
         return _set(stimulus, at)
     parts = parts_of(question, stimulus)

@@ -11,7 +11,7 @@ from analytics.reports.files import report_html
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from evaluation.models import Context, Item, ItemResponse, Outcome, Query, Response, Study
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.services import exclude, launch_study, restore
 from tests.analytics.reports.answering import answered_study, empty_study, give, items_of, new_rater
 from tests.analytics.reports.judging import fail
@@ -19,7 +19,7 @@ from tests.analytics.reports.reading import build_report
 
 pytestmark = pytest.mark.django_db
 VALUES = [{"question": "How far along?", "answers": ["a", "b", "c", "d", "e"], "answer": ""}]
-MOOD = Question(
+MOOD = QuestionSpec(
     "mood",
     Kind.CHOICE,
     "Which mood?",

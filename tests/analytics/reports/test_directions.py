@@ -3,7 +3,7 @@
 import pytest
 
 from analytics.reports.markdown import report_markdown
-from evaluation.protocols import Question, get_protocol
+from evaluation.protocols import QuestionSpec, get_protocol
 from evaluation.refusals import Refused
 from evaluation.services import launch_study, revise_study
 from tests.analytics.reports.answering import answered_study, give, items_of, new_rater
@@ -70,8 +70,14 @@ def test_ten_is_highly_complex_in_new_drafts():
 
 
 def test_a_question_that_says_no_direction_reads_as_before():
-    assert (Question.from_json(OLD).direction, Question.from_json(OLD).more_is_better) == ("higher", True)
-    assert (Question.from_json(NEW).direction, Question.from_json(NEW).more_is_better) == ("lower", False)
+    assert (QuestionSpec.from_json(OLD).direction, QuestionSpec.from_json(OLD).more_is_better) == (
+        "higher",
+        True,
+    )
+    assert (QuestionSpec.from_json(NEW).direction, QuestionSpec.from_json(NEW).more_is_better) == (
+        "lower",
+        False,
+    )
 
 
 def test_a_study_from_before_keeps_its_hash(tmp_path):

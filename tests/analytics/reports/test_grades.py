@@ -10,7 +10,7 @@ from analytics.reports.page import report_page
 from analytics.reports.schema import report_schema
 from analytics.statistics.core.replicates import reduce_readings
 from evaluation.models import Study
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from tests import factories
 from tests.analytics.reports.answering import answered_study, give, items_of, new_rater
 from tests.analytics.reports.reading import build_report
@@ -130,7 +130,7 @@ def test_a_page_shows_grades_where_there_are_any():
 
 
 def test_each_comparison_of_answer_pairs_has_its_grades():
-    extra = Question("warmth", Kind.PREFERENCE, "Which is warmer?", options={"form": {"points": 7}})
+    extra = QuestionSpec("warmth", Kind.PREFERENCE, "Which is warmer?", options={"form": {"points": 7}})
     study = answered_study("answer_pairs", queries=2, questions=[extra])
     person = new_rater(study, "person")
     give(study, person, [{"overall": "r1", "warmth": -3}, {"overall": "r2", "warmth": 1}])

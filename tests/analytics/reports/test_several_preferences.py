@@ -14,14 +14,14 @@ from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.schema import report_schema
-from evaluation.protocols import AnswerValue, Kind, Question, Shown
+from evaluation.protocols import AnswerValue, Kind, QuestionSpec, Shown
 from evaluation.services import JudgmentInput, record_judgments
 from tests import factories
 from tests.analytics.reports.judging import judge, judged_study, main_items, new_judge
 from tests.analytics.reports.reading import build_report
 
 pytestmark = pytest.mark.django_db
-USEFUL = Question("useful", Kind.PREFERENCE, "Which is more useful?", options={"tie": "Equal"})
+USEFUL = QuestionSpec("useful", Kind.PREFERENCE, "Which is more useful?", options={"tie": "Equal"})
 
 
 def asking(*extra, slug="several", queries=8, **options):
@@ -220,7 +220,7 @@ def test_two_wordings_for_two_kinds_of_arm_are_one_preference():
     """What nobody is asked twice can be compared between settings."""
     study = factories.make_study("wordings", queries=6, training=False, checks=0)
     study.questions.filter(key="preference").update(shown=Shown.WITHOUT_CONTEXT)
-    with_context = Question(
+    with_context = QuestionSpec(
         "useful", Kind.PREFERENCE, "Which suits this person better?", shown=Shown.WITH_CONTEXT
     )
     study.questions.create(position=100, **with_context.as_json())
@@ -240,7 +240,7 @@ def test_two_wordings_for_two_kinds_of_arm_are_one_preference():
 
 
 def test_a_checklist_about_the_whole_item_is_not_taken_for_follow_ups():
-    flag = Question("odd", Kind.CHECKLIST, "Something is odd here", options={"form": {"over": "item"}})
+    flag = QuestionSpec("odd", Kind.CHECKLIST, "Something is odd here", options={"form": {"over": "item"}})
     study = asking(flag)
     (rater,) = people(study, 1)
     answers = [

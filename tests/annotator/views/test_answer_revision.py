@@ -10,7 +10,7 @@ from annotator.services.work.leave import withdraw
 from annotator.visit import Visit
 from evaluation.models import Judgment, Study
 from evaluation.protocols.entries.sets import read_answers
-from evaluation.services import recorded_answers, verify_study
+from evaluation.services import load_answers, verify_study
 from tests.annotator.conftest import WITH, address, fields, home, text
 from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept
 from tests.crowd import before, hand_in
@@ -166,7 +166,7 @@ def test_entries_of_a_model_can_be_taken_when_a_set_is_revised(client, db):
     assert "at work" not in text(page)
     revised = form(kept(OLD, "m1.e1"), kept(FERRY, "m1.e2"))
     assert client.post(again(participant, done), revised)["Location"].endswith("revised")
-    entries = read_answers(recorded_answers(Judgment.objects.get()))
+    entries = read_answers(load_answers(Judgment.objects.get()))
     assert [(each["condition"], each["origins"]) for each in entries] == [
         (OLD["condition"], ["r1.e1"]),
         (FERRY["condition"], ["m1.e2"]),

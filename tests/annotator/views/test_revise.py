@@ -22,7 +22,7 @@ ASKING = {
 
 @pytest.fixture
 def model(monkeypatch):
-    monkeypatch.setattr(hooks, "revisers", hooks.Registry())
+    monkeypatch.setattr(hooks, "revisers", hooks.HookRegistry())
 
     def revise(item, entries, instruction):
         if "swear" in instruction:

@@ -8,7 +8,7 @@ from annotator.visit import Visit
 from evaluation.demo.studies import STUDIES
 from evaluation.dumps import FileSource, import_dump
 from evaluation.models import Judgment
-from evaluation.services import launch_study, recorded_answers, verify_study
+from evaluation.services import launch_study, load_answers, verify_study
 from tests import factories
 from tests.annotator.conftest import home, text
 from tests.annotator.pages import LONG, Form
@@ -48,7 +48,7 @@ def shown(client, participant, done):
 
 
 def answers(done):
-    return set(recorded_answers(Judgment.objects.get(assignment=done)))
+    return set(load_answers(Judgment.objects.get(assignment=done)))
 
 
 def changed(form):

@@ -15,7 +15,7 @@ from evaluation import design
 from evaluation.demo.simulation import PER_ITEM
 from evaluation.demo.studies import STUDIES
 from evaluation.dumps import FileSource
-from evaluation.dumps.imports.checker import Checker
+from evaluation.dumps.imports.checker import DumpChecker
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import PROTOCOLS, Kind, Over
 from evaluation.protocols.answers.gold import NOTE
@@ -37,7 +37,7 @@ def lines_of(demo):
 @pytest.mark.parametrize("demo", STUDIES, ids=SLUGS)
 def test_a_file_can_be_read_in(demo):
     """Checked as an import checks it, without a database; refused with every problem if there is one."""
-    checker = Checker(FileSource(demo.items), slug=demo.slug, protocol="", title="", render=str)
+    checker = DumpChecker(FileSource(demo.items), slug=demo.slug, protocol="", title="", render=str)
     assert checker.run(lambda *told: None) is not None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.dumps import FileSource, export_study, import_dump
 from evaluation.dumps.exports import answer_table
-from evaluation.dumps.imports.checker import Checker
+from evaluation.dumps.imports.checker import DumpChecker
 from tests.evaluation.dumps.build import header, item, judgment, write
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +51,7 @@ def assert_flat(few, many, lines):
 
 
 def check(path):
-    Checker(FileSource(path), slug="s", protocol="", title="", render=str).run(
+    DumpChecker(FileSource(path), slug="s", protocol="", title="", render=str).run(
         lambda phase, done, total: None
     )
 

@@ -11,7 +11,7 @@ from evaluation.dumps import FORMATS, RELEASES
 from evaluation.dumps.exports.answer_table import COLUMNS
 from evaluation.dumps.imports.header import QUESTION_DEFAULTS
 from evaluation.dumps.schemas import load_schema, schema_problems
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.questions import find_question_problems
 from tests.evaluation.dumps.build import read_in, write
 
@@ -101,7 +101,7 @@ def _common() -> set[str]:
 def test_the_example_is_valid_and_means_what_is_said(tmp_path):
     examples = (orjson.loads(text) for text in re.findall(r"```json\n(.*?)```", DOC, re.DOTALL))
     study_line, item_line, question, revision = examples
-    assert find_question_problems(Question.from_json({**QUESTION_DEFAULTS, **question})) == []
+    assert find_question_problems(QuestionSpec.from_json({**QUESTION_DEFAULTS, **question})) == []
     assert schema_problems("study", study_line) == schema_problems("item", item_line) == []
     assert schema_problems("revision", revision) == []
     study = read_in(write(tmp_path / "example.jsonl", study_line, item_line))

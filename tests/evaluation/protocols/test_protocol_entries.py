@@ -10,13 +10,13 @@ from evaluation.protocols.entries.comparison import compare_sets, mark_differenc
 from evaluation.protocols.entries.sets import (
     MAX_ENTRIES,
     Decision,
+    add_origins,
     clean_entries,
     decisions,
     drafted_entries,
     merge_entries,
     read_answers,
     read_set,
-    with_origins,
     write_set,
 )
 from tests.judging.samples import make_spec
@@ -87,7 +87,7 @@ def test_a_set_is_read_in_one_spelling_whatever_it_comes_as():
 
 
 def test_a_draft_is_written_without_origins_and_equal_sets_are_equal_texts():
-    assert write_set(with_origins([NORTH], "r1")) == write_set([NORTH])
+    assert write_set(add_origins([NORTH], "r1")) == write_set([NORTH])
     assert "origins" not in write_set([NORTH])
     assert read_set("no JSON") == read_set('{"condition": "x"}') == []
 
@@ -237,7 +237,7 @@ def test_what_became_of_every_drafted_entry():
 def test_an_order_is_no_edit_and_where_one_of_two_is_unchanged_the_entry_was_accepted():
     twice = [NORTH | {"reason": "", "origins": ["r1.e1"]}, NORTH | {"origins": ["r1.e1"]}]
     assert decisions(DRAFT, twice)["r1.e1"] == "accepted"
-    both = [merge_entries(with_origins([NORTH, SOUTH], "r1")), NORTH | {"reason": "", "origins": ["r1.e1"]}]
+    both = [merge_entries(add_origins([NORTH, SOUTH], "r1")), NORTH | {"reason": "", "origins": ["r1.e1"]}]
     assert decisions(DRAFT, both) == {"r1.e1": "edited", "r1.e2": "merged", "r1.e3": "rejected"}
 
 

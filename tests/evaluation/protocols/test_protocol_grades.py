@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Question, get_protocol
+from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, QuestionSpec, get_protocol
 from evaluation.protocols.requirements.questions import find_question_problems
 
 PAIRWISE = get_protocol("pairwise")
@@ -14,12 +14,12 @@ STIMULUS = {
 }
 
 
-def question_of(points: int = 5, **form: object) -> Question:
+def question_of(points: int = 5, **form: object) -> QuestionSpec:
     options = {"tie": "Tie", "1": "a bit better", "form": {"points": points, **form}}
-    return Question("preference", Kind.PREFERENCE, "Which is better?", options=options)
+    return QuestionSpec("preference", Kind.PREFERENCE, "Which is better?", options=options)
 
 
-def spec_of(question: Question) -> dict:
+def spec_of(question: QuestionSpec) -> dict:
     arm = {"key": "all", "context_at_judging": False, "context_at_generation": False}
     return {"arms": [arm], "questions": [question.as_json()], "texts": {}}
 
@@ -42,7 +42,7 @@ def test_five_and_seven_points_with_and_without_a_tie():
     assert question_of(5).grades == (-2, -1, 0, 1, 2)
     assert question_of(7).grades == (-3, -2, -1, 0, 1, 2, 3)
     assert question_of(5, ties=False).grades == (-2, -1, 1, 2)
-    assert Question("p", Kind.PREFERENCE, "?").grades == ()
+    assert QuestionSpec("p", Kind.PREFERENCE, "?").grades == ()
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_where_ties_are_ruled_out_no_grade_is_one():
 
 @pytest.mark.parametrize("points", [3, 6, "5", True, None, [5]])
 def test_points_are_five_or_seven(points):
-    question = Question("p", Kind.PREFERENCE, "?", options={"form": {"points": points}})
+    question = QuestionSpec("p", Kind.PREFERENCE, "?", options={"form": {"points": points}})
     assert [problem.code for problem in find_question_problems(question)] == ["preference_points"]
     assert find_question_problems(question_of(7)) == []
 
 
 def test_only_a_preference_has_grades():
-    scale = Question("s", Kind.SCALE, "?", options={"form": {"low": 1, "high": 5, "points": 5}})
+    scale = QuestionSpec("s", Kind.SCALE, "?", options={"form": {"low": 1, "high": 5, "points": 5}})
     assert [problem.code for problem in find_question_problems(scale)] == ["preference_points"]
 
 
@@ -129,7 +129,7 @@ def test_gold_names_labels_or_grades(protocol, gold, passed, given):
 def test_gold_that_is_no_grade_is_named():
     (problem,) = PAIRWISE.gold_problems(spec_of(question_of()), STIMULUS, {"preference": [3]})
     assert (problem.code, problem.where) == ("out_of_range", "gold.preference")
-    ungraded = Question("preference", Kind.PREFERENCE, "?")
+    ungraded = QuestionSpec("preference", Kind.PREFERENCE, "?")
     (problem,) = PAIRWISE.gold_problems(spec_of(ungraded), STIMULUS, {"preference": [1]})
     assert problem.code == "not_a_choice"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from evaluation.forms import INSTRUCTION, read_fields
-from evaluation.protocols import PROTOCOLS, Kind, Over, Question, get_protocol
+from evaluation.protocols import PROTOCOLS, Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.answers.gold import compare_all, find_gold_problems
 from evaluation.protocols.answers.values import clean_value
 from evaluation.protocols.codebooks import CODEBOOKS, codebook_question, read_codebook
@@ -36,7 +36,7 @@ def wrong_with(question):
 )
 def test_a_direction_is_one_of_two_and_stands_beside_no_ideal(form, codes):
     scale = {"form": {"over": "response", "low": 1, "high": 10, **form}}
-    question = Question("asked", Kind.SCALE, "?", options=scale)
+    question = QuestionSpec("asked", Kind.SCALE, "?", options=scale)
     assert wrong_with(question) == codes
     assert wrong_with(replace(question, kind=Kind.TEXT))[:1]
 
@@ -94,7 +94,7 @@ def test_an_instruction_can_be_asked_for():
         (asking("checklist", over="choice", choices=["a", "b"], groups={"a": ""}), ["choice_groups"]),
         (asking("checklist", over="choice", choices=["a", "b"], groups=["a"]), ["choice_groups"]),
         (asking("checklist", groups={"a": "first"}), ["choice_groups"]),
-        (Question("asked", Kind.TEXT, "What?", options={"form": "scale"}), ["form_no_object"]),
+        (QuestionSpec("asked", Kind.TEXT, "What?", options={"form": "scale"}), ["form_no_object"]),
     ],
 )
 def test_what_is_wrong_with_a_question(question, codes):
@@ -111,12 +111,16 @@ def test_a_kind_is_over_what_it_can_be_over_and_nothing_else(kind):
 # --- gold ---------------------------------------------------------------------------------------------------------
 
 QUESTIONS = [
-    Question("stars", Kind.SCALE, "How good?", options={"form": {"over": "response", "low": 1, "high": 5}}),
-    Question("colour", Kind.CHOICE, "Which?", options={"form": {"choices": ["red", "green"]}}),
-    Question("tags", Kind.CHECKLIST, "Which?", options={"form": {"over": "choice", "choices": ["a", "b"]}}),
-    Question("flag", Kind.CHECKLIST, "None.", options={"form": {"over": "item", "flag": True}}),
-    Question("order", Kind.RANKING, "In which order?"),
-    Question("why", Kind.TEXT, "Why?"),
+    QuestionSpec(
+        "stars", Kind.SCALE, "How good?", options={"form": {"over": "response", "low": 1, "high": 5}}
+    ),
+    QuestionSpec("colour", Kind.CHOICE, "Which?", options={"form": {"choices": ["red", "green"]}}),
+    QuestionSpec(
+        "tags", Kind.CHECKLIST, "Which?", options={"form": {"over": "choice", "choices": ["a", "b"]}}
+    ),
+    QuestionSpec("flag", Kind.CHECKLIST, "None.", options={"form": {"over": "item", "flag": True}}),
+    QuestionSpec("order", Kind.RANKING, "In which order?"),
+    QuestionSpec("why", Kind.TEXT, "Why?"),
 ]
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, AnswerValue, Kind, Problem, get_protocol
-from evaluation.protocols.answers.trace import MAX_MOVES, known_moves, pasted_in, read_moves
-from evaluation.protocols.base import Question
+from evaluation.protocols.answers.trace import MAX_MOVES, count_pasted, possible_moves, read_moves
+from evaluation.protocols.base import QuestionSpec
 
 RANKING = get_protocol("ranking")
 
@@ -346,9 +346,9 @@ def test_what_is_cut_says_how_much_of_it_there_was(sent, kept, dropped):
 def test_a_cut_history_is_kept_as_one_in_questions_that_have_a_history():
     cut = [MOVE, {"dropped": 2}]
     kinds = {"rank": Kind.RANKING, "why": Kind.TEXT, "best": Kind.CHOICE}
-    asked = [Question(key, kind, key) for key, kind in kinds.items()]
+    asked = [QuestionSpec(key, kind, key) for key, kind in kinds.items()]
     item = {"responses": [{"part": part} for part in ("r1", "r2", "r3")], "query": {"documents": []}}
-    assert known_moves(asked, item, dict.fromkeys(kinds, cut)) == {"rank": cut}
+    assert possible_moves(asked, item, dict.fromkeys(kinds, cut)) == {"rank": cut}
 
 
 @given(st.text(max_size=400) | st.binary(max_size=400).map(lambda each: each.decode("latin-1")))
@@ -377,9 +377,9 @@ def test_only_moves_that_can_have_been_are_known():
         "justification": [MOVE],
         "raw": [MOVE],
     }
-    assert known_moves(questions, stimulus_of(3), trace) == {"ranking": [MOVE]}
-    assert known_moves(questions, stimulus_of(2), {"ranking": [MOVE]}) == {}
-    assert known_moves([Question("ranking", Kind.TEXT, "?")], stimulus_of(3), trace) == {}
+    assert possible_moves(questions, stimulus_of(3), trace) == {"ranking": [MOVE]}
+    assert possible_moves(questions, stimulus_of(2), {"ranking": [MOVE]}) == {}
+    assert possible_moves([QuestionSpec("ranking", Kind.TEXT, "?")], stimulus_of(3), trace) == {}
 
 
 def test_a_draft_s_moves_are_drawn_into_their_field():
@@ -400,4 +400,4 @@ def test_a_draft_s_moves_are_drawn_into_their_field():
     ],
 )
 def test_what_an_imported_trace_says_of_pasting_is_counted_where_it_is_a_number(moves, count):
-    assert pasted_in(moves) == count
+    assert count_pasted(moves) == count

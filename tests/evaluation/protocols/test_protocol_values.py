@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.answers.values import clean_value
 
@@ -27,7 +27,7 @@ STIMULUS = {
 
 
 def asking(kind, *, required=True, **form):
-    return Question("asked", Kind(kind), "What of it?", required=required, options={"form": form})
+    return QuestionSpec("asked", Kind(kind), "What of it?", required=required, options={"form": form})
 
 
 def clean(question, value, source="form", stimulus=STIMULUS):

@@ -5,7 +5,7 @@ from django.db import IntegrityError
 
 from evaluation.models import Answer, Exclusion, Judgment, Outcome, Rater
 from evaluation.protocols import AnswerValue, Kind
-from evaluation.selectors import counting_judgments, judgments_left_out
+from evaluation.selectors import counting_judgments, left_out_counts
 from evaluation.services import (
     PAPER_ARMS,
     AlreadyExcluded,
@@ -158,10 +158,10 @@ def corrections(study):
 def test_excluding_and_restoring_a_rater(judged, judge, owner):
     exclusion = exclude(study=judged, rater=judge, reason=" Random clicks. ", by=owner)
     assert (counted(judged), corrections(judged)) == (0, 1)
-    assert judgments_left_out(judged) == {"excluded": 4}
+    assert left_out_counts(judged) == {"excluded": 4}
     restore(exclusion, reason="A mistake.", by=owner)
     assert (counted(judged), corrections(judged)) == (3, 2)
-    assert judgments_left_out(judged) == {"failed": 1}
+    assert left_out_counts(judged) == {"failed": 1}
     kept = Exclusion.objects.get()
     assert (kept.reason, kept.by, kept.undone_by, kept.undone_reason) == (
         "Random clicks.",
@@ -221,4 +221,4 @@ def test_an_exclusion_needs_a_reason(judged, judge, reason):
 def test_judgments_of_a_withdrawn_item_are_in_no_figure(judged):
     withdraw_item(Judgment.objects.filter(outcome="ok").first().item)
     assert (counted(judged), corrections(judged)) == (2, 1)
-    assert judgments_left_out(judged) == {"failed": 1, "withdrawn item": 1}
+    assert left_out_counts(judged) == {"failed": 1, "withdrawn item": 1}

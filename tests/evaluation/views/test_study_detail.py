@@ -45,9 +45,9 @@ def test_a_draft_has_neither_report_nor_link(client, draft, owner):
 
 
 def test_registered_panels_are_loaded_into_it(client, study, owner, monkeypatch):
-    panels = hooks.Registry()
-    panels.register("here", hooks.Panel("Participants", "analytics:study-report"))
-    monkeypatch.setattr(hooks, "panels", panels)
+    sections = hooks.HookRegistry()
+    sections.register("here", hooks.StudySection("Participants", "analytics:study-report"))
+    monkeypatch.setattr(hooks, "sections", sections)
     client.force_login(owner)
     page = client.get(address(study)).content.decode()
     assert 'hx-get="/studies/contrast/report/"' in page

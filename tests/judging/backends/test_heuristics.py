@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from evaluation.protocols import PROTOCOLS, Kind, Question
+from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from judging.backends import BACKENDS, heuristic_data, heuristics
 from judging.backends.base import StopRun
@@ -196,7 +196,7 @@ def test_questions_of_a_new_kind_would_be_noticed():
     for kind in Kind:
         form = {"low": 0, "high": 1, "choices": ["a", "b"]}
         over = {"over": "response"} if kind in (Kind.SCALE, Kind.CHECKLIST, Kind.RANKING) else {}
-        spec = make_spec("aspects", (Question("x", kind, "?", options={"form": form | over}),))
+        spec = make_spec("aspects", (QuestionSpec("x", kind, "?", options={"form": form | over}),))
         if kind in (
             Kind.TEXT,
             Kind.ENTRIES,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evaluation.protocols import Kind, Question, get_protocol
+from evaluation.protocols import Kind, QuestionSpec, get_protocol
 from judging.backends import BACKENDS, heuristic_data
 from judging.backends.base import Reply
 from judging.parsing import ReplyRejected, read_reply
@@ -19,7 +19,7 @@ LABELS = Settings(model="m", verdict="logprobs")
 
 def spec_of(points: int = 5, *, ties: bool = True) -> dict:
     options = {"tie": "Equal", "2": "miles better", "form": {"points": points, "ties": ties}}
-    return make_spec("pairwise", (Question("preference", Kind.PREFERENCE, "Which?", options=options),))
+    return make_spec("pairwise", (QuestionSpec("preference", Kind.PREFERENCE, "Which?", options=options),))
 
 
 def prompt(spec: dict, settings: Settings = JUDGE, order: str = "r1,r2") -> str:

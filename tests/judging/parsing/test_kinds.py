@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.protocols import PROTOCOLS, Kind, Question
+from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from judging.backends.base import Reply
 from judging.parsing import ReplyRejected, read_reply
 from judging.prompting import Settings, steps
@@ -212,7 +212,7 @@ def test_choices_that_differ_in_case_alone_are_told_apart():
         assert read(EVERYTHING, text, order)["topic", ""] == stored
     choices = {"form": {"choices": ["Yes", "YES", "no"]}}
     sample = (
-        make_spec("aspects", (Question("x", Kind.CHOICE, "Which?", options=choices),)),
+        make_spec("aspects", (QuestionSpec("x", Kind.CHOICE, "Which?", options=choices),)),
         make_stimulus("one", "two"),
     )
     assert read("", "x: NO", "r1,r2", sample=sample) == {("x", ""): "no"}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.models import Item
-from evaluation.protocols import PROTOCOLS, Kind, Question
+from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 from evaluation.storable import storable
 from judging import prompting
 from judging.backends.base import Reply
@@ -553,7 +553,7 @@ def test_settings_that_do_not_fit_are_explained(settings, problem):
 
 
 def test_a_judge_of_texts_alone_is_asked_nothing():
-    questions = [Question("why", Kind.TEXT, "Why?").as_json()]
+    questions = [QuestionSpec("why", Kind.TEXT, "Why?").as_json()]
     assert "no question" in settings_problems(PAIRWISE, make_spec(questions=questions), JUDGE)[0]
 
 

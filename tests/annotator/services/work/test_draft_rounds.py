@@ -48,7 +48,7 @@ def model(monkeypatch):
 
     made = Model()
     made.seen = []
-    monkeypatch.setattr(hooks, "revisers", hooks.Registry())
+    monkeypatch.setattr(hooks, "revisers", hooks.HookRegistry())
     hooks.revisers.register("test", hooks.Reviser(lambda item: "a-model", made.revise))
     return made
 

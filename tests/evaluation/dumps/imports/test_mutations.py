@@ -7,7 +7,7 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from evaluation.dumps.imports.checker import Checker
+from evaluation.dumps.imports.checker import DumpChecker
 from evaluation.dumps.lines import parse_line
 from evaluation.dumps.schemas import _sentence, load_schema, schema_problems
 from evaluation.refusals import Refused
@@ -68,7 +68,7 @@ def good():
 
 
 def check(records):
-    checker = Checker(Records(records), slug="s", protocol="", title="", render=str)
+    checker = DumpChecker(Records(records), slug="s", protocol="", title="", render=str)
     return checker.run(lambda phase, done, total: None)
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from evaluation.forms import build_feedback, build_screen, read_fields
-from evaluation.protocols import AnswersInvalid, Problem, Question, get_protocol
+from evaluation.protocols import AnswersInvalid, Problem, QuestionSpec, get_protocol
 from evaluation.protocols.base import Kind
 
 RUDE = '<b onclick="x">"Rude" & co.</b>'
@@ -41,7 +41,7 @@ def spec_of(*questions):
 
 def asking(kind=Kind.CHECKLIST, *, required=True, labels=None, **form):
     options = {**(labels or {}), "form": form}
-    return Question("asked", kind, "What of it?", help="Look.", required=required, options=options)
+    return QuestionSpec("asked", kind, "What of it?", help="Look.", required=required, options=options)
 
 
 def screen_of(question, protocol="pairwise", **options):

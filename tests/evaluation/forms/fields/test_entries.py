@@ -9,8 +9,8 @@ from django.template.loader import render_to_string
 from annotator.services.work.drafts import MAX_DRAFT
 from evaluation.forms import build_feedback, build_screen, read_fields, read_trace
 from evaluation.protocols import AnswersInvalid, get_protocol
-from evaluation.protocols.answers.trace import MAX_MOVES, known_moves, read_moves
-from evaluation.protocols.entries.sets import decisions, merge_entries, read_answers, with_origins
+from evaluation.protocols.answers.trace import MAX_MOVES, possible_moves, read_moves
+from evaluation.protocols.entries.sets import add_origins, decisions, merge_entries, read_answers
 from tests.calibrating import FERRY, FRAGMENTS, NEW, OLD, form, kept
 
 RUDE = '<b onclick="x">"Rude" & co.</b>'
@@ -321,7 +321,7 @@ def test_what_was_done_is_read_and_drawn_again():
     trace = read_trace({"trace.entries": json.dumps(ACTS)})
     assert trace == {"entries": ACTS}
     questions = CALIBRATION.questions(SPEC, stimulus([OLD]))
-    assert known_moves(questions, stimulus([OLD]), trace) == trace
+    assert possible_moves(questions, stimulus([OLD]), trace) == trace
     assert json.loads(set_of(stimulus([OLD]), trace=trace)["acts"]) == ACTS
 
 
@@ -346,7 +346,7 @@ def test_what_cannot_have_been_done_is_left_out():
     odd = [ACTS[0] | {"field": "x" * 99, "more": "?"}, ACTS[2] | {"fragment": 4}]
     read = read_moves(json.dumps(odd))
     assert read[0] == ACTS[0]
-    assert known_moves(questions, stimulus([OLD]), {"entries": read, "checks": read}) == {
+    assert possible_moves(questions, stimulus([OLD]), {"entries": read, "checks": read}) == {
         "entries": [ACTS[0]]
     }
 
@@ -362,7 +362,7 @@ def test_a_long_history_is_kept_whole_and_a_longer_one_says_what_it_lacks():
     cut = read_moves(json.dumps([*acts, *acts[:5]]))
     assert cut == [*acts, {"dropped": 5}]
     questions = CALIBRATION.questions(SPEC, item)
-    assert known_moves(questions, item, {"entries": cut})["entries"][-1] == {"dropped": 5}
+    assert possible_moves(questions, item, {"entries": cut})["entries"][-1] == {"dropped": 5}
 
 
 # --- merging without scripts --------------------------------------------------------------------------------------
@@ -382,12 +382,12 @@ def merged_by(*ticked, rows=(), **changes):
 def test_an_entry_is_merged_with_the_one_above_it():
     entries, _ = merged_by("e3")
     assert [entry["origins"] for entry in entries] == [["r1.e1"], ["r1.e2", "r1.e3"]]
-    assert entries[1] == merge_entries(with_origins([OLD, NEW, THIRD], "r1")[1:])
+    assert entries[1] == merge_entries(add_origins([OLD, NEW, THIRD], "r1")[1:])
 
 
 def test_several_are_merged_into_one():
     entries, _ = merged_by("e2", "e3")
-    assert entries == [merge_entries(with_origins([OLD, NEW, THIRD], "r1"))]
+    assert entries == [merge_entries(add_origins([OLD, NEW, THIRD], "r1"))]
 
 
 def test_above_is_what_is_in_the_set_after_everything_was_put_in_its_place():

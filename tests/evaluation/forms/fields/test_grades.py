@@ -7,7 +7,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from evaluation.forms import build_feedback, build_screen
-from evaluation.protocols import AnswerValue, Kind, Problem, Question, get_protocol
+from evaluation.protocols import AnswerValue, Kind, Problem, QuestionSpec, get_protocol
 from tests.judging.samples import PAIR, make_spec, make_stimulus
 
 PAIRWISE = get_protocol("pairwise")
@@ -16,7 +16,7 @@ TAG = re.compile(r"<[^>]+>")
 
 
 def spec_of(points=5, **options):
-    question = Question(
+    question = QuestionSpec(
         "preference",
         Kind.PREFERENCE,
         "Which?",

@@ -3,15 +3,17 @@
 import pytest
 
 from evaluation.forms import HELD, held_fields, merge_drafts, read_fields
-from evaluation.protocols import Kind, Question
+from evaluation.protocols import Kind, QuestionSpec
 
-TEXT = Question("reason", Kind.TEXT, "Why?")
-CHOICE = Question("preference", Kind.PREFERENCE, "Which?")
-CELLS = Question("satisfied", Kind.CHECKLIST, "Met?")
-FLAG = Question("none", Kind.CHECKLIST, "None", options={"form": {"over": "item", "flag": True}})
-TAGS = Question("tags", Kind.CHECKLIST, "Tags", options={"form": {"over": "choice", "choices": ["a", "b"]}})
-RANKING = Question("order", Kind.RANKING, "Order")
-ENTRIES = Question("entries", Kind.ENTRIES, "Entries")
+TEXT = QuestionSpec("reason", Kind.TEXT, "Why?")
+CHOICE = QuestionSpec("preference", Kind.PREFERENCE, "Which?")
+CELLS = QuestionSpec("satisfied", Kind.CHECKLIST, "Met?")
+FLAG = QuestionSpec("none", Kind.CHECKLIST, "None", options={"form": {"over": "item", "flag": True}})
+TAGS = QuestionSpec(
+    "tags", Kind.CHECKLIST, "Tags", options={"form": {"over": "choice", "choices": ["a", "b"]}}
+)
+RANKING = QuestionSpec("order", Kind.RANKING, "Order")
+ENTRIES = QuestionSpec("entries", Kind.ENTRIES, "Entries")
 ALL = [TEXT, CHOICE, CELLS, FLAG, TAGS, RANKING, ENTRIES]
 
 AS_SHOWN = {"order.r1": "2", "order.r2": "1", "order.start": "r2,r1"}

@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, System
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.refusals import FieldsRefused
 from evaluation.services import add_arms, create_study
@@ -65,7 +65,7 @@ def _make_item(study, arm, systems, sample, number):
 
 def cells(study, item):
     """(question, part) to the field that holds the answer, for everything that is asked of the item."""
-    questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
+    questions = [QuestionSpec.from_json(each) for each in current_spec(study)["questions"]]
     return {
         (each.key, part): "number"
         if each.kind in NUMBERED
@@ -192,7 +192,7 @@ def by_length(question):
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
     study = make_study(name, owner)
-    questions = [Question.from_json(each) for each in current_spec(study)["questions"]]
+    questions = [QuestionSpec.from_json(each) for each in current_spec(study)["questions"]]
     wanted = [each.key for each in questions if by_length(each)]
     if not wanted:
         with pytest.raises(FieldsRefused, match="'longer' has nothing to say"):

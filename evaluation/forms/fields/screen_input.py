@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from evaluation.forms.entry_shapes import Drafting
+from evaluation.forms.entry_shapes import ModelRevisions
 from evaluation.forms.shapes import Card, Field, Option
-from evaluation.protocols import Question
+from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Stimulus
 
 
-class Page(NamedTuple):
+class ScreenInput(NamedTuple):
     """What all fields of a screen share."""
 
     stimulus: Stimulus
@@ -21,10 +21,10 @@ class Page(NamedTuple):
     # The moves of its rankings and the acts on its entries so far.
     trace: Trace
     # Whom to ask for revised entries, where somebody can be.
-    drafting: Drafting | None = None
+    drafting: ModelRevisions | None = None
 
 
-Builder = Callable[[Field, Question, Page, Any], None]
+Builder = Callable[[Field, QuestionSpec, ScreenInput, Any], None]
 
 
 def build_option(name: str, value: str, label: str, id_: str = "", key: str = "", *, checked: bool) -> Option:

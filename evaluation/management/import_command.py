@@ -25,7 +25,7 @@ def add_import_arguments(parser: ArgumentParser) -> None:
     add_progress_argument(parser)
 
 
-def read_in(source: Source, options: dict[str, Any], unit: str, protocol: str = "") -> Study:
+def run_import(source: Source, options: dict[str, Any], unit: str, protocol: str = "") -> Study:
     """Imports with a progress bar; what is refused becomes a CommandError that lists every sentence."""
     owner = _owner(options["owner"])
     # Millions of short-lived rows make the collector walk all loaded modules again and again: a sixth of the time.

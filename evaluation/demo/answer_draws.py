@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.protocols import Kind, Over, Question
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.sets import drafted_entries, merge_entries
@@ -32,7 +32,7 @@ Parameters = Mapping[str, Any]
 
 
 @dataclass
-class Drawing:
+class SimulatedJudgment:
     """One simulated rater at work on one item; `data` grows question by question, as later ones follow earlier ones."""
 
     item: str
@@ -49,7 +49,7 @@ class Drawing:
         parts = ["", *(response["part"] for response in self.stimulus["responses"])]
         self.taste = {part: self.rng.normal(0, spread) for part in parts}
 
-    def answer(self, questions: Sequence[Question]) -> dict[str, Any]:
+    def answer(self, questions: Sequence[QuestionSpec]) -> dict[str, Any]:
         """{question: value or {part: value}}, as a protocol cleans it."""
         for question in questions:
             value = DRAWS[question.kind](self, question)
@@ -57,7 +57,7 @@ class Drawing:
                 self.data[question.key] = value
         return self.data
 
-    def of(self, section: str, question: Question) -> Mapping[str, Any]:
+    def of(self, section: str, question: QuestionSpec) -> Mapping[str, Any]:
         found: Mapping[str, Any] = self.parameters[section][question.key]
         return found
 
@@ -69,7 +69,7 @@ class Drawing:
     def system_of(self, part: str) -> str:
         return next((each["system"] for each in self.stimulus["responses"] if each["part"] == part), "")
 
-    def worth(self, given: Mapping[str, Any], question: Question) -> dict[str, float]:
+    def worth(self, given: Mapping[str, Any], question: QuestionSpec) -> dict[str, float]:
         """How much each response is worth to this rater."""
         known = self.data[given["follows"]] if "follows" in given else None
         return {
@@ -80,7 +80,7 @@ class Drawing:
         }
 
 
-def draw_scale(drawing: Drawing, question: Question) -> dict[str, float]:
+def draw_scale(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str, float]:
     given = drawing.of("scales", question)
     points = np.asarray(question.points)
     values = {}
@@ -91,7 +91,7 @@ def draw_scale(drawing: Drawing, question: Question) -> dict[str, float]:
     return values
 
 
-def draw_preference(drawing: Drawing, question: Question) -> str:
+def draw_preference(drawing: SimulatedJudgment, question: QuestionSpec) -> str:
     given = drawing.of("preferences", question)
     worth = drawing.worth(given, question)
     best, second = sorted(worth, key=lambda part: -worth[part])[:2]
@@ -100,14 +100,14 @@ def draw_preference(drawing: Drawing, question: Question) -> str:
     return drawing.picked
 
 
-def draw_ranking(drawing: Drawing, question: Question) -> dict[str, int]:
+def draw_ranking(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str, int]:
     worth = drawing.worth(drawing.of("rankings", question), question)
     order = sorted(worth, key=lambda part: -worth[part])
     drawing.picked = order[0]
     return {part: rank for rank, part in enumerate(order, 1)}
 
 
-def draw_checklist(drawing: Drawing, question: Question) -> int | dict[str, int]:
+def draw_checklist(drawing: SimulatedJudgment, question: QuestionSpec) -> int | dict[str, int]:
     if question.is_flag:
         given = drawing.of("flags", question)
         return int(max(drawing.data[given["best_of"]].values()) <= given["at_most"])
@@ -120,7 +120,7 @@ def draw_checklist(drawing: Drawing, question: Question) -> int | dict[str, int]
     }
 
 
-def _draw_tags(drawing: Drawing, question: Question) -> dict[str, int]:
+def _draw_tags(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str, int]:
     given = drawing.of("tags", question)
     text = " ".join(response["text"] for response in drawing.stimulus["responses"]).lower()
     said = {tag: any(word in text for word in words) for tag, words in given["keywords"].items()}
@@ -130,7 +130,7 @@ def _draw_tags(drawing: Drawing, question: Question) -> dict[str, int]:
     }
 
 
-def draw_text(drawing: Drawing, question: Question) -> str | None:
+def draw_text(drawing: SimulatedJudgment, question: QuestionSpec) -> str | None:
     given = drawing.of("texts", question)
     if drawing.rng.random() >= given["chance"]:
         return None
@@ -138,7 +138,7 @@ def draw_text(drawing: Drawing, question: Question) -> str | None:
     return str(found[int(drawing.rng.integers(len(found)))]) if found else None
 
 
-def draw_entries(drawing: Drawing, question: Question) -> list[dict[str, Any]]:
+def draw_entries(drawing: SimulatedJudgment, question: QuestionSpec) -> list[dict[str, Any]]:
     """A set as it is imported, of drafted entries and others."""
     given, rng = drawing.of("entries", question), drawing.rng
     drafted = drafted_entries(drawing.stimulus)
@@ -160,7 +160,7 @@ def draw_entries(drawing: Drawing, question: Question) -> list[dict[str, Any]]:
     return [*kept.values(), *added]
 
 
-DRAWS: Mapping[str, Callable[[Drawing, Question], Any]] = {
+DRAWS: Mapping[str, Callable[[SimulatedJudgment, QuestionSpec], Any]] = {
     Kind.SCALE: draw_scale,
     Kind.PREFERENCE: draw_preference,
     Kind.RANKING: draw_ranking,
