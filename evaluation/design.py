@@ -47,7 +47,7 @@ def presentation_rows(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def n_orders(n: int) -> int:
-    """How many different orders n responses are shown in; 1 where there is nothing to order."""
+    """The number of different orders in which n responses are shown; 1 where there is nothing to order."""
     return max(1, len(presentation_rows(n)))
 
 
@@ -78,7 +78,7 @@ def starting_orders(
     already: Mapping[Any, int] | None = None,
     rows: Mapping[Any, int] | None = None,
 ) -> IntArray:
-    """Which row of the presentation orders each item's slot 0 shows; of a pair, 0 for r1 first and 1 for r2 first.
+    """The row of the presentation orders for each item's slot 0; of a pair, 0 for r1 first and 1 for r2 first.
 
     Within each stratum (arm, set of systems) the items are shuffled by the seed and go round the rows (two unless
     `rows` says otherwise); `already` counts the items that a stratum had before these were added, so that the round
@@ -126,7 +126,7 @@ def slot_ranks(query: IntArray, item: IntArray, k: IntArray, seed: int, *purpose
 
 
 def n_checks(n_items: int, wanted: int) -> int:
-    """How many attention checks a visit of so many items has: as many as have an item before and after them."""
+    """The number of attention checks in a visit of n items: no more than can have an item before and after them."""
     return max(0, min(wanted, n_items - 1))
 
 

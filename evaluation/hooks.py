@@ -1,4 +1,4 @@
-"""What the core must know of the other apps is registered here by them, not imported from them.
+"""Hooks: what the core must know of the other apps they register here, so that it imports none of them.
 
 `annotator` and `judging` register in their `AppConfig.ready()`; launch, verify and the study page run through
 whatever is registered. Registration is by name, so that doing it twice (autoreload, tests) changes nothing.
@@ -48,7 +48,7 @@ exclusion_undone: HookRegistry[Callable[[Any], None]] = HookRegistry()
 
 @dataclass(frozen=True)
 class Advice:
-    """What does not keep a draft from being launched, and should be thought about first.
+    """A warning about a draft, which does not block its launch.
 
     With a label and the name of a URL that takes the study's id: a page on which it can be mended.
     """
@@ -75,7 +75,7 @@ sections: HookRegistry[StudySection] = HookRegistry()
 
 @dataclass(frozen=True)
 class Reviser:
-    """What asks a model for a revised draft of condition-answer-citation entries.
+    """A way to ask a model for a revised draft of condition-answer-citation entries.
 
     `name` gets an item and says who would be asked, empty where nobody can or may be: then there is no button. `revise`
     gets the item, the entries as they are, and the instruction, asks (it takes seconds), notes what it cost, and gives

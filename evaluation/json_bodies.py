@@ -9,7 +9,7 @@ _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class BadJSON(ValueError):
-    """Why a body can't be read, in words."""
+    """A body that can't be read; the message says why."""
 
 
 def read_json(raw: bytes) -> Any:

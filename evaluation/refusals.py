@@ -10,8 +10,8 @@ MAX_QUOTED = 20
 
 
 class Refused(Exception):
-    """Carries every reason. `total` says how many there were where only the first are kept; `notice` is the key of the
-    participant's notice that says the same in their language."""
+    """A refusal with every reason. `total` says how many there were where only the first are kept; `notice` is the
+    key of the participant's notice that says the same in their language."""
 
     def __init__(self, *problems: str, total: int | None = None, notice: str = "") -> None:
         self.problems = list(problems)
@@ -26,7 +26,7 @@ class WrongState(Refused):
 
 
 class FieldsRefused(Refused):
-    """Names the field of each reason, '' for the whole, so that a form can show it there."""
+    """A refusal with the field of each reason, '' for the whole, so that a form can show it there."""
 
     def __init__(self, by_field: Mapping[str, Sequence[str]]) -> None:
         self.by_field = by_field

@@ -41,7 +41,7 @@ class Registry(Mapping[str, T]):
             self.register(entry)
 
     def register(self, entry: T) -> None:
-        """Adds the entry; EntryRefused if a part is missing or another entry has its key."""
+        """Add the entry; EntryRefused if a part is missing or another entry has its key."""
         key = getattr(entry, "key", "")
         name = repr(key) if key else f"in {type(entry).__name__}"
         missing = [f"{part} ({use})" for part, use in self._parts.items() if _lacks(entry, part)]
@@ -79,7 +79,7 @@ class Registry(Mapping[str, T]):
 
 
 class KeyedTable(dict[str, V]):
-    """What one part of the product has for each key; `forgotten` says where a missing one belongs, with {key} in it."""
+    """Entries of one part of the product by key; `forgotten` says where a missing one belongs, with {key} in it."""
 
     def __init__(self, forgotten: str, entries: Mapping[str, V]) -> None:
         super().__init__(entries)

@@ -122,7 +122,7 @@ def main_judgment_count(study: Any) -> QuerySet[Any]:
 
 
 def pooled_revisions(study: Study) -> list[str]:
-    """For the report's methods: which revisions its judgments are of, if there are several."""
+    """A sentence for the report's methods that names the revisions of its judgments, if there are several."""
     revisions = list(study.revisions.order_by("number").values_list("number", "spec_hash"))
     if len(revisions) < 2:
         return []

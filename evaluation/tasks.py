@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 @shared_task
 def work_on_job(job_id: int) -> None:
-    """Does a queued job; a second message about it changes nothing."""
+    """Do a queued job; a second message about it changes nothing."""
     job = claim_job(job_id)
     if job is None:
         return
@@ -56,12 +56,12 @@ def work_on_job(job_id: int) -> None:
 
 
 def enqueue_job(job: Job) -> None:
-    """Sends a queued job to a worker once it is stored."""
+    """Send a queued job to a worker once it is stored."""
     transaction.on_commit(lambda: send_job(job.pk))
 
 
 def send_job(job_id: int) -> bool:
-    """What can't be sent now is sent later (`send_waiting_jobs`)."""
+    """Send the job now; False if it can't be, and `send_waiting_jobs` does it later."""
     sent = send_message(work_on_job, job_id)
     if sent:
         mark_sent(job_id)
@@ -70,7 +70,7 @@ def send_job(job_id: int) -> bool:
 
 @shared_task
 def send_waiting_jobs() -> None:
-    """Sends jobs that were begun while the broker could not be reached."""
+    """Send the jobs that were begun while the broker could not be reached."""
     for job_id in waiting_jobs():
         if not send_job(job_id):
             return

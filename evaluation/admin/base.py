@@ -23,7 +23,7 @@ from evaluation.services.studies.drafts import lock_draft
 
 
 class RowFilter(admin.SimpleListFilter):
-    """Chooses the row that the listed ones belong to; what is no row's id finds nothing."""
+    """A filter by the row that the listed ones belong to; what is no row's id finds nothing."""
 
     # From the listed rows to the one chosen; the parameter's name where it says nothing else.
     path = ""
@@ -37,7 +37,7 @@ class RowFilter(admin.SimpleListFilter):
 
 
 class StudyRowFilter(RowFilter):
-    """Chooses among the rows of the study that is chosen."""
+    """A filter by a row of the chosen study."""
 
     model: type[Model]
     related: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class StudyRowFilter(RowFilter):
 
 
 class StudyFilter(RowFilter):
-    """Chooses one of the user's own studies."""
+    """A filter by one of the user's own studies."""
 
     title = "study"
     parameter_name = "study"

@@ -40,7 +40,7 @@ def index_context(request: HttpRequest) -> dict[str, Any]:
 
 
 def _next(study: Any) -> tuple[str, str]:
-    """What comes next, and where."""
+    """The next step of a study, with its address."""
     if study.launching_since is not None:
         return "Being launched", workbench_url(study)
     if study.status == Status.DRAFT:

@@ -27,7 +27,7 @@ class ArmFilter(StudyRowFilter):
 
 
 class StateFilter(admin.SimpleListFilter):
-    """What a person may want to look at."""
+    """Filter items by what may need a person's attention."""
 
     title = "state"
     parameter_name = "state"
@@ -115,7 +115,7 @@ class ItemAdmin(StudyScopedAdmin):
 
 
 def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
-    """Takes an item out of a study that is under way."""
+    """Withdraw an item from a study that is live or paused."""
     if request.method not in FORM:
         return HttpResponse(status=405)
     item = Item.objects.select_related("study", "query").filter(pk=pk).first()

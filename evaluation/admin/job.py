@@ -32,7 +32,7 @@ REFRESH = "5"
 
 
 def my_jobs(request: HttpRequest) -> QuerySet[Job]:
-    """Of the user's studies; and, as long as there is no study yet, those that the user began."""
+    """Jobs of the user's studies, and jobs without a study that the user began."""
     mine = Q(study__in=my_studies(request).values("pk")) | Q(study=None, by=request.user.pk)
     return Job.objects.filter(mine).select_related("study", "by")
 
@@ -45,7 +45,7 @@ def _job(request: HttpRequest, pk: int) -> Job:
 
 
 def _may_restart(request: HttpRequest, job: Job) -> bool:
-    """Who may have begun it: whoever sees a study may export it, the rest is for writers."""
+    """Check the right that beginning the job needs: viewers may export, writers may do the rest."""
     need = "view" if job.kind == Job.Kind.EXPORT else "write"
     return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)
 
@@ -165,7 +165,7 @@ class JobAdmin(StudyScopedAdmin):
         return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
-        """Its acts stand in the study's history."""
+        """Lead to the study's history, where a job's actions are logged."""
         raise Http404
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., Any]]]:

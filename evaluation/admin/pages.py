@@ -1,4 +1,4 @@
-"""What the admin's own pages share: the bar of a study's tabs, and pages on which an act is confirmed with a reason."""
+"""The admin's own pages: the bar of a study's tabs, and pages on which an action is confirmed with a reason."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ study_pages: HookRegistry[Callable[[], Iterable[tuple[str, str, View]]]] = HookR
 
 
 def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> dict[str, Any]:
-    """What the admin's templates need to draw the study's bar around a page."""
+    """The context from which the admin's templates draw the study's bar around a page."""
     if study is None:
         return {}
     current = tabs.get(tab) if tab else None
@@ -126,7 +126,7 @@ class ConfirmedAction:
 def confirmation_page(
     request: HttpRequest, study: Study, act: ConfirmedAction, *, tab: str = ""
 ) -> HttpResponse:
-    """Asks, does and logs an act; what is refused stands above the form."""
+    """Ask for confirmation, do the action and log it; a refusal is shown above the form."""
     form = act.form(request.POST if request.method == "POST" else None, initial=act.initial)
     if request.method == "POST" and form.is_valid():
         try:

@@ -47,7 +47,7 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
-    """Of a draft: compiled now, and not kept."""
+    """Compile a draft's item without storing anything."""
     if item.stimulus is not None:
         return []
     return freeze_item(item, spec, study, renderer_for(spec, render_markdown))

@@ -107,7 +107,7 @@ class RaterAdmin(StudyScopedAdmin):
         return HttpResponseRedirect(f"{reverse(f'admin:evaluation_rater_{name}')}?ids={ids}")
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """For those who may write somewhere; the act itself asks for the study that it is about."""
+        """Offer the actions to users who may write anywhere; the action itself checks the study it is about."""
         chosen = parse_id(request.GET.get("study", ""))
         writes = has_right(request, "write", chosen) if chosen is not None else True
         return super().get_actions(request) if writes else {}

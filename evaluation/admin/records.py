@@ -1,4 +1,4 @@
-"""What is kept about a study and only read: revisions, exclusions, imports; and flags, which a person resolves."""
+"""A study's read-only records: revisions, exclusions, imports; and flags, which a person resolves."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -90,7 +90,7 @@ class ItemFlagAdmin(StudyScopedAdmin):
 
 
 def resolve_flag(request: HttpRequest, pk: int) -> HttpResponse:
-    """Takes a flag away; what was decided stands in the study's history."""
+    """Remove a flag; the decision is logged in the study's history."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
     flag = ItemFlag.objects.select_related("item").filter(pk=pk).first()

@@ -38,7 +38,7 @@ class ApiView(APIView):
         self.query = (self.query_class if request.method in SAFE_METHODS else QuerySerializer).read(request)
 
     def authorise(self) -> None:
-        """Checks what is needed beside a valid token, before a word about parameters."""
+        """Check what is needed beside a valid token, before any error about parameters."""
 
     def finalize_response(self, request: Any, response: Any, *args: Any, **kwargs: Any) -> Any:
         final = super().finalize_response(request, response, *args, **kwargs)

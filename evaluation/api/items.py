@@ -88,7 +88,7 @@ class ItemDetail(StudyView):
 
 
 def items_for(items: QuerySet[Item], with_stimulus: bool) -> QuerySet[Item]:
-    """With all that a record needs; a stimulus may be large and is read only where it is asked for."""
+    """Select everything that a record needs; a stimulus may be large and is read only on request."""
     rows = items.select_related("arm", "query", "context").defer(
         "query__text",
         "query__information_need",

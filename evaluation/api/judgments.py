@@ -167,7 +167,7 @@ def _answers(pks: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
 
 
 def _when(moment: Any, exact: bool) -> dict[str, str | None]:
-    """As exports have it: the day stands in for the exact time."""
+    """The day in place of the exact time, as in exports."""
     moment = moment and moment.astimezone(UTC)
     return {
         "day": moment and moment.date().isoformat(),

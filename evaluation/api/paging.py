@@ -10,7 +10,7 @@ from rest_framework.utils.urls import replace_query_param
 
 
 class IdPagination(BasePagination):
-    """In the order of the ids. A cursor is the id of the page's last row."""
+    """Pages in the order of ids. A cursor is the id of the page's last row."""
 
     newest_first = False
 

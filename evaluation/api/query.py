@@ -16,7 +16,7 @@ CURSOR = r"^c[0-9]{1,18}\Z"
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses what it does not know."""
+    """An object without unknown fields: they are refused."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):

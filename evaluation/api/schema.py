@@ -1,4 +1,4 @@
-"""How the API describes itself: OpenAPI, made from the code."""
+"""The API's description: OpenAPI, generated from the code."""
 
 from functools import cache
 from typing import Any
@@ -40,7 +40,7 @@ class Schema(AutoSchema):
         return [*super().get_override_parameters(), *([query] if reads else [])]
 
     def get_description(self) -> str:  # type: ignore[override]
-        """Leaves a view's docstring out: it is for those who read the code."""
+        """Leave a view's docstring out: it is for those who read the code."""
         return ""
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How much one user may ask in a minute, counted where all processes see it if there is a shared cache."""
+"""A limit on one user's requests per minute, counted where all processes see it if there is a shared cache."""
 
 import logging
 import math
@@ -20,7 +20,7 @@ WINDOW = 60
 
 
 class MinuteThrottle(BaseThrottle):
-    """Counts by the clock's minutes, reading and writing apart. One atomic step per request, however many processes."""
+    """A limit by the clock's minutes, reads and writes apart. One atomic step per request, however many processes."""
 
     def allow_request(self, request: Request, view: Any) -> bool:
         reading = request.method in SAFE_METHODS
@@ -35,7 +35,7 @@ class MinuteThrottle(BaseThrottle):
 
 
 def _count(key: str) -> int:
-    """How many with this one. A counter that can't be reached refuses nobody's work."""
+    """Count this request and return the total. A counter that can't be reached refuses nobody's work."""
     try:
         cache.add(key, 0, timeout=2 * WINDOW)
         return cache.incr(key)

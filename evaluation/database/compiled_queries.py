@@ -30,7 +30,7 @@ def field_of(model: type[models.Model], name: str) -> "models.Field[Any, Any]":
 
 
 class Placeholder(models.Expression):
-    """Stands in a queryset for a value that each execution binds; its only parameter is itself."""
+    """An expression in place of a value that each execution binds; its only parameter is itself."""
 
     def __init__(self, name: str, field: "models.Field[Any, Any]") -> None:
         super().__init__(output_field=field)
@@ -117,7 +117,7 @@ class CompiledUpdate(_Statement):
         self._build = build
 
     def run(self, **values: Any) -> int:
-        """Returns the number of rows that were updated."""
+        """Run the update and return the number of updated rows."""
         if not settings.ASSAY_COMPILED_QUERIES:
             rows, changes = self._build(**values)
             return rows.update(**changes)
@@ -135,7 +135,7 @@ class CompiledUpdate(_Statement):
 
 
 class CompiledInsert(Generic[M]):
-    """Inserts a few rows of a model, as `bulk_create` does; without signals, and in the caller's transaction."""
+    """An insert of a few rows of a model, like `bulk_create`; without signals, and in the caller's transaction."""
 
     def __init__(self, model: type[M], *, with_keys: bool = False) -> None:
         self._model = model
@@ -145,7 +145,7 @@ class CompiledInsert(Generic[M]):
         self._by_database: dict[tuple[str, str, int], tuple[str, bool]] = {}
 
     def run(self, *rows: M) -> None:
-        """Inserts the rows; `with_keys` gives them the keys that the database made."""
+        """Insert the rows; `with_keys` gives them the keys that the database made."""
         if not settings.ASSAY_COMPILED_QUERIES:
             rows_of: models.QuerySet[M] = models.QuerySet(self._model)
             rows_of.bulk_create(rows)
@@ -169,7 +169,7 @@ class CompiledInsert(Generic[M]):
             row._state.adding, row._state.db = False, connection.alias
 
     def _compile(self, connection: Any, rows: tuple[M, ...]) -> tuple[str, bool]:
-        """Returns the SQL, and True where it takes each column as one array, as PostgreSQL does for many rows."""
+        """Return the SQL, and True where it takes each column as one array, as PostgreSQL does for many rows."""
         query = sql.InsertQuery(self._model)
         query.insert_values(self._fields, list(rows))
         compiler: Any = query.get_compiler(connection=connection)
@@ -179,7 +179,7 @@ class CompiledInsert(Generic[M]):
 
 
 class _Instances:
-    """Makes rows into instances as Django's own iteration over a queryset does."""
+    """A maker of instances from rows, as Django's own iteration over a queryset does it."""
 
     def __init__(self, compiler: Any, alias: str) -> None:
         info, select = compiler.klass_info, compiler.select

@@ -1,4 +1,4 @@
-"""What a simulated rater answers to questions of any kind: draws around what a file of parameters expects. Pure.
+"""Simulated raters' answers to questions of any kind: draws around what a file of parameters expects. Pure.
 
 The file says by question, under the name of its kind, what is expected of which part, and how much raters differ:
 
@@ -70,7 +70,7 @@ class SimulatedJudgment:
         return next((each["system"] for each in self.stimulus["responses"] if each["part"] == part), "")
 
     def worth(self, given: Mapping[str, Any], question: QuestionSpec) -> dict[str, float]:
-        """How much each response is worth to this rater."""
+        """The worth of each response to this rater."""
         known = self.data[given["follows"]] if "follows" in given else None
         return {
             part: (self.expected(given, part) if known is None else known[part])

@@ -61,7 +61,7 @@ def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any])
 
 
 def _leans(study: Study, parameters: Mapping[str, Any]) -> list[float]:
-    """How far each rater rates higher or lower than the others, throughout."""
+    """Each rater's tendency to rate higher or lower than the others."""
     spread = parameters.get("raters", {}).get("lean", 0)
     return [float(each) for each in design.generator(study.seed, "leans").normal(0, spread, RATERS)]
 

@@ -1,4 +1,4 @@
-"""Which demo studies there are: one per protocol, and two of pairwise comparisons."""
+"""The demo studies: one per protocol, and two of pairwise comparisons."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What an export format is made of; each is a module in `evaluation/dumps/formats/`, found by walking the folder."""
+"""The parts of an export format; each is a module in `evaluation/dumps/formats/`, found by walking the folder."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

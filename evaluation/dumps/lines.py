@@ -1,4 +1,4 @@
-"""Where records come from: lines of a file, read so that no line can fill the memory."""
+"""Sources of records: lines of a file, read so that no line can fill the memory."""
 
 import hashlib
 import json
@@ -40,16 +40,16 @@ class Source(Protocol):
 
     @property
     def total(self) -> int:
-        """How much there is to read, in the unit of `SourceLine.done`."""
+        """The amount to read, in the unit of `SourceLine.done`."""
 
     def lines(self) -> Iterator[SourceLine]:
         """The study's line first, then the items'."""
 
     def fingerprint(self) -> str:
-        """Of what the last complete reading saw."""
+        """The fingerprint of what the last complete reading saw."""
 
     def notes(self) -> dict[str, Any]:
-        """What was coerced and counted on the way."""
+        """Counts of what was coerced or counted while reading."""
 
 
 class FileSource:
@@ -102,7 +102,7 @@ class FileSource:
                 yield parse_line(raw, number, done)
 
     def _skip_rest(self, handle: BinaryIO) -> int:
-        """Goes on to the next line without ever holding this one."""
+        """Skip to the next line without ever holding this one."""
         skipped = 0
         while raw := handle.readline(READ_SIZE):
             self._digest.update(raw)
@@ -162,7 +162,7 @@ def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
 
 
 def _unstorable(value: Any) -> Iterator[str]:
-    """What a database would refuse or give back as something else, so that hashes would not hold."""
+    """Find text that a database would refuse or return changed, so that hashes would not match."""
     if isinstance(value, str):
         if "\x00" in value:
             yield "contains the character U+0000, which databases don't store"

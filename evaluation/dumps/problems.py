@@ -1,4 +1,4 @@
-"""What is wrong with a dump, in sentences with their line, and the exceptions that carry them."""
+"""Problems of a dump, as sentences with their lines, and the exceptions that carry them."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ class LineInvalid(Exception):
 
 
 class Problems:
-    """Collects sentences: the first thousand in full, of the rest the number."""
+    """A collection of sentences: the first thousand in full, then only their number."""
 
     def __init__(self) -> None:
         self.sentences: list[str] = []

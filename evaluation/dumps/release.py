@@ -1,4 +1,4 @@
-"""What all releases share: reading the file, refusing it with the place of each fault, and serving as a source."""
+"""Shared parts of all releases: reading the file, refusing it with the place of each fault, serving as a source."""
 
 import hashlib
 from collections import Counter
@@ -114,7 +114,7 @@ def load_json_lines(folder: Path, name: str, describe: Callable[[Record], str]) 
 
 
 def wrong_types(record: Record, **types: type | tuple[type, ...]) -> str:
-    """What is missing or not of its type; a truth value is no number."""
+    """Sentences about fields that are missing or of the wrong type; a boolean is no number."""
     if missing := missing_fields(record, list(types)):
         return missing
     for name, wanted in types.items():
@@ -125,7 +125,7 @@ def wrong_types(record: Record, **types: type | tuple[type, ...]) -> str:
 
 
 def check_entries(entries: Sequence[Any], describe: Callable[[Any], str]) -> None:
-    """Refuses the file unless `describe` finds nothing wrong with any entry; places are indices from 0."""
+    """Refuse the file if `describe` finds something wrong with any entry; places are indices from 0."""
     problems = Problems()
     for index, entry in enumerate(entries):
         wrong = describe(entry) if isinstance(entry, dict) else "not an object"

@@ -18,7 +18,7 @@ LONGER, SHORTER, AS_LONG = "longer than", "shorter than", "as long as"
 
 
 class BaselineSampler:
-    """Turns a line with the responses of many systems into pairwise lines against the baseline's response."""
+    """A sampler that turns lines with the responses of many systems into pairwise lines against the baseline."""
 
     def __init__(self, baseline: str, per_query: int, seed: int) -> None:
         if per_query < 1:
@@ -63,7 +63,7 @@ class BaselineSampler:
 def draw_around(
     lengths: Mapping[str, int], baseline: str, wanted: int, rng: np.random.Generator
 ) -> list[str]:
-    """So many systems other than the baseline, half with longer and half with shorter responses than it has.
+    """Draw systems other than the baseline, half with longer and half with shorter responses than it has.
 
     `lengths` in characters by system. An odd one is drawn for either half; where a half is too small, systems of its
     length and then of the other half stand in. Sorted by system.

@@ -106,7 +106,7 @@ def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
 
 
 def schema_problems(name: str, value: Any) -> list[str]:
-    """Where the value departs from the schema, a sentence each."""
+    """A sentence for each place where the value departs from the schema."""
     return [
         _sentence(error) for error in islice(_validator(name, tuple(KINDS)).iter_errors(value), MAX_PER_LINE)
     ]

@@ -1,4 +1,4 @@
-"""From a frozen item to what templates draw, and from a posted form to what protocols clean.
+"""Screens and forms: a frozen item becomes what templates draw, and a posted form what protocols clean.
 
 A screen is plain dictionaries and strings: the item's page is the hot path, and templates read them fastest. What
 is repeated in every cell of a checklist (names, labels) is escaped here once and marked safe.

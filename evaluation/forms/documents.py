@@ -10,7 +10,7 @@ from evaluation.forms.shapes import Document
 
 
 def read_documents(documents: Iterable[Any]) -> list[Document]:
-    """From {title, url or link, snippet or text}, or plain text; what says nothing at all is left out."""
+    """Read documents from {title, url or link, snippet or text}, or plain text; empty ones are left out."""
     found = (_document(each, number) for number, each in enumerate(documents, 1))
     return [each for each in found if each["url"] or each["text"]]
 

@@ -1,4 +1,4 @@
-"""What the templates of a set of entries are given: plain dictionaries."""
+"""The dictionaries from which templates draw a set of entries."""
 
 from typing import Any, TypedDict
 
@@ -75,7 +75,7 @@ class Offer(TypedDict):
 
 
 class SetCell(TypedDict):
-    """What one set has in a line of the comparison."""
+    """One set's cell in a line of the comparison."""
 
     name: str
     offer: Offer | None
@@ -108,7 +108,7 @@ class RoundRecord(TypedDict):
 
 
 class ModelRevisions(TypedDict):
-    """Who can be asked for a revised draft ("" for nobody), where, how often still, and what came of it so far.
+    """The model that can be asked for a revised draft ("" for none), its address, requests left, and rounds so far.
 
     `instruction` is what has been written and not sent, `look` where the page is loaded anew without losing anything,
     `page` where it is found, whatever address a refused form has left it at.
@@ -136,7 +136,7 @@ class RoundCard(TypedDict):
 
 
 class EntrySet(TypedDict):
-    """What a question of kind `entries` has besides: its rows, the sets that they may come from, and the model.
+    """Further parts of a question of kind `entries`: its rows, the sets that they may come from, and the model.
 
     `settles`: there are several sets, of which one is to be made. `spare` are the blank rows that stand there for
     those without scripts, `blank` what scripts copy. `still_open` counts what is undecided, and one more where there

@@ -70,7 +70,7 @@ def _line(
 def _asked(
     question: QuestionSpec, part: str, stimulus: Stimulus, names: Mapping[str, str]
 ) -> tuple[str, str, str]:
-    """What was asked about this part: the sentence, what stands out of it, and what stands below it."""
+    """The question about this part: the sentence, its emphasis, and the line below it."""
     first, _, second = part.partition(".")
     follow_up = _follow_up(stimulus, first)
     match question.over:

@@ -1,4 +1,4 @@
-"""What a participant is told of a form that was filled in wrong."""
+"""Error messages for a participant whose form has problems."""
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy

@@ -1,4 +1,4 @@
-"""What responses are called on the screen."""
+"""The names of responses on the screen."""
 
 from django.utils.html import escape
 from django.utils.translation import gettext

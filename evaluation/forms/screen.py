@@ -98,7 +98,7 @@ def _add_tallies(cards: list[Card], field: Field) -> None:
 
 
 def _add_scales(cards: list[Card], field: Field) -> None:
-    """To each card the scale of a question that is asked once of every response."""
+    """Add to each card the scale of a question that is asked once of every response."""
     by_part = {group["part"]: group for group in field["groups"]}
     for card in cards:
         if card["part"] in by_part:
@@ -106,7 +106,7 @@ def _add_scales(cards: list[Card], field: Field) -> None:
 
 
 def _errors(problems: Iterable[Problem]) -> dict[str, str]:
-    """Where to the sentence; "missing" stays a code, because it reads differently for every kind."""
+    """Sentences by place; "missing" stays a code, because it reads differently for every kind."""
     return {
         problem.where: "missing" if problem.code == "missing" else problem_text(problem)
         for problem in problems

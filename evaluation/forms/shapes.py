@@ -1,4 +1,4 @@
-"""What templates are given: plain dictionaries."""
+"""The dictionaries from which templates draw a screen."""
 
 from typing import Any, NotRequired, TypedDict
 
@@ -51,7 +51,7 @@ class RankingEntry(TypedDict):
 
 
 class RankingList(TypedDict):
-    """What a ranking has besides: its entries from first to last, and its hidden fields."""
+    """Further parts of a ranking: its entries from first to last, and its hidden fields."""
 
     entries: list[RankingEntry]
     name: str
@@ -90,7 +90,7 @@ class PointMeaning(TypedDict):
 
 
 class ScaleLayout(TypedDict):
-    """How a scale's points are drawn, in all its groups: the classes, the points that have words, what they mean."""
+    """The layout of a scale's points in all its groups: classes, labelled points, and their meanings."""
 
     by_response: bool
     classes: str

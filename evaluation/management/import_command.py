@@ -1,4 +1,4 @@
-"""What the two importing commands share."""
+"""Shared parts of the import commands."""
 
 import gc
 from argparse import ArgumentParser
@@ -55,7 +55,7 @@ def refusal(refused: Refused) -> CommandError:
 
 
 def summary(study: Study) -> str:
-    """What an import wrote, in a sentence."""
+    """A sentence about what an import wrote."""
     dump = study.created_by_import
     assert dump is not None
     dump.refresh_from_db()

@@ -1,4 +1,4 @@
-"""What the API keeps: tokens, and requests that must not be done twice."""
+"""The API's tables: tokens, and requests that must not be done twice."""
 
 from django.conf import settings
 from django.db import models

@@ -1,4 +1,4 @@
-"""What is judged: queries, contexts, responses of systems, and the items put together from them."""
+"""Queries, contexts, responses of systems, and the items put together from them."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,7 +7,7 @@ from evaluation.models.study import Arm, Import, Study
 
 
 class System(models.Model):
-    """What produced a response: a model, a prompt variant, a person."""
+    """The producer of responses: a model, a prompt variant, a person."""
 
     class Kind(models.TextChoices):
         MODEL = "model", "model"
@@ -29,7 +29,7 @@ class System(models.Model):
 
 
 class Query(models.Model):
-    """What was asked."""
+    """A question or request, with its category, source, references and documents."""
 
     class Split(models.TextChoices):
         NONE = "", "none"
@@ -100,12 +100,12 @@ class Role(models.TextChoices):
 
 
 def count_responses(lengths: str) -> int:
-    """How many responses an item's `lengths` are of."""
+    """The number of responses in an item's `lengths`."""
     return lengths.count(",") + 1 if lengths else 0
 
 
 class Item(models.Model):
-    """What one rater judges at once, in one arm. Its stimulus is its frozen form."""
+    """The unit that one rater judges at once, in one arm. Its stimulus is its frozen form."""
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="items")
     key = models.CharField(max_length=120)
@@ -146,7 +146,7 @@ class Item(models.Model):
 
     @property
     def n_responses(self) -> int:
-        """Of the frozen item, without opening its stimulus."""
+        """The number of the frozen item's responses, read without its stimulus."""
         return count_responses(self.lengths)
 
 

@@ -82,12 +82,12 @@ class Job(models.Model):
 
     @property
     def is_unsent(self) -> bool:
-        """Whether it waits because the broker could not be reached; it is sent as soon as that can."""
+        """True while the job waits for the broker to be reached; it is sent as soon as it can be."""
         return self.state == self.State.QUEUED and self.sent_at is None
 
     @property
     def is_lost(self) -> bool:
-        """Whether the worker that had it gave no sign of life for so long that it can be started again."""
+        """True once its worker has been silent for so long that the job can be started again."""
         silent = timezone.now() - self.heartbeat_at
         return (
             self.is_active and not self.is_unsent and silent.total_seconds() > settings.ASSAY_JOB_LOST_SECONDS

@@ -24,7 +24,7 @@ def default_steps() -> dict[str, Any]:
 
 
 def default_skips() -> dict[str, Any]:
-    """How often one participant may skip, and after how many skips in all an item is flagged."""
+    """The skips that one participant has, and the total after which an item is flagged."""
     return {"per_participant": 3, "flag_after": 5}
 
 
@@ -71,7 +71,7 @@ class Import(models.Model):
 
 
 class GoingBack(models.TextChoices):
-    """Which of their answers participants may revise until their visit ends."""
+    """The answers that participants may revise until their visit ends."""
 
     NONE = "none", "none"
     LAST = "last", "the last one"
@@ -164,7 +164,7 @@ class Study(models.Model):
 
     @property
     def is_frozen(self) -> bool:
-        """Whether launch has begun: items and questions can't be edited any more."""
+        """True once launch has begun: items and questions can no longer be edited."""
         return self.status != Status.DRAFT or self.launching_since is not None
 
 

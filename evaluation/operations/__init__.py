@@ -1,1 +1,1 @@
-"""What keeps a site running: system checks, logins, log fields, the message queue, full disks."""
+"""A running site: system checks, logins, log fields, the message queue, full disks."""

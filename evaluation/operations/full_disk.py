@@ -1,4 +1,4 @@
-"""Telling a full disk from other errors, wherever it is met, and leaving nothing half-written on it."""
+"""Full disks: told apart from other errors, and left without half-written files."""
 
 import contextlib
 import errno
@@ -11,7 +11,7 @@ SQLITE, POSTGRESQL = "disk is full", "53100"
 
 
 def is_full_disk(error: BaseException | None) -> bool:
-    """Whether this error, or what led to it, is that there was no room to write."""
+    """True if this error, or one that led to it, is a lack of room to write."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in FULL:
             return True

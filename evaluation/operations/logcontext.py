@@ -18,18 +18,18 @@ def fields() -> Mapping[str, object]:
 
 
 def begin(**values: object) -> None:
-    """Starts afresh with these fields alone, until `end` or the next `begin` in this thread."""
+    """Start afresh with these fields alone, until `end` or the next `begin` in this thread."""
     _fields.set(values)
 
 
 def end() -> None:
-    """Forgets every field."""
+    """Forget every field."""
     _fields.set(NOTHING)
 
 
 @contextmanager
 def bind(**values: object) -> Iterator[None]:
-    """Adds fields to all log lines inside, coroutines and tasks started there included."""
+    """Add fields to all log lines inside, including those of coroutines and tasks started there."""
     token = _fields.set({**_fields.get(), **values})
     try:
         yield

@@ -31,7 +31,7 @@ IPV6_NETWORK = 64
 
 
 def client_address(request: HttpRequest) -> str:
-    """Where a request comes from, as the outermost of the ASSAY_TRUSTED_PROXIES proxies saw it."""
+    """The address a request comes from, as the outermost of the ASSAY_TRUSTED_PROXIES proxies saw it."""
     direct = request.META.get("REMOTE_ADDR", "")
     hops = settings.ASSAY_TRUSTED_PROXIES
     passed = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
@@ -48,18 +48,18 @@ def client_address(request: HttpRequest) -> str:
 
 
 def address_key(request: HttpRequest) -> str:
-    """What an address is counted by. Scripts with an old token delay no login from the same house."""
+    """The key by which an address is counted. Scripts with an old token delay no login from the same house."""
     kind = "api" if request.path.startswith("/api/") else "login"
     return salted_hmac(f"assay.logins.{kind}", client_address(request), algorithm="sha256").hexdigest()[:32]
 
 
 def log_name(*parameters: Any) -> str:
-    """What axes calls a client in its log lines."""
+    """The name of a client in axes's log lines."""
     return "somebody"
 
 
 class LoginDelayBackend(AxesStandaloneBackend):
-    """Refuses while a login is delayed; who logs in by no request, as commands and tests do, is not delayed."""
+    """A backend that refuses logins while they are delayed; logins without a request, as in commands, never are."""
 
     def authenticate(self, request: HttpRequest | None, **credentials: Any) -> None:
         if request is not None:
@@ -105,7 +105,7 @@ class LoginDelayHandler(AxesCacheHandler):
             self.cache.touch(key, seconds)
 
     def _count_in_database(self, key: str, seconds: int) -> None:
-        """In one transaction; and what is over is deleted, as the cache itself does only when it is full."""
+        """Count in one transaction, and delete expired rows, which the cache itself does only when it is full."""
         with transaction.atomic(), connection.cursor() as cursor:
             if connection.vendor == "postgresql":
                 # SQLite has one writer anyway.
@@ -127,12 +127,12 @@ class LoginDelayHandler(AxesCacheHandler):
 
 
 def is_delayed(request: HttpRequest, account: str) -> bool:
-    """Whether attempts at this account are refused for now, from where this request comes from."""
+    """True while attempts at this account from this request's address are refused."""
     return not AxesProxyHandler.is_allowed(request, {"username": account})
 
 
 def count_failure(request: HttpRequest, account: str) -> bool:
-    """Counts a failed attempt that was not made by logging in, and says whether further ones are delayed."""
+    """Count a failed attempt made other than by logging in; True if further ones are delayed."""
     if is_delayed(request, account):
         return True
     user_login_failed.send(sender=__name__, credentials={"username": account}, request=request)

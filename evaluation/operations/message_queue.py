@@ -16,7 +16,7 @@ UNREACHABLE = (KombuError, ChannelError, RedisError, OSError)
 
 
 def send_message(task: Any, *arguments: Any, countdown: float | None = None, **named: Any) -> bool:
-    """Tells the workers to run the task; False, with a line in the log, if no broker takes the message.
+    """Tell the workers to run the task; False, with a line in the log, if no broker takes the message.
 
     It takes no longer than a few times ASSAY_REDIS_SECONDS, whatever state the broker is in.
     """

@@ -1,4 +1,4 @@
-"""What a protocol is made of: questions, their parts and values, and the errors of a form that was filled in wrong.
+"""The vocabulary of protocols: questions, their parts and values, and the problems of a form that was filled in wrong.
 
 Everything here is pure: a spec and a stimulus are plain JSON values, so the same code serves the participant's
 form, the API, imports and the parser of a judge's reply.
@@ -33,7 +33,7 @@ class Kind(StrEnum):
 
 
 class Shown(StrEnum):
-    """In which arms a question is asked."""
+    """The arms in which a question is asked."""
 
     ALWAYS = "always"
     WITH_CONTEXT = "with_context"
@@ -41,7 +41,7 @@ class Shown(StrEnum):
 
 
 class Over(StrEnum):
-    """What a question is asked about: once of the whole item, or once of each of its parts."""
+    """The subject of a question: the whole item once, or each of its parts."""
 
     ITEM = "item"
     RESPONSE = "response"
@@ -63,7 +63,7 @@ ABOUT = "help:"
 
 
 def default_over(kind: str) -> Over:
-    """What a question of this kind is about that does not say."""
+    """The subject of a question of this kind that names none."""
     return DEFAULT_OVERS.get(kind, Over.ITEM)
 
 
@@ -110,7 +110,7 @@ class QuestionSpec:
 
     @property
     def direction(self) -> str:
-        """Which end of a scale is the better one; empty for what is no scale, and where an ideal says what is best.
+        """The better end of a scale; empty for other kinds, and where the scale has an ideal.
 
         Higher was better before a question could say, so that is what one reads as that does not say.
         """
@@ -120,7 +120,7 @@ class QuestionSpec:
 
     @property
     def more_is_better(self) -> bool:
-        """Whether the highest point of a scale is the best."""
+        """True if the highest point of a scale is the best."""
         return self.kind == Kind.SCALE and (self.direction == "higher" or self.ideal == self.points[-1])
 
     @property
@@ -130,19 +130,19 @@ class QuestionSpec:
 
     @property
     def groups(self) -> Mapping[str, str]:
-        """What a report counts a choice under, by choice; empty where it counts each by itself."""
+        """The group under which a report counts a choice, by choice; empty where each is counted by itself."""
         found: Mapping[str, str] = self.form.get("groups") or {}
         return found
 
     @property
     def ties(self) -> bool:
-        """Whether equals are allowed: in a preference unless it says otherwise, in a ranking only if it says so."""
+        """True if ties are allowed: in a preference unless it says otherwise, in a ranking only if it says so."""
         return bool(self.form.get("ties", self.kind == Kind.PREFERENCE))
 
     @property
     def grades(self) -> tuple[int, ...]:
-        """What a graded preference offers, -2 to 2 or -3 to 3: negative where r1 is better, 0 for a tie, positive where
-        r2 is; () for one that only says which is better. A grade is the answer's number, and its sign the label."""
+        """The grades of a preference, -2 to 2 or -3 to 3: negative if r1 is better, 0 for a tie, positive if r2 is;
+        () for one without grades. A grade is the answer's number, and its sign the label."""
         strongest = int(self.form.get("points", 1)) // 2
         if not strongest:
             return ()
@@ -157,7 +157,7 @@ class QuestionSpec:
         return str(self.options.get(option_key(value)) or "")
 
     def about(self, value: object) -> str:
-        """What a stored value means, where it is said."""
+        """The meaning of a stored value, if the options give one."""
         return str(self.options.get(ABOUT + option_key(value)) or "")
 
     def as_json(self) -> dict[str, Any]:
@@ -318,7 +318,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class GoldResult:
-    """How a judgment fared against an item's gold."""
+    """The result of comparing a judgment with an item's gold."""
 
     comparisons: tuple[Comparison, ...]
     passed: bool
@@ -335,5 +335,5 @@ def arm_of(spec: Spec, key: str) -> Mapping[str, Any]:
 
 
 def sees_context(spec: Spec, stimulus: Stimulus) -> bool:
-    """Whether who judges this stimulus is shown its context."""
+    """True if raters of this stimulus are shown its context."""
     return bool(arm_of(spec, stimulus["arm"])["context_at_judging"]) and stimulus["context"] is not None

@@ -126,7 +126,7 @@ class ConditionCalibration(Protocol):
         ]
 
     def gold_problems(self, spec: Spec, stimulus: Stimulus, gold: Data) -> list[Problem]:
-        """What may become of drafted entries, beside what the other questions want."""
+        """Check the gold's decisions about drafted entries, and the rest as for any question."""
         problems = find_gold_problems(self.questions(spec, stimulus), stimulus, _without_entries(gold))
         if ENTRIES not in gold:
             return problems

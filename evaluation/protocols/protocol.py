@@ -66,11 +66,11 @@ class Protocol:
         return compare_all(gold, answers)
 
     def gold_problems(self, spec: Spec, stimulus: Stimulus, gold: Data) -> list[Problem]:
-        """What is wrong with an item's gold."""
+        """Problems with an item's gold."""
         return find_gold_problems(self.questions(spec, stimulus), stimulus, gold)
 
     def spec_problems(self, spec: Spec) -> list[Problem]:
-        """What is wrong with a study's questions, before any item is looked at."""
+        """Problems with a study's questions, before any item is looked at."""
         questions = [QuestionSpec.from_json(data) for data in spec["questions"]]
         problems = [problem for question in questions for problem in find_question_problems(question)]
         problems += self._attribute_problems(attributes_of(spec))
@@ -88,7 +88,7 @@ class Protocol:
         return find_attribute_problems(attributes)
 
     def advice(self, redundancy: int, fewest_responses: Callable[[], int]) -> list[str]:
-        """What to think about before a study is launched that asks for so many judgments of each item.
+        """Warnings to read before launching a study with this many judgments per item.
 
         `fewest_responses` counts those of the item that has fewest; it is called where it matters.
         """
@@ -134,7 +134,7 @@ class Protocol:
 
 
 def _is_ticked(question: QuestionSpec) -> bool:
-    """Whether it is boxes, of which a form sends only those that were ticked."""
+    """True for checkboxes, of which a form sends only the ticked ones."""
     return question.kind == Kind.CHECKLIST and (question.is_flag or question.over == Over.CHOICE)
 
 

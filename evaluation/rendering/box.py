@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 class RenderBox:
-    """Renders Markdown, at most `seconds` per text; use as a context manager."""
+    """A renderer of Markdown that takes at most `seconds` per text; use as a context manager."""
 
     def __init__(self, seconds: float = 2.0) -> None:
         self.seconds = seconds

@@ -1,4 +1,4 @@
-"""Leaving a rater or a judgment out of every figure, and taking it back. Nothing is ever deleted."""
+"""Exclusion of raters and judgments from every figure, and its undoing. Nothing is ever deleted."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class AlreadyExcluded(Refused):
 def exclude(
     *, study: Study, reason: str, rater: Rater | None = None, judgment: Judgment | None = None, by: Any = None
 ) -> Exclusion:
-    """Excludes a rater with all judgments, or one judgment."""
+    """Exclude a rater with all judgments, or one judgment."""
     if not reason.strip():
         raise ValueError("An exclusion needs a reason.")
     with transaction.atomic():
@@ -31,7 +31,7 @@ def exclude(
 
 
 def restore(exclusion: Exclusion, *, reason: str = "", by: Any = None) -> None:
-    """Undoes an exclusion; the record of it stays. Doing it twice changes nothing.
+    """Undo an exclusion; its record stays. Doing it twice changes nothing.
 
     A place that was opened to replace what counts again is taken back as long as nobody is at it.
     """

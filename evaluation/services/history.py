@@ -1,4 +1,4 @@
-"""Who did what to a study and why: every act of a member stands in the admin's log, under the study."""
+"""A study's history: every action of a member is in the admin's log, under the study, with its reason."""
 
 from typing import Any
 

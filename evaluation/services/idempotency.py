@@ -20,7 +20,7 @@ class IdempotencyKeyReused(Exception):
 def run_once(
     user: Any, *, key: str, path: str, body: Any, act: Callable[[], dict[str, Any]]
 ) -> tuple[dict[str, Any], bool]:
-    """What `act` answers, or what it answered the first time, and whether this is the first time.
+    """Return the answer of `act`, or the stored one of the first time, and whether this is the first time.
 
     The row comes first and in the same transaction: a second request waits for the first to end, and one that failed
     leaves the key free.

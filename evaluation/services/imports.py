@@ -76,7 +76,7 @@ class RaterInput:
 
 @dataclass(frozen=True)
 class RaterFacts:
-    """What the study's line says of a rater: `Rater.in_figures` and `Rater.about`."""
+    """A rater's data on the study's line: `Rater.in_figures` and `Rater.about`."""
 
     in_figures: bool = True
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -145,7 +145,7 @@ def _write_spec_rows(study: Study, spec: Mapping[str, Any]) -> None:
 
 
 class ImportWriter:
-    """Writes batches of items with their judgments into a study that is being imported."""
+    """A writer of batches of items with their judgments into a study that is being imported."""
 
     def __init__(self, study: Study, rater_facts: Mapping[str, RaterFacts]) -> None:
         self.study = study
@@ -300,7 +300,7 @@ def _find_or_create(model: Any, wanted: Mapping[tuple[int, str], Any]) -> dict[t
 
 
 def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
-    """Makes the study visible, closed if it is frozen."""
+    """Make the study visible, closed if it is frozen."""
     frozen = study.revisions.exists()
     if frozen:
         assign_orders(study)
@@ -315,7 +315,7 @@ def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
 
 
 def discard_import(study: Study) -> None:
-    """Deletes everything that a broken import wrote, in short transactions; doing it twice changes nothing."""
+    """Delete everything that a broken import wrote, in short transactions; doing it twice changes nothing."""
     _delete_in_batches(Exclusion.objects.filter(study=study))
     _delete_in_batches(Judgment.objects.filter(study=study))
     _delete_in_batches(Item.objects.filter(study=study).order_by("pk"))

@@ -28,7 +28,7 @@ class JobTaken(Exception):
 
 
 def store_upload(chunks: Iterable[bytes]) -> str:
-    """Writes an uploaded file to the private folder, and returns its random name there.
+    """Write an uploaded file to the private folder and return its random name there.
 
     Refused if there is no room for it; nothing of it is left then, nor after any other error.
     """
@@ -104,7 +104,7 @@ def mark_sent(pk: int) -> None:
 
 
 class JobProgress:
-    """Writes how far a job is, as a `Watch`; raises JobTaken once the job is not this worker's any more."""
+    """A `Watch` that writes a job's progress; JobTaken once the job no longer belongs to this worker."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -150,7 +150,7 @@ def _end(
 
 
 def restart_job(job: Job) -> None:
-    """Queues a lost or failed job again; Refused if it is at work, done, or its file is gone."""
+    """Queue a lost or failed job again; Refused if it is running, done, or its file was deleted."""
     silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)
     again = (
         Q(state=Job.State.FAILED)
@@ -173,7 +173,7 @@ def restart_job(job: Job) -> None:
 
 
 def remove_old_files() -> int:
-    """Deletes the files of jobs that ended so many days ago, and files that no job knows; returns how many."""
+    """Delete the files of jobs that ended long ago, and files that no job knows; return their number."""
     old = timezone.now() - timedelta(days=settings.ASSAY_JOB_FILE_DAYS)
     ended = Job.objects.filter(finished_at__lt=old).exclude(file="")
     removed = 0

@@ -50,7 +50,7 @@ class JudgmentInput:
 def record_judgments(
     *, study: Study, batch: Sequence[JudgmentInput], known_new: bool = False
 ) -> list[Judgment]:
-    """Writes a batch, all or nothing, and returns its judgments in order.
+    """Write a batch, all or nothing, and return its judgments in order.
 
     A judgment that exists already stays, except that a failure is replaced by ok (never the reverse), so that the
     same batch may be written twice. `known_new` says that the caller has proof that none of them exists.
@@ -148,7 +148,7 @@ def load_answers(judgment: Judgment) -> list[AnswerValue]:
 
 
 def revise_judgment(*, study: Study, judgment: Judgment, answers: Sequence[AnswerValue]) -> bool:
-    """Puts other answers in the place of a person's own; whether they differ. The trace keeps those given first and how
+    """Replace a person's answers; False if they don't differ. The trace keeps those given first and how
     often they were revised; time on task, order and everything else stay those of the first."""
     with transaction.atomic():
         locked = Judgment.objects.select_for_update(no_key=True).get(pk=judgment.pk)

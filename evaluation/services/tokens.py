@@ -29,6 +29,6 @@ def make_token(user: Any, *, name: str, days: int = DEFAULT_DAYS) -> tuple[ApiTo
 
 
 def revoke_token(user: Any, *, key: str) -> bool:
-    """Whether the user had a token that begins with `key`; it works no longer."""
+    """Revoke the user's token that begins with `key`; False if there is none."""
     deleted, _ = ApiToken.objects.filter(user=user, token_key=key).delete()
     return bool(deleted)

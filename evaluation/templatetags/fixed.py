@@ -34,7 +34,7 @@ class FixedNode(template.Node):
 
 @register.tag
 def fixed(parser: Parser, token: Token) -> FixedNode:
-    """For links to static files and translated words: `{% fixed %}<b>{% translate "Done" %}</b>{% endfixed %}`."""
+    """Render the content once per language: `{% fixed %}<b>{% translate "Done" %}</b>{% endfixed %}`."""
     nodelist = parser.parse(("endfixed",))
     parser.delete_first_token()
     return FixedNode(nodelist)

@@ -1,4 +1,4 @@
-"""What members see; one module per screen."""
+"""Members' pages; one module per screen."""
 
 from evaluation.views.study_detail import study_detail
 from evaluation.views.study_list import study_list

@@ -111,7 +111,7 @@ def _ranked(state: str, *, ties: bool = False, wrong: bool = False) -> Field:
 
 
 def _graded(state: str, points: int, order: str = "r1,r2", *, wrong: bool = False) -> Field:
-    """By how much one of two responses is better, as it is found, chosen in the other order, and left open."""
+    """A graded preference: untouched, answered in the other order, and missing."""
     key = f"graded-{state}"
     words = {"2": "better in nearly everything that matters to who asked"} if order == "r2,r1" else {}
     question = QuestionSpec(

@@ -57,7 +57,7 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpResponse | None:
-    """On to the job's page; None, and the form says why, if it can't begin."""
+    """Begin the job and redirect to its page; None, with the reason in the form, if it can't begin."""
     file = form.cleaned_data["file"]
     try:
         kept = store_upload(file.chunks())
@@ -83,7 +83,7 @@ def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
 
 @study_page(methods=FORM)
 def exports(request: HttpRequest, study: Study) -> HttpResponse:
-    """Starts exports and lists those there are."""
+    """Start exports and list those there are."""
     error = ""
     if request.method == "POST":
         offered = [each.key for each in formats_of(study)]

@@ -65,7 +65,7 @@ class NewStudyForm(forms.ModelForm):
 
 
 class LiveStudyForm(CodesForm, forms.ModelForm):
-    """What may change while a study is under way."""
+    """The settings that may change while a study is live or paused."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}

@@ -29,7 +29,7 @@ from evaluation.tasks import enqueue_job
 
 
 def advice_for(study: Study, user: Any) -> list[tuple[str, str, str]]:
-    """Of a draft what to think about first: a sentence, and the label and address of a page that mends it, if any."""
+    """A draft's warnings: a sentence each, with the label and address of the page that helps, if there is one."""
     if study.status != Status.DRAFT:
         return []
     found = launch_advice(study, user)
@@ -37,7 +37,7 @@ def advice_for(study: Study, user: Any) -> list[tuple[str, str, str]]:
 
 
 def cautions_for(study: Study) -> list[tuple[str, str, str]]:
-    """Of a study that was launched what it is not set up for, as `advice_for` gives it."""
+    """A launched study's warnings about what it is not set up for, in the form of `advice_for`."""
     found = (
         [] if study.status == Status.DRAFT else [e for says in hooks.running_cautions for e in says(study)]
     )

@@ -1,4 +1,4 @@
-"""What a launch will make of a draft: places per arm and order, participants needed, what it pays."""
+"""The design that a launch will make of a draft: slots per arm and order, participants needed, total pay."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class LaunchDesign:
 
 
 def study_design(study: Study) -> LaunchDesign:
-    """From the rows, in a fixed number of queries; of a study under way, as it would be dealt anew."""
+    """Compute the design from the rows in a fixed number of queries; for a live study, as if it were dealt anew."""
     rows = list(
         study.items.filter(withdrawn_at=None)
         .order_by()
@@ -96,7 +96,7 @@ def _arm_design(study: Study, arm: Arm, rows: list[Any], systems: dict[int, str]
 
 
 def _people(study: Study, group: Counter[int]) -> tuple[int, int]:
-    """How many items one participant can judge, and how many participants are needed; by items per query (or item)."""
+    """The items that one participant can judge, and the participants needed, given the items per query (or item)."""
     each = min(study.items_per_participant, len(group))
     needed = ceil(group.total() * study.redundancy / each) if each else 0
     return each, max(needed, max(group.values(), default=0) * study.redundancy)
@@ -115,6 +115,6 @@ def _orders(redundancy: int, strata: Counter[str]) -> tuple[tuple[str, int], ...
 
 
 def frozen_items(study: Study) -> tuple[int, int]:
-    """How many of the study's items are frozen, of how many."""
+    """The number of the study's frozen items, and of all its items."""
     items = Item.objects.filter(study=study)
     return items.exclude(stimulus_hash="").count(), items.count()

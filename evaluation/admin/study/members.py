@@ -1,4 +1,4 @@
-"""Who works on a study. Owners manage it; people are named exactly, so that nobody can list all users."""
+"""A study's members. Owners manage them; people are named exactly, so that nobody can list all users."""
 
 from typing import Any
 
@@ -78,7 +78,7 @@ def members(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _add(study: Study, form: NewMemberForm) -> str:
-    """What was done, or nothing if the form says what is wrong."""
+    """Apply the form and return a sentence about it, empty if the form has errors."""
     if not form.is_valid():
         return ""
     user, role = form.cleaned_data["who"], form.cleaned_data["role"]

@@ -1,4 +1,4 @@
-"""How a question is answered, in real fields: what a question keeps as JSON in its options."""
+"""Form fields for a question's options, which are stored as JSON."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -131,7 +131,7 @@ def _as_number(text: str) -> float:
 
 
 def _write_lines(options: Options, text: Any) -> list[str]:
-    """Replaces all labels and meanings by those of the lines; returns the values in their order."""
+    """Replace all labels and meanings by those of the lines; return the values in their order."""
     for key in [key for key, each in options.items() if isinstance(each, str)]:
         del options[key]
     values = []

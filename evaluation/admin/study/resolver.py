@@ -21,7 +21,7 @@ TEXT = (
 
 
 class ResolverForm(OptionalReasonForm):
-    """How the draft is called."""
+    """The slug and title of the draft."""
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, help_text="Part of its addresses.")
@@ -29,7 +29,7 @@ class ResolverForm(OptionalReasonForm):
 
 
 def has_calibrations(study: Study) -> bool:
-    """Whether it was launched and asks for sets of entries."""
+    """True for a launched study that asks for sets of entries."""
     latest = study.revisions.order_by("-number").first()
     return latest is not None and has_entries(latest.spec)
 

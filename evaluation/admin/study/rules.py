@@ -24,7 +24,7 @@ CODES = {
 
 
 def codes_lock_reason(study: Study) -> str:
-    """Why the study's codes can't be changed any more, in the words of whoever knows them by now; mostly nothing."""
+    """The reason why the study's codes can no longer be changed, from whoever already uses them; usually empty."""
     return next((why for says in hooks.codes_lock_reasons if (why := says(study))), "")
 
 

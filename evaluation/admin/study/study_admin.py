@@ -46,7 +46,7 @@ class DraftInline(InlineModelAdmin):
     can_add = True
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Without an object Django asks for the rows of the study that the page is about, which was asked for."""
+        """Without an object Django asks about the rows of the page's study, for which the right was checked already."""
         return obj is None or has_right(request, "view", obj.pk)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -285,7 +285,7 @@ class StudyAdmin(StudyScopedAdmin):
 
     # --- deleting a draft -------------------------------------------------------------------------------------------
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Counts instead of a line for every row."""
+        """Show counts instead of a line for every row."""
         study = next(iter(objs))
         counts = {
             "items": study.items.count(),

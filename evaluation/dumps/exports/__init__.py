@@ -1,1 +1,1 @@
-"""From a study to a file: read in chunks, written as lines or as a table."""
+"""Exports: a study is read in chunks and written as lines or as a table."""

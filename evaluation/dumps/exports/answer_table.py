@@ -102,7 +102,7 @@ def _seconds(milliseconds: int | None) -> float | None:
 
 
 def _system(answer: StoredAnswer, systems: dict[str, str]) -> str:
-    """Of the response that the part names (`f1.r2`), of the one that was preferred, or of the one drafted set that an
+    """The system of the response that the part names (`f1.r2`), of the preferred one, or of the one drafted set that an
     entry came from."""
     if answer.kind == Kind.ENTRIES:
         drafts = {origin.partition(".")[0] for origin in read_entry(answer.text or "")["origins"]}

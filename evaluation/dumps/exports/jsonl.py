@@ -78,7 +78,7 @@ def _unused_queries(study: Study) -> list[dict[str, Any]]:
 
 
 def _rater_records(study: Study) -> list[dict[str, Any]]:
-    """What is known of raters beside their judgments, of those that have some."""
+    """Facts about the raters that have judgments."""
     judged = Exists(Judgment.objects.filter(rater=OuterRef("pk")))
     known = study.raters.filter(Q(in_figures=False) | ~Q(about={})).filter(judged)
     records = []

@@ -42,7 +42,7 @@ class SettledSets:
 
 
 def settled_sets(study: Study) -> SettledSets:
-    """What is settled in a study, in the order of its judgments; Refused where nothing is."""
+    """The settled sets of a study, in the order of its judgments; Refused if there is none."""
     latest = study.revisions.order_by("-number").first()
     if latest is None or not has_entries(latest.spec):
         raise Refused("Only a study of condition-answer-citation entries that was launched has settled sets.")
@@ -62,7 +62,7 @@ def settled_sets(study: Study) -> SettledSets:
 
 
 def wanted_set_counts(study: Study) -> dict[int, int]:
-    """How many sets there are to be of each query that has items to judge."""
+    """The number of sets wanted for each query that has items to judge."""
     items = study.items.filter(role=Role.MAIN, withdrawn_at=None).order_by()
     return {query: n * study.redundancy for query, n in items.values_list("query_id").annotate(n=Count("pk"))}
 

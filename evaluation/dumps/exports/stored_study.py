@@ -74,7 +74,7 @@ class StoredItem:
 
 
 class StoredStudy:
-    """Reads a study's items in their order. Raters are kept once seen, everything else is of the chunk."""
+    """A study's items, read in their order. Raters are kept once seen, everything else belongs to the chunk."""
 
     def __init__(self, study: Study) -> None:
         self.study = study

@@ -22,7 +22,7 @@ def export_study(
     out: BinaryIO,
     watch: Watch = lambda phase, done, total: None,
 ) -> None:
-    """Streams the study; memory stays flat whatever its size."""
+    """Stream the study; memory stays flat whatever its size."""
     if format not in FORMATS:
         raise Refused(f"No format {format!r}; there are: {', '.join(FORMATS)}.")
     FORMATS[format].write(out, StoredStudy(study), watch)
@@ -55,7 +55,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 def export_to(
     study: Study, *, format: str, path: str, watch: Watch = lambda phase, done, total: None
 ) -> None:
-    """Exports to the file, or to standard output for `-`."""
+    """Export to the file, or to standard output for `-`."""
     if path != "-":
         with atomic_file(Path(path)) as handle:
             export_study(study, format=format, out=handle, watch=watch)

@@ -1,1 +1,1 @@
-"""From a file to a study: every line is checked first, then written."""
+"""Imports: every line of a file is checked first, then written to a study."""

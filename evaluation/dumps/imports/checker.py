@@ -63,7 +63,7 @@ def _hash64(value: Any) -> int:
 
 
 class CheckResult:
-    """What the first reading found out."""
+    """The result of the first reading."""
 
     def __init__(self, header: Header) -> None:
         self.header = header
@@ -76,7 +76,7 @@ class CheckResult:
 
 
 class DumpChecker:
-    """Checks a source line by line; `problems` collects, `checked` is there once the first line was good."""
+    """The line-by-line check of a source; `problems` collects, `checked` is set once the first line was good."""
 
     def __init__(
         self, source: Source, *, slug: str, protocol: str, title: str, render: Callable[[str], str]

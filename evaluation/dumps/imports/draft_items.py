@@ -67,7 +67,7 @@ def _header(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _joined(own: list[Any], theirs: Any) -> list[Any]:
-    """Those of the draft, then those whose key it lacks; what is no list of objects is left to the schema to refuse."""
+    """The draft's own, then those whose key it lacks; what is no list of objects is left for the schema to refuse."""
     if not isinstance(theirs, list):
         return own
     keys = {each["key"] for each in own}
@@ -82,7 +82,7 @@ def import_items(
     watch: Watch = lambda phase, done, total: None,
     still_mine: Callable[[], None] = lambda: None,
 ) -> int:
-    """Makes the file's items the draft's, instead of those it had; returns how many. Refused changes nothing.
+    """Replace the draft's items by the file's; return their number. Refused changes nothing.
 
     They are read into a study of their own, which nobody sees, and change places at once.
     """

@@ -21,7 +21,7 @@ QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options":
 
 @dataclass(frozen=True)
 class Header:
-    """What line 1 says, ready to be written and to check the items by."""
+    """Line 1, ready to be written and to check the items against."""
 
     study: StudyInput
     status: str | None = None

@@ -1,4 +1,4 @@
-"""From an item's line to unsaved rows and a checked stimulus, without the database."""
+"""An item's line as unsaved rows and a checked stimulus, without the database."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +79,7 @@ def _twice(keys: Sequence[str]) -> list[str]:
 
 
 class ItemPreparer:
-    """Prepares a study's items, one line at a time; the same for checking and for writing."""
+    """Preparation of a study's items, one line at a time; the same for checking and for writing."""
 
     def __init__(self, specs: Sequence[Spec], render: Callable[[str], str] | None) -> None:
         """`render` makes responses HTML; None leaves it out, where only the check counts."""
@@ -142,7 +142,7 @@ class ItemPreparer:
         )
 
     def _misnamed(self, context: Record | None) -> list[str]:
-        """What is wrong with how the context names attributes."""
+        """Problems with the attributes that the context names."""
         follow_ups = context["follow_ups"] if context else []
         both = [
             f"context: follow-up question {number} names an attribute and brings {name} of its own"
@@ -226,7 +226,7 @@ def hash_problem(what: str, given: str, computed: str) -> str:
 
 
 def stimulus_problems(record: Record, prepared: ImportedItem) -> list[str]:
-    """Whether the stimulus is still the one that the line's hash was taken of."""
+    """Check the stimulus against the line's hash."""
     given = record.get("stimulus_hash")
     if given is None:
         return []
@@ -270,7 +270,7 @@ def _context(record: Record | None) -> Context | None:
 
 
 def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
-    """With every key, so that equal contexts are equal however sparsely they are written."""
+    """Fill in every key, so that equal contexts are equal however sparsely they are written."""
     return [
         {"attribute": each["attribute"], "answer": each.get("answer", "")}
         if "attribute" in each
@@ -286,7 +286,7 @@ def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:
 def _given_context(
     record: Record, arm: Mapping[str, Any] | None, item_context: Context | None
 ) -> Context | None:
-    """What a response was given. A string names the item's own context; another is given in full, so that a line
+    """The context that a response was given. A string names the item's own; another is written in full, so that a line
     needs no other line."""
     if "context" not in record:
         return default_response_context(arm, item_context) if arm else None

@@ -1,4 +1,4 @@
-"""From a line's judgments to what `record_judgments` takes, cleaned by the protocol."""
+"""A line's judgments, cleaned by the protocol and made ready for `record_judgments`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, time

@@ -65,7 +65,7 @@ def _describe(entry: Record) -> str:
 
 
 def _responses(entry: Record, query: str, keys: ResponseKeys) -> list[Record]:
-    """In canonical order."""
+    """The two responses in canonical order."""
     responses = []
     for side in ("1", "2"):
         system, text = short_key(entry[f"generator_{side}"], MAX_SYSTEM), entry[f"output_{side}"]

@@ -54,7 +54,7 @@ def _tags(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -
 
 
 def _any_error(field: Field, question: QuestionSpec, page: ScreenInput) -> str:
-    """What is wrong with the question or with one of its boxes, which stand too close for a line each."""
+    """The first problem of the question or its boxes, which are too close together for a line each."""
     wrong = (text for where, text in page.errors.items() if where.startswith(f"{question.key}."))
     return field["error"] or text_for(next(wrong, ""), Kind.CHECKLIST)
 
@@ -110,7 +110,7 @@ def _lines(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) 
 
 
 def _parts(question: QuestionSpec, page: ScreenInput) -> Iterator[tuple[str, str, str]]:
-    """What a line is about: its part of the answer's key, what stands there, and the answer to it."""
+    """The subject of each line: its part of the answer's key, its text, and the answer to it."""
     if question.over == Over.RESPONSE:
         yield from ((card["part"], card["name"], "") for card in page.cards)
         return

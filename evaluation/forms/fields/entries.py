@@ -98,7 +98,7 @@ def build_entries(field: Field, question: QuestionSpec, page: ScreenInput, value
 
 
 def entry_lines(entries: EntrySet) -> Iterator[SummaryLine]:
-    """What is wrong with entries, a line each, for the summary."""
+    """Problems of entries, a line each, for the summary."""
     for row in entries["rows"]:
         name = gettext("Entry %(number)s:") % {"number": row["number"]}
         for text in row["errors"]:
@@ -128,7 +128,7 @@ def _read_rows(value: Any) -> dict[str, Raw]:
 
 
 class _Rows:
-    """Draws the rows of one question; `sources` are all entries that a row can come from, by their names."""
+    """The rows of one question; `sources` are all entries that a row can come from, by name."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class _Rows:
     def build(
         self, sent: dict[str, Raw], sets: Mapping[str, list[Entry]], revisions: Mapping[str, list[Entry]]
     ) -> list[EntryRow]:
-        """What was sent in its order, then what is offered and was not sent."""
+        """The rows that were sent, in their order, then those that are offered and were not sent."""
         rows = dict(sent)
         known = {origin for row in rows.values() for origin in row.get("origins", "").split()}
         numbers = {name: n for n, name in enumerate(name for name in self.sources if name[0] == "r")}
@@ -229,7 +229,7 @@ class _Rows:
             }
 
     def _errors(self, key: str) -> list[str]:
-        """What is wrong with the entry or one of its fields."""
+        """Problems of the entry or one of its fields."""
         wrong = (
             text_for(text, Kind.ENTRIES)
             for where, text in self.page.errors.items()
@@ -238,7 +238,7 @@ class _Rows:
         return list(dict.fromkeys(wrong))
 
     def _source(self, origins: Sequence[str]) -> str:
-        """Where a row comes from, in words; nothing for the one draft that everything comes from."""
+        """The name of a row's draft; empty where there is only one draft."""
         if len(origins) != 1:
             return ""
         home, _, number = origins[0].partition(".e")
@@ -285,7 +285,7 @@ def _brief(entry: Entry) -> str:
 
 
 def _comparable(entry: Entry) -> str:
-    """What the page's script holds an entry against, field by field."""
+    """The original with which the page's script compares an entry, field by field."""
     return json.dumps(
         [entry["condition"], entry["answers"], entry["citations"], entry["reason"]], ensure_ascii=False
     )
@@ -325,7 +325,7 @@ def _still_open(rows: Iterable[EntryRow]) -> int:
 
 
 def _words() -> dict[str, str]:
-    """What the script says; the statuses by their names."""
+    """The script's messages; the statuses by their names."""
     return {
         "draft": gettext("Draft"),
         "accepted": gettext("Accepted"),
@@ -384,7 +384,7 @@ def _pieces(text: str, other: str | None) -> list[TextPiece]:
 
 
 def _nearest(answer: str, beside: Entry | None) -> str | None:
-    """Of the answers beside it the one with most words in common."""
+    """The other answer with the most words in common."""
     if beside is None:
         return None
     words = set(answer.split())
@@ -396,7 +396,7 @@ def _cite_text(citation: Any) -> str:
 
 
 def _difference(line: AlignedEntries, names: Sequence[str]) -> str:
-    """How the entries of a line differ, in words."""
+    """A sentence about how the entries of a line differ."""
     if line.agreed:
         return gettext("All sets say the same")
     there = [name for name, entry in zip(names, line.entries, strict=True) if entry is not None]

@@ -66,7 +66,7 @@ def _who(grade: float, names: Mapping[str, str]) -> SafeString:
 
 
 def _words(question: QuestionSpec, grade: float) -> SafeString:
-    """Those of the study for this distance, or ours; between two distances the number says it."""
+    """The study's words for this distance, or the default ones; between two distances, the number."""
     distance = abs(grade)
     ours = dict(enumerate(WORDS[int(question.grades[-1])], 1))
     return escape(question.label(distance) or ours.get(int(distance)) or option_key(distance))

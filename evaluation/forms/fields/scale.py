@@ -106,7 +106,7 @@ def _point(name: str, step: _Step, id_: str, *, checked: bool) -> ScalePoint:
 
 
 def _parts(question: QuestionSpec, page: ScreenInput) -> list[_Part]:
-    """What the question is asked about: responses in the order shown, the rest in that of the stimulus."""
+    """The parts that the question is asked about: responses in the order shown, the rest in that of the stimulus."""
     match question.over:
         case Over.RESPONSE:
             return [_Part(card["part"], card["name"]) for card in page.cards]

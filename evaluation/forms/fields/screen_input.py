@@ -1,4 +1,4 @@
-"""What the builders of fields share."""
+"""Shared parts of the field builders."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from evaluation.protocols.base import Stimulus
 
 
 class ScreenInput(NamedTuple):
-    """What all fields of a screen share."""
+    """The input from which all fields of a screen are built."""
 
     stimulus: Stimulus
     cards: list[Card]

@@ -1,1 +1,1 @@
-"""What a form sends or holds: posted fields, merged drafts, recorded answers."""
+"""Form input: posted fields, merged drafts, recorded answers."""

@@ -41,7 +41,7 @@ def merge_drafts(questions: Iterable[QuestionSpec], stored: Fields, sent: Fields
 
 
 def held_fields(questions: Iterable[QuestionSpec], data: Mapping[str, Any]) -> str:
-    """What a page that shows this form's data says in its field `HELD`: the names of the fields that hold something.
+    """The value of a page's field `HELD`: the names of the fields that hold something.
 
     The page's script adds what is filled in later.
     """
@@ -67,7 +67,7 @@ def _flat(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _trace_of(key: str, stored: Fields) -> dict[str, str]:
-    """How the answer came about, which goes with it."""
+    """The fields with the trace of an answer, which belong to it."""
     name = f"{TRACE}.{key}"
     return {name: stored[name]} if name in stored else {}
 
@@ -77,7 +77,7 @@ def _fields_of(key: str, fields: Fields) -> dict[str, str]:
 
 
 def _is_worked_on(question: QuestionSpec, now: Fields, sent: Fields, held: Collection[str]) -> bool:
-    """Whether what a page says of such a question is its participant's doing, also where they took all back again."""
+    """True if a page's fields of such a question are its participant's doing, even where they undid everything."""
     if not _is_untouched(question, now):
         return True
     names = {name for name in held if name.partition(".")[0] == question.key}

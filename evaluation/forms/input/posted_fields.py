@@ -1,4 +1,4 @@
-"""From a posted form or a draft to answers."""
+"""Reading of a posted form or a draft."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""From recorded answers back to a form's data."""
+"""Recorded answers as form data."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +10,7 @@ from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED
 
 
 def answers_as_data(questions: Iterable[QuestionSpec], answers: Iterable[AnswerValue]) -> dict[str, Any]:
-    """What a form would have held that was answered like this."""
+    """The data of a form that was answered like this."""
     answers = list(answers)
     by_key = {question.key: question for question in questions}
     data: dict[str, Any] = {}

@@ -63,7 +63,7 @@ def _names_grade(label: str, accepted: Sequence[str]) -> bool:
 
 
 def find_gold_problems(questions: Sequence[QuestionSpec], stimulus: Stimulus, gold: Data) -> list[Problem]:
-    """What keeps a gold from being compared with answers to these questions."""
+    """Problems that keep gold from being compared with answers to these questions."""
     by_key = {question.key: question for question in questions}
     problems = [
         Problem("unknown_question", f"gold.{key}") for key in gold if key not in by_key and key != NOTE

@@ -1,4 +1,4 @@
-"""How an answer came about: the moves that a participant's browser recorded while they ranked, and what they did to
+"""Traces of answers: the moves that a participant's browser recorded while they ranked, and what they did to
 entries."""
 
 import json
@@ -57,7 +57,7 @@ def read_moves(text: str) -> list[Move]:
 
 
 def _dropped(each: Any) -> int:
-    """How many the page says that it dropped; 0 of what is no such word."""
+    """The number of moves that the page says it dropped; 0 for any other move."""
     dropped = each.get("dropped") if isinstance(each, dict) else None
     return dropped if isinstance(dropped, int) and _is_between(dropped, 1, MAX_DROPPED) else 0
 
@@ -68,7 +68,7 @@ def _read_paste(each: Any) -> Move | None:
 
 
 def count_pasted(moves: object) -> int | None:
-    """How many characters of a text were pasted; None where no script counted them."""
+    """The number of a text's characters that were pasted; None where no script counted them."""
     # The trace of an import is kept as it came.
     read = (_read_paste(each) for each in moves) if isinstance(moves, list) else ()
     return max((move["pasted"] for move in read if move is not None), default=None)
@@ -124,8 +124,8 @@ def _is_between(value: Any, low: int, high: int) -> bool:
 def possible_moves(
     questions: Sequence[QuestionSpec], stimulus: Stimulus, trace: Mapping[str, Sequence[Move]]
 ) -> Trace:
-    """Of a trace what can have happened: moves of this stimulus's responses in rankings, acts on entries, and what was
-    pasted into texts, each in questions of its kind that are asked of it."""
+    """Keep of a trace what can have happened: moves of this stimulus's responses in rankings, actions on entries, text
+    pasted into answers, each in questions of its kind that this stimulus asks."""
     kinds = {question.key: question.kind for question in questions}
     possible = {
         key: [move for move in moves if _is_possible(move, kinds.get(key), stimulus)]

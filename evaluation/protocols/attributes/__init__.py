@@ -41,7 +41,7 @@ class AttributeSpec:
         return found | ({"answer": value} if value else {})
 
     def as_json(self) -> dict[str, Any]:
-        """As a compiled spec has it."""
+        """The attribute as in a compiled spec."""
         return {"key": self.key, "question": self.question, "values": list(self.values)}
 
 
@@ -81,7 +81,7 @@ def _filled(follow_up: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
 
 
 def find_unknown(follow_ups: FollowUps, attributes: Attributes) -> list[Problem]:
-    """Which of the named attributes the study does not have, each once."""
+    """Problems for named attributes that the study does not have, one for each."""
     known = [each["key"] for each in attributes]
     named = dict.fromkeys(each["attribute"] for each in follow_ups if each.get("attribute"))
     has = ", ".join(known) or "none"

@@ -23,12 +23,12 @@ class AlignedEntries:
 
     @property
     def everywhere(self) -> bool:
-        """Whether every set has one."""
+        """True if every set has one."""
         return None not in self.entries
 
     @property
     def agreed(self) -> bool:
-        """Whether every set has one, and all say the same."""
+        """True if every set has one, and all say the same."""
         return self.everywhere and not self.differs
 
 
@@ -64,7 +64,7 @@ def _closest_first(
 
 
 def _alikeness(one: Entry, other: Entry) -> float:
-    """From 0 to 2: how much the conditions have in common, and the answers; equal entries have the most."""
+    """The similarity of two entries from 0 to 2: that of their conditions plus that of their answers."""
     if same_content(one, other):
         return 2.0
     conditions = _shared_words(one["condition"], other["condition"])
@@ -72,7 +72,7 @@ def _alikeness(one: Entry, other: Entry) -> float:
 
 
 def _shared_words(one: str, other: str) -> float:
-    """From 0 to 1: twice the words in common, by the words of both (Dice)."""
+    """The Dice coefficient of two texts' words: twice the words in common, divided by the words of both."""
     first, second = set(_words(one)), set(_words(other))
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
 

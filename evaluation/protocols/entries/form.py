@@ -1,4 +1,4 @@
-"""What a form sends of a set of entries.
+"""The form fields of a set of entries.
 
 A row's fields are "e3.condition", "e3.answers" (a line each), "e3.cite.4" (ticked), "e3.quoted" (JSON of the citations
 that are no fragments), "e3.origins", "e3.place", "e3.was" (the place that it was shown at) and "e3.keep". A row's

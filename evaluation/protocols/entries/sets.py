@@ -56,7 +56,7 @@ class Entry(TypedDict):
 
 
 class Decision(StrEnum):
-    """What became of a drafted entry."""
+    """The fate of a drafted entry."""
 
     ACCEPTED = "accepted"
     EDITED = "edited"
@@ -106,7 +106,7 @@ def clean_entry(value: Any, fragments: int | None, where: str) -> tuple[Entry, l
 
 
 def _shape_problems(value: Mapping[str, Any], where: str) -> list[Problem]:
-    """What keeps an object from being read as an entry."""
+    """Problems that keep an object from being read as an entry."""
     unknown = value.keys() - Entry.__annotations__.keys()
     problems = [
         Problem("entry_unknown", where, {"name": str(name)[:80]}) for name in sorted(unknown, key=str)
@@ -164,14 +164,14 @@ def _clean_quoted(value: Mapping[str, Any]) -> Quotation | None:
 
 
 def _one_text(text: str) -> str:
-    """As a form would send it back: what nobody touched must stay equal."""
+    """Spell a text as a form would send it back: what nobody touched must stay equal."""
     return normalize_text(text).replace("\r", "\n").strip()
 
 
 def find_set_problems(
     entries: Mapping[str, Entry], drafted: Collection[str], where: str, *, least: int = 1
 ) -> list[Problem]:
-    """What is wrong with a set of clean entries as a whole; `drafted` are the names that may be origins."""
+    """Problems with a set of clean entries as a whole; `drafted` are the names that may be origins."""
     problems = []
     if len(entries) < least:
         problems.append(Problem("entries_missing", where))
@@ -189,7 +189,7 @@ def find_set_problems(
 
 
 def find_draft_problems(text: str, fragments: int, where: str) -> list[Problem]:
-    """What keeps a response's text from being a drafted set, which may be empty."""
+    """Problems that keep a response's text from being a drafted set, which may be empty."""
     entries, problems = clean_entries(read_json(text), fragments, where)
     rows = {f"e{number}": entry for number, entry in enumerate(entries, 1)}
     problems = problems or find_set_problems(rows, (), where, least=0)
@@ -234,12 +234,12 @@ def read_answers(answers: Sequence[AnswerValue]) -> list[Entry]:
 
 
 def is_blank(entry: Mapping[str, Any]) -> bool:
-    """Whether it says nothing at all."""
+    """True for an entry without any content."""
     return not any(entry[name] for name in FIELDS)
 
 
 def fragments_of(stimulus: Stimulus) -> int:
-    """How many fragments there are to cite."""
+    """The number of fragments to cite."""
     return len(stimulus["query"].get("documents") or [])
 
 
@@ -285,7 +285,7 @@ def _origins_before(entry: Entry, before: Sequence[Entry], own: list[str]) -> li
 
 
 def revision_origins(revisions: Mapping[int, Sequence[Entry]]) -> dict[str, list[str]]:
-    """What every entry of these revisions, by their numbers, came from: {"m1.e2": ["r1.e1"]}."""
+    """The origins of every entry of these revisions, which are given by number: {"m1.e2": ["r1.e1"]}."""
     return {
         f"m{number}.e{place}": entry["origins"]
         for number, entries in revisions.items()
@@ -312,7 +312,7 @@ def trace_answer_origins(
 
 
 def decisions(stimulus: Stimulus, entries: Sequence[Entry]) -> dict[str, Decision]:
-    """What became of every drafted entry, by its name."""
+    """The fate of every drafted entry, by its name."""
     return {origin: _decision(origin, entry, entries) for origin, entry in drafted_entries(stimulus).items()}
 
 
@@ -327,7 +327,7 @@ def _decision(origin: str, drafted: Entry, entries: Sequence[Entry]) -> Decision
 
 
 def same_content(one: Entry, other: Entry) -> bool:
-    """Whether two entries say the same, wherever they came from."""
+    """True if two entries say the same, whatever their origins."""
     return not differing_fields([one, other])
 
 

@@ -1,4 +1,4 @@
-"""What a kind of question is made of, and the cleaning that kinds share."""
+"""The base of question kinds, and the cleaning that they share."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
@@ -88,7 +88,7 @@ class QuestionKind:
         return tuple(float(each) for each in (range(len(offered)) if self.storage == "label" else offered))
 
     def find_missing(self) -> list[str]:
-        """What an entry of the registry lacks beside its plain parts."""
+        """Name the parts that an incomplete kind lacks beyond its plain attributes."""
         found = [] if len(self.key) <= MAX_KEY else [f"a key of at most {MAX_KEY} characters"]
         free = type(self).offers is QuestionKind.offers and type(self).clean is QuestionKind.clean
         if free:

@@ -1,4 +1,4 @@
-"""What items need, in pieces that protocols put together."""
+"""Checks of items, which protocols combine."""
 
 from evaluation.protocols.base import Problem, Spec, Stimulus, arm_of
 
@@ -10,7 +10,7 @@ def check_query(stimulus: Stimulus) -> list[Problem]:
 
 
 def check_response_count(stimulus: Stimulus, low: int, high: int) -> list[Problem]:
-    """So many responses."""
+    """Check that the number of responses is between low and high."""
     responses = stimulus["responses"]
     if not low <= len(responses) <= high:
         if low == high:

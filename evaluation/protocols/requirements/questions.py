@@ -1,4 +1,4 @@
-"""Whether a question, as a researcher or a dump words it, can be asked at all."""
+"""Checks that a question, as a researcher or a dump describes it, can be asked at all."""
 
 from collections.abc import Iterator
 
@@ -53,7 +53,7 @@ def _has_direction(question: QuestionSpec) -> bool:
 
 
 def _are_groups(groups: object, choices: object) -> bool:
-    """Not every choice needs one."""
+    """True for an object from choices to groups; not every choice needs one."""
     return isinstance(groups, dict) and all(
         isinstance(choices, list) and key in choices and isinstance(name, str) and VALUE.fullmatch(name)
         for key, name in groups.items()

@@ -1,4 +1,4 @@
-"""From rows to what is frozen: a study's spec and an item's stimulus."""
+"""Compilation of rows into their frozen forms: a study's spec and an item's stimulus."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -135,7 +135,7 @@ def response_lengths(stimulus: dict[str, Any]) -> str:
 
 
 def renderer_for(spec: Spec, markdown: Callable[[str], str]) -> Callable[[str], str]:
-    """How this study's responses become HTML; the same text is rendered once per batch of items."""
+    """The renderer of this study's responses to HTML; the same text is rendered once per batch of items."""
     render = markdown if spec["render_as"] == RenderAs.MARKDOWN else render_plain
     cache: dict[str, str] = {}
 

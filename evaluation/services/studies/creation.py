@@ -1,4 +1,4 @@
-"""Making a study and deciding who may work on it."""
+"""Creation of a study, with its owner."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -47,7 +47,7 @@ def add_arms(study: Study, arms: Any = PAPER_ARMS) -> list[Arm]:
 
 
 def write_questions_and_texts(study: Study, spec: Mapping[str, Any]) -> None:
-    """Makes the study's questions and texts those of a spec, in its order."""
+    """Replace the study's questions and texts by those of a spec, in its order."""
     study.questions.all().delete()
     Question.objects.bulk_create(
         Question(study=study, position=n, **each) for n, each in enumerate(spec["questions"])
@@ -57,7 +57,7 @@ def write_questions_and_texts(study: Study, spec: Mapping[str, Any]) -> None:
 
 
 def write_attributes(study: Study, attributes: Attributes) -> None:
-    """Makes the study's attributes those of a spec, in its order."""
+    """Replace the study's attributes by those of a spec, in its order."""
     study.attributes.all().delete()
     Attribute.objects.bulk_create(
         Attribute(study=study, position=n, **each) for n, each in enumerate(attributes)

@@ -1,4 +1,4 @@
-"""Drafts as long as they are drafts: other items, or none of it any more."""
+"""Changes of drafts: a lock against launch, other items, deletion."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def lock_draft(study: Study) -> Study:
 
 
 def replace_items(study: Study, incoming: Study) -> int:
-    """Moves the items of one draft to another in place of those it had, with all that they are made of."""
+    """Replace a draft's items by those of another draft, with all that they are made of."""
     with transaction.atomic():
         lock_draft(study)
         _delete_items(study)
@@ -49,14 +49,14 @@ def _merge(model: Any, study: Study, incoming: Study, field: str, users: Any) ->
 
 
 def _add_attributes(study: Study, incoming: Study) -> None:
-    """Those that the draft lacks, behind its own."""
+    """Append the attributes that the draft lacks."""
     own = dict(study.attributes.values_list("key", "position"))
     new = incoming.attributes.exclude(key__in=own)
     new.update(study=study, position=F("position") + max(own.values(), default=0) + 1)
 
 
 def delete_draft(study: Study) -> None:
-    """Deletes a draft with everything in it; WrongState once it was launched."""
+    """Delete a draft with everything in it; WrongState once it was launched."""
     with transaction.atomic():
         lock_draft(study)
     discard_import(study)

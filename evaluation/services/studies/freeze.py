@@ -1,4 +1,4 @@
-"""Freezing a study's spec and items, in short batches, and the order each item's first slot shows."""
+"""Freezing of a study's spec and items, in short batches, and the presentation order of each item's first slot."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +35,7 @@ def freeze_spec(study: Study) -> Revision:
 
 
 def freeze_item(item: Item, spec: Spec, study: Study, render: Callable[[str], str]) -> list[Problem]:
-    """Sets the item's stimulus (unsaved), or says what keeps it from being judged."""
+    """Set the item's stimulus (unsaved), or return the problems that keep it from being judged."""
     attributes = attributes_of(spec)
     responses = [link.response for link in item.item_responses.all()]
     contexts = [item.context, *(response.context for response in responses)]
@@ -77,7 +77,7 @@ def select_parts(items: QuerySet[Item]) -> QuerySet[Item]:
 def freeze_items(
     study: Study, revision: Revision, *, on_batch: Callable[[int], None] = lambda done: None
 ) -> list[tuple[str, Problem]]:
-    """Freezes every item that is not yet frozen, in short transactions; returns (item key, problem) pairs."""
+    """Freeze every item that is not yet frozen, in short transactions; return (item key, problem) pairs."""
     problems: list[tuple[str, Problem]] = []
     done = 0
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
@@ -108,7 +108,7 @@ def _batches(study: Study) -> Iterator[Sequence[Item]]:
 
 
 def assign_orders(study: Study) -> None:
-    """Gives every frozen item without one the presentation order that its first slot shows (see `design`)."""
+    """Give every frozen item without one the presentation order of its first slot (see `design`)."""
     frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(stimulus_hash="")
     already: Counter[Any] = Counter(
         frozen.exclude(start_order=None).order_by().values_list("arm__key", "systems_key")

@@ -12,7 +12,7 @@ from evaluation.services.studies.launch import MAX_PROBLEMS
 
 
 def admit_items(study: Study) -> None:
-    """Freezes the items that were added since launch and opens them; Refused lists those that can't be judged.
+    """Freeze the items that were added since launch and open them; Refused lists those that can't be judged.
 
     Items with problems stay out, unfrozen; the others are admitted all the same.
     """
@@ -33,7 +33,7 @@ def admit_items(study: Study) -> None:
 
 
 def withdraw_item(item: Item) -> None:
-    """Takes an item out of a study: nobody gets it any more, and its judgments are in no figure."""
+    """Withdraw an item: nobody gets it any more, and its judgments are in no figure."""
     with transaction.atomic():
         Study.objects.filter(pk=item.study_id).update(corrections=F("corrections") + 1)
         item.withdrawn_at = timezone.now()

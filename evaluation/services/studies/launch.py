@@ -22,7 +22,7 @@ GUIDING = ("instructions", "guideline", "guideline_context")
 
 
 def launch_problems(study: Study) -> list[str]:
-    """What keeps a draft from being launched, as far as can be told without compiling every item."""
+    """The problems that block a draft's launch, as far as they show without compiling every item."""
     problems = []
     if not study.arms.exists():
         problems.append("The study has no arm.")
@@ -43,7 +43,7 @@ def launch_problems(study: Study) -> list[str]:
 
 
 def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
-    """What does not keep a draft from being launched, and should be thought about first; `by` reads it."""
+    """Warnings about a draft that don't block its launch, for `by` to read."""
 
     def fewest_responses() -> int:
         main = study.items.filter(role=Role.MAIN).annotate(n=Count("responses"))
@@ -55,7 +55,7 @@ def launch_advice(study: Study, by: Any = None) -> list[hooks.Advice]:
 
 
 def launch_cautions(study: Study) -> list[str]:
-    """What participants would be left without; it stops a launch until it is confirmed."""
+    """Warnings about what participants would miss; they block a launch until they are confirmed."""
     found = []
     if not study.contact.strip():
         found.append("No contact is set: participants have nobody to write to.")
@@ -90,7 +90,7 @@ def _bodies(study: Study) -> dict[str, str]:
 
 
 def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:
-    """Whether anybody could qualify."""
+    """Problems with the pass mark that would let nobody qualify."""
     mark = (steps.get("qualification") or {}).get("pass_mark", 0)
     available = study.items.filter(role=Role.QUALIFICATION, withdrawn_at=None).count() if mark else 0
     if available >= mark:
@@ -99,12 +99,12 @@ def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:
 
 
 def heartbeat(study: Study) -> None:
-    """Says that a launch is still at it; long hooks say so too, or another launch takes over."""
+    """Note that a launch is still running; long hooks do so too, or another launch takes over."""
     Study.objects.filter(pk=study.pk, launching_since__isnull=False).update(launching_since=timezone.now())
 
 
 def launch_study(study: Study, *, on_batch: Callable[[int], None] = lambda done: None) -> None:
-    """Compiles, freezes, hashes and deals; Refused leaves an editable draft behind.
+    """Compile, freeze, hash and deal; Refused leaves an editable draft behind.
 
     Works in short transactions. A launch that was cut short is resumed by launching again.
     """

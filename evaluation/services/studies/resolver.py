@@ -48,7 +48,7 @@ QUERY_FIELDS = (
 
 @dataclass(frozen=True)
 class CalibratedSet:
-    """What one calibrator settled on for an item."""
+    """One calibrator's final set for an item."""
 
     item: Item
     rater: Rater
@@ -135,18 +135,18 @@ def derive_resolver(study: Study, *, slug: str, title: str = "") -> ResolverStud
 
 
 def count_queries(study: Study) -> int:
-    """How many queries there are to be calibrated."""
+    """The number of queries to be calibrated."""
     main = study.queries.filter(items__role=Role.MAIN, items__withdrawn_at=None)
     return main.distinct().count()
 
 
 def has_entries(spec: Mapping[str, Any]) -> bool:
-    """Whether a study of this spec asks for sets of entries."""
+    """True for the spec of a study that asks for sets of entries."""
     return any(question["kind"] == Kind.ENTRIES for question in spec["questions"])
 
 
 def _draft(study: Study, spec: Mapping[str, Any], slug: str, title: str) -> Study:
-    """Without items; the words are those that the latest participants read."""
+    """Create the draft without items, with the texts that the latest participants read."""
     steps = {**spec["steps"], "training": False, "qualification": None, "attention": None}
     fields = {name: getattr(study, name) for name in FIELDS}
     try:

@@ -49,7 +49,7 @@ class Change:
 
 @dataclass(frozen=True)
 class RevisionPlan:
-    """What a revision would be."""
+    """A planned revision, before it is written."""
 
     number: int
     spec: Spec
@@ -79,7 +79,7 @@ def plan_revision(study: Study, changes: Changes) -> RevisionPlan:
 
 
 def revise_study(*, study: Study, changes: Changes, by: Any = None) -> Revision:
-    """Makes the revision that `plan_revision` describes: who is at work finishes in theirs, who enters gets this one.
+    """Create the revision that `plan_revision` describes: participants at work finish in theirs, new ones get this one.
 
     `by` is the member who asks, refused like everywhere without the right to write; None is whoever runs the server.
     """
@@ -115,7 +115,7 @@ def _refuse(problems: Iterable[str]) -> None:
 
 
 def _shape_problems(changes: Changes) -> Iterable[str]:
-    """What keeps the changes from being merged at all."""
+    """Problems that keep the changes from being merged at all."""
     known = (*FIXED, *OF_STUDY, "questions", "texts")
     yield from (f"{name}: a spec has no such part" for name in changes if name not in known)
     yield from (
@@ -208,7 +208,7 @@ def _skip_problems(skips: Spec) -> Iterable[str]:
 
 
 def _is_rule(value: Any, **lowest: int | None) -> bool:
-    """Whether it is an object of whole numbers, none below its lowest; where that is None, null is allowed, too."""
+    """True for an object of integers, none below its minimum; where the minimum is None, null is allowed, too."""
     if not isinstance(value, dict) or not value.keys() <= lowest.keys():
         return False
     for name, low in lowest.items():
@@ -221,7 +221,7 @@ def _is_rule(value: Any, **lowest: int | None) -> bool:
 
 
 def _row_problems(study: Study, spec: Spec) -> Iterable[str]:
-    """What the study's rows could not hold."""
+    """Problems with values that the study's rows could not hold."""
     for name, kind in OF_STUDY.items():
         if type(spec[name]) is not kind:
             yield f"{name}: must be of type {kind.__name__}"
@@ -251,7 +251,7 @@ def _changes(old: Spec, new: Spec) -> Iterable[Change]:
 
 
 def _flat(spec: Spec) -> dict[str, Any]:
-    """What may change, by its path."""
+    """The values that may change, by path."""
     flat = {"title": spec["title"], "asker": spec["asker"]}
     flat |= {f"{part}.{key}": value for part in MERGED for key, value in spec[part].items()}
     return flat | {
