@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from analytics.figures.families import ALPHA
-from analytics.frames.arrays import AnswerGroup, AnswerItems, Answers, AnswersFrame
+from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, StudyItems
 from analytics.frames.entries import SIZE, decision_question, name_of
 from analytics.frames.pairs import PairGroup
 from analytics.frames.study import StudyFrame
@@ -137,7 +137,7 @@ class AnswerInput(FigureInput):
         }
 
     @property
-    def items(self) -> AnswerItems:
+    def items(self) -> StudyItems:
         return self.frame.items
 
     @cached_property

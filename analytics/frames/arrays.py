@@ -1,17 +1,20 @@
-"""The arrays of an answers frame, and the analytics' own made from them."""
+"""A study's items and answers as arrays, and the statistics' own made from them."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, Items
 from analytics.statistics.core.values import NO_SYSTEM, Values
 from analytics.statistics.judges.order_consistency import OrderReadings
 from analytics.statistics.preferences.best_picks import NO_PICK, Picks
 from analytics.statistics.rankings.ranks import Ranks
+from evaluation.database.columns import CodedColumn
 from evaluation.protocols import QuestionSpec
 
 RESPONSE = re.compile(r"(?:^|\.)r(\d+)$")
@@ -25,12 +28,14 @@ def response_places(parts: Sequence[str]) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class AnswerItems:
+class StudyItems:
     """One row per item, arrays of shape (n,): codes into `queries`, `arms`, `categories` ('' = none) and `systems`.
 
-    `system` (n, m) is the system of each of an item's responses, NO_SYSTEM beyond its last.
+    `system` (n, m) is the system of each of an item's responses, NO_SYSTEM beyond its last; `lengths` are their
+    characters, with commas between them.
     """
 
+    key: npt.NDArray[Any]
     query: Ints
     queries: tuple[str, ...]
     arm: Ints
@@ -39,9 +44,33 @@ class AnswerItems:
     categories: tuple[str, ...]
     system: Ints
     systems: tuple[str, ...]
+    lengths: CodedColumn
 
     def __len__(self) -> int:
         return len(self.query)
+
+    def as_pairs(self) -> Items:
+        """Of a study whose items all have two responses."""
+        joined = ",".join(self.lengths.values[code] for code in np.unique(self.lengths.codes))
+        table = np.zeros((len(self.lengths.values), 2), dtype=np.int64)
+        if joined:
+            table[np.unique(self.lengths.codes)] = np.array(joined.split(","), dtype=np.int64).reshape(-1, 2)
+        length_1, length_2 = table[self.lengths.codes].T
+        system_1, system_2 = self.system.T if len(self) else np.zeros((2, 0), dtype=np.int64)
+        return Items(
+            key=self.key,
+            query=self.query,
+            queries=self.queries,
+            arm=self.arm,
+            arms=self.arms,
+            category=self.category,
+            categories=self.categories,
+            system_1=system_1,
+            system_2=system_2,
+            systems=self.systems,
+            length_1=length_1,
+            length_2=length_2,
+        )
 
     @cached_property
     def only_system(self) -> Ints:
@@ -81,7 +110,7 @@ class Answers:
     """
 
     question: QuestionSpec
-    items: AnswerItems
+    items: StudyItems
     parts: tuple[str, ...]
     judgment: Ints
     item: Ints
@@ -169,7 +198,7 @@ class AnswerGroup:
 
 @dataclass(frozen=True, eq=False)
 class AnswersFrame:
-    items: AnswerItems
+    items: StudyItems
     questions: tuple[QuestionSpec, ...]
     groups: tuple[AnswerGroup, ...]
     attributes: Attributes | None

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from analytics.frames.answer_rows import Asked
-from analytics.frames.pairs import places
+from analytics.frames.rows import Asked, StudyRows, places
 from analytics.statistics.core.tidy import Ints
 from evaluation.database.columns import ColumnType, read_columns
-from evaluation.models import Judgment, Revision, Study
+from evaluation.models import Judgment, Revision
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.selectors import countable_q
 
@@ -62,37 +60,28 @@ def _named(question: QuestionSpec, key: str, revisions: tuple[int, ...], *, is_l
 
 
 def by_direction(
-    study: Study, directed: Iterable[Directed], asked: Mapping[str, Asked], judgments: Ints
+    rows: StudyRows, directed: Iterable[Directed], asked: Mapping[str, Asked]
 ) -> dict[str, Asked]:
-    """The answers, read by the questions' own keys, under the directed questions' keys.
-
-    `judgments` are the primary keys of the judgments, ascending, whose rows the answers name.
-    """
+    """The answers, read by the questions' own keys, under the directed questions' keys."""
     directed = [each for each in directed if each.key in asked]
     if all(each.revisions is None for each in directed):
         return dict(asked)
-    revision = _revisions(study, judgments)
+    revision = _revisions(rows)
     found: dict[str, Asked] = {}
     for each in directed:
-        answers: Any = asked[each.key]
+        answers = asked[each.key]
         if each.revisions is not None:
             mine = np.isin(revision[answers.judgment], each.revisions)
-            answers = replace(
-                answers,
-                question=each.question,
-                judgment=answers.judgment[mine],
-                part=answers.part[mine],
-                value=answers.value[mine],
-            )
+            answers = replace(answers.where(mine), question=each.question)
         found[each.question.key] = answers
     return found
 
 
-def _revisions(study: Study, judgments: Ints) -> Ints:
+def _revisions(rows: StudyRows) -> Ints:
     """The revision of each judgment."""
     table = read_columns(
-        Judgment.objects.filter(countable_q(study)).order_by("pk"),
+        Judgment.objects.filter(countable_q(rows.study)).order_by("pk"),
         {"pk": ColumnType.WHOLE, "revision_id": ColumnType.WHOLE},
     )
-    place, known = places(table.array("pk"), judgments)
+    place, known = places(table.array("pk"), rows.judgment_pks)
     return np.where(known, table.array("revision_id")[place], -1)

@@ -4,14 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from django.db.models.fields.json import KeyTransform
 
-from analytics.frames.answer_rows import Asked
-from analytics.frames.pairs import places
+from analytics.frames.rows import Asked, StudyRows, places
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
-from evaluation.models import Answer, Item, Study
+from evaluation.models import Answer, Item
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.sets import Decision, Entry, decisions, read_entry
 from evaluation.selectors import countable_q
@@ -38,43 +36,33 @@ def decision_question(question: QuestionSpec) -> QuestionSpec:
     return QuestionSpec(question.key, Kind.CHOICE, question.prompt, options=options)
 
 
-def read_entries(
-    study: Study,
-    questions: Iterable[QuestionSpec],
-    items: Ints,
-    item_pks: npt.NDArray[np.int64],
-    judgments: Ints,
-) -> Mapping[str, Asked]:
-    """Decisions by the question's key, and what sets are made of by `name_of`.
-
-    `items` is the row of each judgment's item, `item_pks` the items' keys and `judgments` the judgments', ascending.
-    """
+def read_entries(rows: StudyRows, questions: Iterable[QuestionSpec]) -> dict[str, Asked]:
+    """Decisions by the question's key, and what sets are made of by `name_of`."""
+    items: Ints = rows.judgments["item"].to_numpy()
     found: dict[str, Asked] = {}
     for question in questions:
-        sets = _sets(study, question, judgments)
-        found[question.key] = _decisions(question, sets, items, item_pks)
+        sets = _sets(rows, question)
+        found[question.key] = _decisions(question, sets, items, rows.item_pks)
         found |= _composition(question, sets)
     return found
 
 
-def _sets(study: Study, question: QuestionSpec, judgments: Ints) -> dict[int, list[Entry]]:
+def _sets(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
     """Row of the judgment to its set, in the order that was settled on."""
     answers = Answer.objects.filter(
-        countable_q(study, "judgment__"), kind=Kind.ENTRIES, question=question.key
+        countable_q(rows.study, "judgment__"), kind=Kind.ENTRIES, question=question.key
     ).order_by("judgment_id")
-    rows = list(answers.values_list("judgment_id", "part", "text"))
-    at, known = places(judgments, np.array([row[0] for row in rows], dtype=np.int64))
+    stored = list(answers.values_list("judgment_id", "part", "text"))
+    at, known = places(rows.judgment_pks, np.array([each[0] for each in stored], dtype=np.int64))
     sets: dict[int, list[tuple[int, Entry]]] = {}
-    for row, (_, part, text), there in zip(at.tolist(), rows, known.tolist(), strict=True):
+    for row, (_, part, text), there in zip(at.tolist(), stored, known.tolist(), strict=True):
         if there:
             sets.setdefault(row, []).append((int(part.removeprefix("e")), read_entry(text or "")))
     in_order = {row: sorted(entries, key=lambda each: each[0]) for row, entries in sorted(sets.items())}
     return {row: [entry for _, entry in entries] for row, entries in in_order.items()}
 
 
-def _decisions(
-    question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], items: Ints, pks: npt.NDArray[np.int64]
-) -> Asked:
+def _decisions(question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], items: Ints, pks: Ints) -> Asked:
     drafts = _drafts(pks[sorted({int(items[row]) for row in sets})].tolist())
     codes = {decision: code for code, decision in enumerate(Decision)}
     made = [

@@ -1,42 +1,29 @@
-"""From rows to the arrays that analytics take: one frame per study, one group of raters at a time."""
+"""Preferences between two responses as arrays: a frame per preference, one group of raters at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from django.db.models import QuerySet
 
-from analytics.frames.pair_items import pair_items
+from analytics.frames.rows import (
+    DEFAULT_RULE,
+    ORDERS_PER_SAMPLE,
+    Asked,
+    StudyRows,
+    memberships,
+    places,
+    read_answers,
+)
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
-from evaluation.database.columns import Columns, ColumnType, read_columns
-from evaluation.models import Answer, Judgment, Rater, Study
+from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec, Shown
-from evaluation.selectors import countable_q
 
-LABELS = {"r1": 0, "r2": 1, "tie": 2}
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
-# Key and kind of the group of all judges, whose members are groups of their own too.
-JUDGES = "judges"
-# How replicates are reduced where a rater's `about` does not say.
-DEFAULT_RULE = "majority"
-# A judge that is asked in both orders has the two of a sample in replicates 2k and 2k + 1.
-ORDERS_PER_SAMPLE = 2
-
-
-@dataclass(frozen=True)
-class KnownRater:
-    """A rater as frames know it."""
-
-    pseudonym: str
-    label: str
-    kind: str
-    rule: str
-    heuristic: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,8 +33,8 @@ class PairGroup:
     A `heuristic` reads nothing (it draws, or counts characters): it is a mark beside judges, and never one of them.
 
     `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on;
-    `read` are their primary keys. Where the preference is graded, `grades` has one per judgment, `graded_readings` one
-    per reading.
+    `read` are their rows among the study's. Where the preference is graded, `grades` has one per judgment,
+    `graded_readings` one per reading.
     """
 
     key: str
@@ -71,19 +58,21 @@ class PairFrame:
     preference: QuestionSpec | None
 
 
-def pair_frames(study: Study) -> list[PairFrame]:
-    """The study's main items that are not withdrawn, and the counting judgments of each group of raters.
-
-    A frame for each preference that anybody has answered, in the order of the form; at least one.
-    """
-    asked = _questions(study)
-    preferences = [question for question in asked if question.kind == Kind.PREFERENCE]
-    checks = _checks(study, asked)
+def pair_frames(rows: StudyRows, questions: Sequence[QuestionSpec]) -> list[PairFrame]:
+    """A frame for each preference among the `questions` that anybody has answered, in their order; at least one."""
+    preferences = [question for question in questions if question.kind == Kind.PREFERENCE]
+    checklists = [
+        each for each in questions if each.kind == Kind.CHECKLIST and each.over == Over.FOLLOW_UP_RESPONSE
+    ]
+    asked = read_answers(rows, [*preferences, *checklists[:1]], pairs=True)
+    checks = asked[checklists[0].key] if checklists else None
+    checks = checks if checks is not None and len(checks.judgment) else None
+    items = rows.items.as_pairs()
     if len(preferences) < 2 or asked_in_turns(preferences):
-        return _frames(study, [""], asked, checks)
-    frames = _frames(study, [question.key for question in preferences], asked, checks)
-    answered = [frame for frame in frames if any(_has_labels(group) for group in frame.groups)]
-    return answered or frames[:1]
+        answers = [asked[each.key] for each in preferences]
+        return [_frame(rows, items, answers, preferences[0] if preferences else None, checks)]
+    frames = [_frame(rows, items, [asked[each.key]], each, checks) for each in preferences]
+    return [frame for frame in frames if any(_has_labels(group) for group in frame.groups)] or frames[:1]
 
 
 def asked_in_turns(preferences: Sequence[QuestionSpec]) -> bool:
@@ -97,174 +86,76 @@ def _has_labels(group: PairGroup) -> bool:
     return bool((group.judgments.label != MISSING).any())
 
 
-def _questions(study: Study) -> list[QuestionSpec]:
-    """Those of the latest revision."""
-    revision = study.revisions.order_by("-number").first()
-    return [QuestionSpec.from_json(question) for question in revision.spec["questions"]] if revision else []
-
-
-def _frames(
-    study: Study, questions: Sequence[str], asked: Sequence[QuestionSpec], checks: Columns | None
-) -> list[PairFrame]:
-    items, pks = pair_items(study)
-    raters = read_raters(study)
-    return [_frame(study, items, pks, raters, _asked(asked, key), key, checks) for key in questions]
-
-
 def _frame(
-    study: Study,
+    rows: StudyRows,
     items: Items,
-    pks: npt.NDArray[np.int64],
-    raters: Mapping[int, KnownRater],
+    answers: Sequence[Asked],
     preference: QuestionSpec | None,
-    question: str,
-    checks: Columns | None,
+    checks: Asked | None,
 ) -> PairFrame:
     farthest = preference.grades[-1] if preference and preference.grades else 0
-    rows = _preferences(study, pks, question, farthest)
-    preferring = set(pd.unique(rows["rater"]).tolist())
+    preferred = pd.concat([_preferences(rows, each, farthest) for each in answers] or [_preferences(rows)])
+    preferring = set(pd.unique(preferred["rater"]).tolist())
     if checks is not None:
-        rows = _with_checklists_only(study, pks, raters, preferring, rows)
+        preferred = _with_checklists_only(rows, preferring, preferred)
     groups = [
         replace(
             _group(
-                key, label, kind, rows[np.isin(rows["rater"].to_numpy(), members)], raters, checks, farthest
+                key,
+                label,
+                kind,
+                preferred[np.isin(preferred["rater"].to_numpy(), members)],
+                rows,
+                checks,
+                farthest,
             ),
-            heuristic=all(raters[pk].heuristic for pk in members),
+            heuristic=all(rows.raters[pk].heuristic for pk in members),
         )
-        for key, label, kind, members in memberships(raters, preferring)
+        for key, label, kind, members in memberships(rows.raters, preferring)
     ]
     return PairFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
 
 
-def _asked(questions: Sequence[QuestionSpec], key: str) -> QuestionSpec | None:
-    """The question of that key or, without one, the first preference that the study asks for."""
-    found = (each for each in questions if each.kind == Kind.PREFERENCE and key in ("", each.key))
-    return next(found, None)
+def _preferences(rows: StudyRows, asked: Asked | None = None, farthest: int = 0) -> pd.DataFrame:
+    """One row per answer to a preference; without one, none.
 
-
-def read_raters(study: Study) -> dict[int, KnownRater]:
-    rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "about")
-    return {
-        pk: KnownRater(
-            pseudonym,
-            label or pseudonym,
-            kind,
-            about.get("reduction") or DEFAULT_RULE,
-            bool(about.get("heuristic")),
-        )
-        for pk, pseudonym, label, kind, about in rows
-    }
-
-
-def memberships(
-    raters: Mapping[int, KnownRater], preferring: set[int]
-) -> Iterator[tuple[str, str, str, list[int]]]:
-    """People together, simulated raters together and apart from people, judges together and each alone.
-
-    Together are the judges that have preferences in the figures: one that was only asked for checklists adds none, and
-    a heuristic is no judge.
+    `judgment` is the row of the judgment. `number` is from 0 to 1: a probability or, of grades up to `farthest`, the
+    preference that one stands for.
     """
-    for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
-        members = [pk for pk, rater in raters.items() if rater.kind == kind]
-        if members:
-            yield str(kind), label, str(kind), members
-    judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
-    together = [pk for pk, rater in judges.items() if pk in preferring and not rater.heuristic]
-    if len(together) > 1:
-        yield JUDGES, "Judges together", JUDGES, together
-    for pk, rater in judges.items():
-        yield rater.pseudonym, rater.label, rater.kind, [pk]
+    judgment = asked.judgment if asked else np.zeros(0, dtype=np.int64)
+    label = asked.value if asked else np.zeros(0)
+    number = asked.number if asked and asked.number is not None else np.full(len(judgment), np.nan)
+    return _table(rows, judgment, label, as_preference(number, farthest) if farthest else number)
 
 
-def _answers(study: Study, kind: Kind) -> QuerySet[Answer]:
-    """Answers in judgments that count, as far as it is not for their item to say."""
-    return Answer.objects.filter(countable_q(study, "judgment__"), kind=kind)
-
-
-def _preferences(study: Study, pks: npt.NDArray[np.int64], question: str, farthest: int) -> pd.DataFrame:
-    """One row per preference on one of the items with these primary keys; `item` is the item's row.
-
-    `number` is from 0 to 1: a probability or, of grades up to `farthest`, the preference that one stands for.
-    """
-    whole = ("judgment_id", "judgment__item_id", "judgment__rater_id", "judgment__replicate")
-    types = dict.fromkeys(whole, ColumnType.WHOLE) | dict.fromkeys(
-        ("label", "judgment__shown"), ColumnType.CODED
-    )
-    answers = _answers(study, Kind.PREFERENCE)
-    if question:
-        answers = answers.filter(question=question)
-    table = read_columns(answers, types | {"number": ColumnType.NUMBER})
-    row, known = places(pks, table.array("judgment__item_id"))
-    number = table.array("number")
-    if farthest:
-        number = as_preference(number, farthest)
+def _table(
+    rows: StudyRows, judgment: npt.NDArray[Any], label: npt.NDArray[Any], number: npt.NDArray[Any]
+) -> pd.DataFrame:
+    of = {name: rows.judgments[name].to_numpy()[judgment] for name in ("item", "rater", "replicate", "shown")}
+    orders = np.array([ORDERS.get(shown, UNKNOWN_ORDER) for shown in rows.shown], dtype=np.int8)
     return pd.DataFrame(
         {
-            "judgment": table.array("judgment_id"),
-            "item": row.astype(np.int32),
-            "rater": table.array("judgment__rater_id"),
-            "replicate": table.array("judgment__replicate").astype(np.int16),
-            "label": table.coded("label").translated(LABELS, MISSING),
+            "judgment": judgment,
+            "item": of["item"].astype(np.int32),
+            "rater": of["rater"],
+            "replicate": of["replicate"].astype(np.int16),
+            "label": label.astype(np.int8),
             "number": number,
-            "first": table.coded("judgment__shown").translated(ORDERS, UNKNOWN_ORDER),
+            "first": orders[of["shown"]],
         }
-    )[known]
+    )
 
 
-def _with_checklists_only(
-    study: Study,
-    pks: npt.NDArray[np.int64],
-    raters: Mapping[int, KnownRater],
-    preferring: set[int],
-    rows: pd.DataFrame,
-) -> pd.DataFrame:
+def _with_checklists_only(rows: StudyRows, preferring: set[int], preferred: pd.DataFrame) -> pd.DataFrame:
     """The rows, and those of judges that are not asked for a preference: they have a checklist, but no label."""
-    others = [pk for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE and pk not in preferring]
-    if not others:
-        return rows
-    checked = Judgment.objects.filter(countable_q(study), rater__in=others).order_by("pk")
-    types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE)
-    table = read_columns(checked, types | {"shown": ColumnType.CODED})
-    row, known = places(pks, table.array("item_id"))
-    found = pd.DataFrame(
-        {
-            "judgment": table.array("pk"),
-            "item": row.astype(np.int32),
-            "rater": table.array("rater_id"),
-            "replicate": table.array("replicate").astype(np.int16),
-            "label": np.full(len(row), MISSING, dtype=np.int8),
-            "number": np.full(len(row), np.nan),
-            "first": table.coded("shown").translated(ORDERS, UNKNOWN_ORDER),
-        }
-    )[known]
-    return pd.concat([rows, found], ignore_index=True) if len(found) else rows
-
-
-def places(
-    ascending: npt.NDArray[Any], wanted: npt.NDArray[Any]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The place of each wanted value, and a mask of those that are there."""
-    if not len(ascending):
-        return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=bool)
-    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    return place, ascending[place] == wanted
-
-
-def _checks(study: Study, asked: Sequence[QuestionSpec]) -> Columns | None:
-    """The checklist of follow-ups of all judgments that may count; None without any.
-
-    There may be others, about the whole item say, which the figures of follow-ups are not of.
-    """
-    keys = [
-        each.key for each in asked if each.kind == Kind.CHECKLIST and each.over == Over.FOLLOW_UP_RESPONSE
+    others = [
+        pk for pk, rater in rows.raters.items() if rater.kind == Rater.Kind.JUDGE and pk not in preferring
     ]
-    if not keys:
-        return None
-    types = {"judgment_id": ColumnType.WHOLE, "part": ColumnType.CODED, "number": ColumnType.NUMBER}
-    answers = _answers(study, Kind.CHECKLIST).filter(question=keys[0])
-    table = read_columns(answers, types)
-    return table if len(table.array("judgment_id")) else None
+    judgment = np.flatnonzero(np.isin(rows.judgments["rater"].to_numpy(), others))
+    if not len(judgment):
+        return preferred
+    unlabelled = _table(rows, judgment, np.full(len(judgment), MISSING), np.full(len(judgment), np.nan))
+    return pd.concat([preferred, unlabelled], ignore_index=True)
 
 
 def _group(
@@ -272,17 +163,17 @@ def _group(
     label: str,
     kind: str,
     rows: pd.DataFrame,
-    raters: Mapping[int, KnownRater],
-    checks: Columns | None,
+    study: StudyRows,
+    checks: Asked | None,
     farthest: int,
 ) -> PairGroup:
-    reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in raters.items()})
+    reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in study.raters.items()})
     codes, used = pd.factorize(reduced["rater"], sort=True)
     number = reduced["number"].to_numpy(dtype=np.float64)
     judgments = Judgments(
         item=reduced["item"].to_numpy(dtype=np.int32),
         rater=codes.astype(np.int32),
-        raters=tuple(raters[pk].pseudonym for pk in used),
+        raters=tuple(study.raters[pk].pseudonym for pk in used),
         label=reduced["label"].to_numpy(dtype=np.int8),
         # A grade is no probability, and figures of those are none of grades.
         number=np.full(len(number), np.nan) if farthest else number,
@@ -320,23 +211,22 @@ def _readings(rows: pd.DataFrame) -> Readings:
     )
 
 
-def _group_checks(judgments: npt.NDArray[np.int64], checks: Columns | None) -> Checks | None:
+def _group_checks(judgments: npt.NDArray[np.int64], checks: Asked | None) -> Checks | None:
     """The checklists of these judgments; a reduced judge's stand under its first replicate."""
     if checks is None:
         return None
     order = np.argsort(judgments)
-    place, here = places(judgments[order], checks.array("judgment_id"))
+    place, here = places(judgments[order], checks.judgment)
     if not here.any():
         return None
-    part = checks.coded("part")
     # "f3.r2": the third follow-up, the second response.
-    numbers = [tuple(int(each[1:]) - 1 for each in name.split(".")) for name in part.values]
-    follow_up, response = np.array(numbers, dtype=np.int16).reshape(-1, 2)[part.codes[here]].T
+    numbers = [tuple(int(each[1:]) - 1 for each in name.split(".")) for name in checks.parts]
+    follow_up, response = np.array(numbers, dtype=np.int16).reshape(-1, 2)[checks.part[here]].T
     return Checks(
         judgment=order[place[here]].astype(np.int32),
         follow_up=follow_up,
         response=response.astype(np.int8),
-        value=checks.array("number")[here].astype(np.int8),
+        value=checks.value[here].astype(np.int8),
     )
 
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.frames.answers import AnswersFrame, answers_frame, countable_questions
-from analytics.frames.pairs import JUDGES, PairFrame, PairGroup, asked_in_turns, pair_frames
+from analytics.frames.answers import answers_frame, countable_questions
+from analytics.frames.arrays import AnswersFrame
+from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
+from analytics.frames.rows import JUDGES, read_rows
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Study
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -60,24 +62,20 @@ def study_frame(study: Study) -> StudyFrame:
 
     Questions are those of the latest revision; texts can't be counted.
     """
-    questions = countable_questions(study)
+    directed, rows = countable_questions(study), read_rows(study)
     compares = study.protocol_object.compares_pairs
-    paired = {each.key for each in questions if compares and is_of_pairs(each)}
-    others = [each.key for each in questions if each.key not in paired]
-    pairs = tuple(pair_frames(study)) if compares else ()
-    answers = answers_frame(study, others) if others or not compares else None
-    if answers is not None:
-        items, queries = len(answers.items), len(answers.items.queries)
-    else:
-        items, queries = len(pairs[0].items), len(pairs[0].items.queries)
+    paired = [each.question for each in directed if compares and is_of_pairs(each.question)]
+    others = [each for each in directed if each.question not in paired]
+    pairs = tuple(pair_frames(rows, paired)) if compares else ()
+    answers = answers_frame(rows, others) if others or not compares else None
     return StudyFrame(
-        questions=questions,
+        questions=tuple(each.question for each in directed),
         groups=tuple(_groups(pairs, answers)),
         pairs=pairs,
         answers=answers,
         systems=dict(study.systems.values_list("key", "kind")),
-        items=items,
-        queries=queries,
+        items=len(rows.items),
+        queries=len(rows.items.queries),
     )
 
 

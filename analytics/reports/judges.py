@@ -5,7 +5,7 @@ from typing import Any
 
 from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
-from analytics.frames.pairs import DEFAULT_RULE
+from analytics.frames.rows import DEFAULT_RULE
 from analytics.frames.study import StudyFrame
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Outcome, Rater, Study

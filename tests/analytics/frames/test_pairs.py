@@ -6,7 +6,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analytics.frames.pairs import LABELS, pair_frames
+from analytics.frames.rows import LABELS
+from analytics.frames.study import study_frame
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER
 from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Answer, Item, Judgment, Outcome, Rater
@@ -41,7 +42,7 @@ def a_judge(study, name="judge", **fields):
 
 def test_items_are_as_their_stimuli_say():
     study = judged_study(queries=3)
-    items = pair_frames(study)[0].items
+    items = study_frame(study).pairs[0].items
     stimuli = {item.key: item.stimulus for item in main_items(study)}
     assert list(items.key) == [item.key for item in main_items(study)]
     for row, key in enumerate(items.key):
@@ -58,15 +59,15 @@ def test_items_are_read_while_queries_are_logged():
     """As they are with DEBUG, where Django's cursors are others."""
     study = judged_study(queries=3)
     with CaptureQueriesContext(connection):
-        logged = pair_frames(study)[0].items
-    assert list(logged.key) == list(pair_frames(study)[0].items.key)
+        logged = study_frame(study).pairs[0].items
+    assert list(logged.key) == list(study_frame(study).pairs[0].items.key)
 
 
 def test_systems_whose_keys_hold_the_separator_are_told_apart():
     study = judged_study(
         queries=2, systems=("a | b", "c", "d"), items_per_query=3, arms=factories.PAPER_ARMS[:1]
     )
-    items = pair_frames(study)[0].items
+    items = study_frame(study).pairs[0].items
     assert items.systems == ("a | b", "c", "d")
     assert set(items.pairs) == {("a | b", "c"), ("a | b", "d"), ("c", "d")}
 
@@ -76,7 +77,7 @@ def test_training_and_withdrawn_items_are_not_in_it():
     judge(study, raters=2)
     gone = main_items(study)[0]
     Item.objects.filter(pk=gone.pk).update(withdrawn_at=timezone.now())
-    frame = pair_frames(study)[0]
+    frame = study_frame(study).pairs[0]
     assert list(frame.items.key) == [main_items(study)[1].key]
     (people,) = frame.groups
     assert len(people.judgments) == 2
@@ -94,7 +95,7 @@ def test_failures_surplus_and_exclusions_do_not_count():
         judgment=Judgment.objects.get(rater=raters[3], item=main_items(study)[1]),
         reason="A slip.",
     )
-    (people,) = pair_frames(study)[0].groups
+    (people,) = study_frame(study).pairs[0].groups
     counted = {
         (people.judgments.raters[rater], int(item))
         for rater, item in zip(people.judgments.rater, people.judgments.item, strict=True)
@@ -109,7 +110,7 @@ def test_replicates_become_one_judgment_and_stay_apart_as_readings():
         record(study, rater, first, label, replicate=replicate, shown=shown)
     for replicate, label in enumerate(("r1", "r2")):
         record(study, rater, second, label, replicate=replicate, shown="r1,r2")
-    (group,) = pair_frames(study)[0].groups
+    (group,) = study_frame(study).pairs[0].groups
     assert len(group.readings.label) == 5
     by_item = dict(zip(group.judgments.item.tolist(), group.judgments.label.tolist(), strict=True))
     assert by_item == {0: LABELS["r1"], 1: LABELS["tie"]}
@@ -128,7 +129,7 @@ def test_every_judge_goes_by_its_own_rule():
                 study, rater, item, label, replicate=replicate, shown=("r1,r2", "r2,r1")[replicate % 2]
             )
             Answer.objects.filter(judgment=judgment).update(number=number)
-    groups = {group.key: group.judgments for group in pair_frames(study)[0].groups}
+    groups = {group.key: group.judgments for group in study_frame(study).pairs[0].groups}
     found = {
         key: (int(each.label[0]), round(float(each.number[0]), 9))
         for key, each in groups.items()
@@ -153,7 +154,7 @@ def test_one_order_of_a_judge_that_is_asked_both_ways_has_no_label():
     record(study, rater, first, "r1", replicate=1, shown="r2,r1")
     record(study, rater, second, "r2", shown="r1,r2")
     record(study, rater, second, "r2", replicate=1, shown="r2,r1")
-    (group,) = pair_frames(study)[0].groups
+    (group,) = study_frame(study).pairs[0].groups
     by_item = dict(zip(group.judgments.item.tolist(), group.judgments.label.tolist(), strict=True))
     assert by_item == {0: MISSING, 1: LABELS["r2"]}
     assert len(group.readings) == 3
@@ -164,7 +165,7 @@ def test_a_run_that_is_not_in_figures_is_no_group():
     judge(study, raters=2)
     for name, in_figures in (("main", True), ("trial", False), ("anchor", False)):
         record(study, a_judge(study, name, in_figures=in_figures), main_items(study)[0], "r1")
-    assert [group.key for group in pair_frames(study)[0].groups] == ["person", "main"]
+    assert [group.key for group in study_frame(study).pairs[0].groups] == ["person", "main"]
 
 
 def test_checklists_without_a_preference_stand_in_a_group_of_their_own():
@@ -179,7 +180,7 @@ def test_checklists_without_a_preference_stand_in_a_group_of_their_own():
         answers=[AnswerValue("satisfied", Kind.CHECKLIST, "f1.r2", number=1.0)],
     )
     record_judgments(study=study, batch=[inputs])
-    groups = {group.key: group for group in pair_frames(study)[0].groups}
+    groups = {group.key: group for group in study_frame(study).pairs[0].groups}
     assert list(groups) == ["preferring", "checking"]
     assert groups["checking"].judgments.label.tolist() == [MISSING]
     checks = groups["checking"].checks
@@ -191,7 +192,7 @@ def test_a_number_comes_with_its_label():
     study = judged_study(queries=1, arms=factories.PAPER_ARMS[:1])
     judgment = record(study, a_judge(study), main_items(study)[0], "r2")
     Answer.objects.filter(judgment=judgment).update(number=0.75)
-    (group,) = pair_frames(study)[0].groups
+    (group,) = study_frame(study).pairs[0].groups
     assert group.judgments.number.tolist() == [0.75]
     assert group.judgments.label.tolist() == [LABELS["r2"]]
 
@@ -203,7 +204,7 @@ def test_checklists_stand_under_their_judgment():
     for item in reversed(with_context):
         checks = {"f1.r1": 1, "f1.r2": 0, "f2.r1": 0, "f2.r2": item == with_context[0]}
         record(study, rater, item, "r1", checks=checks)
-    frame = pair_frames(study)[0]
+    frame = study_frame(study).pairs[0]
     (group,) = frame.groups
     checks = group.checks
     keys = frame.items.key[group.judgments.item[checks.judgment]]
@@ -232,7 +233,7 @@ def test_a_judgment_without_a_preference_is_not_a_group():
             )
         ],
     )
-    assert pair_frames(study)[0].groups == ()
+    assert study_frame(study).pairs[0].groups == ()
 
 
 def test_columns_keep_text_that_looks_like_something_else():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analytics.frames.pairs import pair_frames
+from analytics.frames.study import study_frame
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.schema import report_schema
@@ -78,7 +78,7 @@ def test_the_three_labels_keep_their_figures_and_grades_are_no_probabilities():
     rate = next(each for each in group["win_rates"]["expected"] if each["system"] == "birch")
     # By labels: r1 r1, r2 r2, r2 tie, r2 r2.
     assert rate["rate"]["value"] == pytest.approx((0 + 1 + 0.75 + 1) / 4)
-    (found,) = pair_frames(study)[0].groups
+    (found,) = study_frame(study).pairs[0].groups
     assert np.isnan(found.judgments.number).all()
 
 
@@ -93,7 +93,7 @@ def test_a_judges_replicates_are_averaged_and_a_label_alone_has_no_grade():
     give(study, labels, [{"preference": "r1"}, {"preference": "r2"}])
     groups = {group["label"]: group for group in build_report(study, replicates=0)["groups"]}
     # The first item is graded alike in both orders, 1.5 on average; the second flips, which is a tie.
-    mine = pair_frames(study)[0].groups
+    mine = study_frame(study).pairs[0].groups
     found = next(group for group in mine if group.label == "judge")
     assert found.grades.grade.tolist() == [1.5, 0.0]
     # Raw readings: r1 first and r2 better by 2 and 1, r2 first and better by 1, then worse by 2.
@@ -109,7 +109,7 @@ def test_a_judges_replicates_are_averaged_and_a_label_alone_has_no_grade():
 def test_reduced_grades_are_what_reducing_them_one_by_one_gives():
     """The readings of the frame hold no grade, as if there were labels alone."""
     study = graded_study([2, -1, 0])
-    (group,) = pair_frames(study)[0].groups
+    (group,) = study_frame(study).pairs[0].groups
     assert np.isnan(group.readings.number).all()
     assert reduce_readings(group.readings, "mean").label.tolist() == group.judgments.label.tolist()
 

@@ -6,12 +6,12 @@ from collections import defaultdict
 import pytest
 
 from analytics.display.numbers import decimal, percent
+from analytics.reports.build import build_report
 from analytics.reports.markdown import escape, report_markdown
 from analytics.reports.page import report_page
 from evaluation.models import Study
 from evaluation.protocols import PROTOCOLS
 from tests.analytics.reports.answering import answered_study, drawn_answers, give, items_of, new_rater
-from tests.analytics.reports.reading import build_report
 from tests.analytics.reports.test_one_interval import estimates
 
 pytestmark = pytest.mark.django_db
@@ -40,9 +40,8 @@ def drawn(protocol: str, draw: int = 0, *, backwards: bool = False, queries: int
 
 def figures_of(report):
     """(path, estimate) of every figure, under its question and group."""
-    for question in report["questions"]:
-        for figures in question["groups"]:
-            yield from estimates(figures, f"{question['key']} of {figures['group']}")
+    for record in report["records"]:
+        yield from estimates(record, f"{record['question']} of {record['group']}: {record['figure']}")
 
 
 @pytest.mark.parametrize("protocol", ANSWERS)

@@ -9,7 +9,7 @@ from django.urls import reverse
 from jsonschema import Draft202012Validator
 
 from analytics.figures.agreement.alpha import ALPHA
-from analytics.frames.pairs import pair_frames
+from analytics.frames.study import study_frame
 from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -127,7 +127,7 @@ def test_a_preference_without_answers_is_left_out():
     report = build_report(study, replicates=0)
     assert report["preference"]["key"] == "useful"
     assert report["further_preferences"] == []
-    assert pair_frames(study)[0].preference.key == "useful"
+    assert study_frame(study).pairs[0].preference.key == "useful"
 
 
 def test_headline_figures_and_sections_name_their_question(study):

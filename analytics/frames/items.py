@@ -1,4 +1,4 @@
-"""The items of an answers frame: their systems, and the attributes whose values are rated."""
+"""The items of a study as arrays, without opening their stimuli; and the attributes whose values are rated."""
 
 import json
 
@@ -7,14 +7,15 @@ import numpy.typing as npt
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
-from analytics.frames.arrays import AnswerItems, Attributes
-from analytics.frames.pair_items import BETWEEN_SYSTEMS
+from analytics.frames.arrays import Attributes, StudyItems
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.core.values import NO_SYSTEM
 from evaluation.database.columns import Columns, ColumnType, read_columns
 from evaluation.models import Item, Role, Study
 from evaluation.models.item import count_responses
 
+# Between the keys of an item's systems in `Item.systems_key`.
+BETWEEN_SYSTEMS = " | "
 # What the database keeps of an item's stratum and of its lengths.
 LONGEST_STRATUM, LONGEST_LENGTHS = 500, 200
 
@@ -24,17 +25,17 @@ def _main_items(study: Study) -> QuerySet[Item]:
     return main.exclude(stimulus_hash="").order_by("pk")
 
 
-def read_items(study: Study) -> tuple[AnswerItems, npt.NDArray[np.int64]]:
+def read_items(study: Study) -> tuple[StudyItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
     coded = ("query__key", "arm__key", "query__category", "systems_key", "lengths")
-    table = read_columns(
-        _main_items(study), {"pk": ColumnType.WHOLE} | dict.fromkeys(coded, ColumnType.CODED)
-    )
+    types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
+    table = read_columns(_main_items(study), types)
     query, category = table.coded("query__key"), table.coded("query__category")
-    # In the study's own order.
+    # In the study's own order: the first arm is what the others are compared with.
     arms = tuple(study.arms.values_list("key", flat=True))
     system, systems = _systems(table)
-    items = AnswerItems(
+    items = StudyItems(
+        key=table.array("key"),
         query=query.codes,
         queries=query.values,
         arm=table.coded("arm__key").translated({key: code for code, key in enumerate(arms)}, MISSING),
@@ -43,6 +44,7 @@ def read_items(study: Study) -> tuple[AnswerItems, npt.NDArray[np.int64]]:
         categories=category.values,
         system=system,
         systems=systems,
+        lengths=table.coded("lengths"),
     )
     return items, table.array("pk")
 
@@ -66,11 +68,13 @@ def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
         asked = Item.objects.filter(pk__in=table.array("pk")[unclear].tolist()).order_by("pk")
         codes[unclear] = len(named) + np.arange(len(unclear))
         named += [[each["system"] for each in found] for found in asked.values_list(responses, flat=True)]
-    used = sorted({system for code in np.unique(codes) for system in named[code]})
+    occurring = {code: named[code] for code in np.unique(codes).tolist()}
+    used = sorted({system for systems in occurring.values() for system in systems})
     place = {system: at for at, system in enumerate(used)}
-    of = np.full((max(len(named), 1), max(map(len, named), default=0)), NO_SYSTEM, dtype=np.int64)
-    for row, systems in enumerate(named):
-        of[row, : len(systems)] = [place.get(system, 0) for system in systems]
+    widest = max(map(len, occurring.values()), default=0)
+    of = np.full((max(len(named), 1), widest), NO_SYSTEM, dtype=np.int64)
+    for code, systems in occurring.items():
+        of[code, : len(systems)] = [place[system] for system in systems]
     return of[codes], tuple(used)
 
 
