@@ -45,8 +45,9 @@ def work_on_job(job_id: int) -> None:
         if job.kind == Job.Kind.EXPORT or isinstance(refused, WrongState):
             _failed(job, str(refused))
             return
-        what = "thing is" if refused.total == 1 else "things are"
-        _failed(job, f"Nothing was changed: {refused.total:,} {what} wrong.", refused.problems, refused.total)
+        done = "launched" if job.kind == Job.Kind.LAUNCH else "imported"
+        errors = "1 error" if refused.total == 1 else f"{refused.total:,} errors"
+        _failed(job, f"Nothing was {done}. {errors} found.", refused.problems, refused.total)
     except Exception as error:
         logger.exception("Job %s failed", job.pk)
         if is_full_disk(error):
@@ -106,7 +107,7 @@ def _import(job: Job) -> None:
             watch=progress,
             still_mine=lambda: progress("moving", 0, 1),
         )
-        finish_job(job, message=f"{n:,} items are in the draft now.")
+        finish_job(job, message=f"{n:,} items are in the draft.")
         log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {n:,} items.")
         return
     study = import_dump(
@@ -119,14 +120,14 @@ def _import(job: Job) -> None:
         watch=progress,
     )
     n = study.items.count()
-    finish_job(job, message=f"{study.title} is there, with {n:,} items.", study=study)
-    log_action(study=study, by=job.by, message=f"Made from {job.file_name}: {n:,} items.")
+    finish_job(job, message=f"{study.title} was created with {n:,} items.", study=study)
+    log_action(study=study, by=job.by, message=f"Created from {job.file_name}: {n:,} items.")
 
 
 def _export(job: Job) -> None:
     assert job.study is not None  # only an import has none
     export_to(job.study, format=job.parameters["format"], path=str(job.path), watch=JobProgress(job))
-    finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to be downloaded.")
+    finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to download.")
     log_action(study=job.study, by=job.by, message=f"Exported as {job.parameters['format']}.")
 
 

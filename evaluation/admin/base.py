@@ -171,7 +171,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
 
     def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
         if self.draft_fields and study.is_frozen:
-            return "This is frozen: what people and judges were shown does not change any more."
+            return "This is frozen: what people and judges saw can no longer change."
         return ""
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:

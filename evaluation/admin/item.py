@@ -129,13 +129,16 @@ def withdraw(request: HttpRequest, pk: int) -> HttpResponse:
                 f"Items are withdrawn from a study under way; this one is {study.get_status_display()}."
             )
         if item.withdrawn_at is not None:
-            raise Refused("This item is withdrawn already.")
+            raise Refused("This item has already been withdrawn.")
         withdraw_item(item)
         return f"Withdrew item {item.key}."
 
     act = ConfirmedAction(
         title=f"Withdraw item {item.key}",
-        text="Nobody gets it any more, and its judgments are in no figure. It can't be put back.",
+        text=(
+            "It is no longer shown to anybody, and its judgments are excluded from all figures. This "
+            "can't be undone."
+        ),
         button="Withdraw it",
         danger=True,
         objects=[str(item.query)],

@@ -82,7 +82,7 @@ def _may_fare_better(job: Job) -> bool:
 
 
 TITLES: dict[str, str] = {
-    Job.Kind.IMPORT: "Reading a file in",
+    Job.Kind.IMPORT: "Importing a file",
     Job.Kind.EXPORT: "Writing an export",
     Job.Kind.LAUNCH: "Launching",
 }
@@ -104,7 +104,7 @@ def restart(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseNotAllowed(["POST"])
     job = _job(request, pk)
     if not _may_restart(request, job):
-        return HttpResponse("This study's viewers can't start that again.", status=403)
+        return HttpResponse("Viewers of this study can't start this again.", status=403)
     try:
         restart_job(job)
     except Refused as refused:

@@ -139,7 +139,7 @@ def exclude_judgment(request: HttpRequest, pk: int) -> HttpResponse:
 
     act = ConfirmedAction(
         title="Exclude this judgment",
-        text="No figure counts it any more. Nothing is deleted, and it can be undone.",
+        text="It is excluded from all figures. Nothing is deleted, and you can undo this.",
         button="Exclude",
         danger=True,
         objects=[f"{judgment.rater} on {judgment.item}"],
@@ -163,7 +163,7 @@ def restore_judgment(request: HttpRequest, pk: int) -> HttpResponse:
 
     act = ConfirmedAction(
         title="Restore this judgment",
-        text="Every figure counts it again.",
+        text="It is included in all figures again.",
         button="Restore",
         objects=[f"{judgment.rater} on {judgment.item}"],
         do=do,

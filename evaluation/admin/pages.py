@@ -87,7 +87,7 @@ class ReasonForm(forms.Form):
     reason = forms.CharField(
         max_length=300,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Stands in the study's history beside your name.",
+        help_text="Recorded in the study's history with your name.",
     )
 
 
@@ -96,7 +96,7 @@ class OptionalReasonForm(ReasonForm):
         required=False,
         max_length=300,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Stands in the study's history beside your name. May be left empty.",
+        help_text="Recorded in the study's history with your name. Optional.",
     )
 
 

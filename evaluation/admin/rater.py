@@ -97,7 +97,7 @@ class RaterAdmin(StudyScopedAdmin):
     def exclude_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         return self._on_to("exclude", queryset)
 
-    @admin.action(description="Restore to the figures…")
+    @admin.action(description="Include in all figures again…")
     def restore_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         return self._on_to("restore", queryset)
 
@@ -144,13 +144,13 @@ def exclude_raters(request: HttpRequest) -> HttpResponse:
                 continue
             done.append(str(rater))
         if not done:
-            raise Refused("All of them are excluded already.")
+            raise Refused("All of these raters are already excluded.")
         return f"Excluded {_named(done)}."
 
     act = ConfirmedAction(
         title="Exclude raters" if len(raters) > 1 else f"Exclude {raters[0]}",
-        text="No figure counts their judgments any more. Nothing is deleted, and it can be undone. Whether their "
-        "places are judged anew is a second decision, made at the study's places.",
+        text="Their judgments are excluded from all figures. Nothing is deleted, and you can undo this. To "
+        "collect judgments in their stead, open the study's slots.",
         button="Exclude",
         danger=True,
         objects=[str(rater) for rater in raters],
@@ -174,12 +174,12 @@ def restore_raters(request: HttpRequest) -> HttpResponse:
             restore(exclusion, reason=data["reason"], by=request.user)
             done.append(str(exclusion.rater))
         if not done:
-            raise Refused("None of them is excluded.")
+            raise Refused("None of these raters is excluded.")
         return f"Restored {_named(done)}."
 
     act = ConfirmedAction(
         title="Restore raters" if len(raters) > 1 else f"Restore {raters[0]}",
-        text="Every figure counts their judgments again.",
+        text="Their judgments are included in all figures again.",
         button="Restore",
         objects=[str(rater) for rater in raters],
         do=do,

@@ -121,7 +121,7 @@ def parse_line(raw: bytes, number: int, done: int) -> SourceLine:
     if not isinstance(value, dict):
         return SourceLine(number, len(raw), done, problems=("not a JSON object",))
     if twice := _key_twice(raw, value):
-        return SourceLine(number, len(raw), done, problems=(f"the key {twice!r} stands there twice",))
+        return SourceLine(number, len(raw), done, problems=(f"the key {twice!r} appears twice",))
     found = dict.fromkeys(_unstorable(value)) if SUSPECT.search(raw) else ()
     return SourceLine(number, len(raw), done, value, tuple(found))
 

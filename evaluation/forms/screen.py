@@ -122,7 +122,7 @@ def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[SummaryLi
         wrong = [each for each in parts if each["error"]]
         asked = field["prompt"] if field["prompt"][-1:] in ".?!:" else f"{field['prompt']}:"
         if wrong:
-            still = ngettext("%(n)s choice is still open.", "%(n)s choices are still open.", len(wrong))
+            still = ngettext("%(n)s choice is missing.", "%(n)s choices are missing.", len(wrong))
             text = still % {"n": len(wrong)}
             lines.append({"href": f"#{wrong[0]['options'][0]['id']}", "text": f"{asked} {text}"})
         if field["error"]:

@@ -24,7 +24,7 @@ def exclude(
     with transaction.atomic():
         _count_correction(study)  # also serialises exclusions of one study
         if Exclusion.objects.filter(rater=rater, judgment=judgment, undone_at=None).exists():
-            raise AlreadyExcluded("This is excluded already.")
+            raise AlreadyExcluded("This is already excluded.")
         return Exclusion.objects.create(
             study=study, rater=rater, judgment=judgment, reason=reason.strip()[:300], by=by
         )

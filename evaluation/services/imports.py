@@ -249,7 +249,7 @@ class ImportWriter:
             )
             for item, judgment in pairs
         ]
-        # Nobody else sees this study, and the caller has checked that no judgment stands there twice.
+        # Nobody else sees this study, and the caller has checked that no judgment appears twice.
         rows = record_judgments(study=self.study, batch=inputs, known_new=True)
         self._write_exclusions(rows, [judgment for _, judgment in pairs])
         self.counts["judgments"] += len(rows)

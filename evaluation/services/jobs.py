@@ -18,7 +18,7 @@ from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
 
 MAX_PROBLEMS = 1_000
-NO_ROOM = "The server's disk is full, and nothing was kept. Try again once whoever runs it has made room."
+NO_ROOM = "The server's disk is full, and nothing was saved. Try again once whoever runs it has made room."
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
 
@@ -81,7 +81,7 @@ def begin_job(
                 file_name=file_name[-255:],
             )
     except IntegrityError:
-        raise Refused(f"Another {kind} of {slug} is under way.") from None
+        raise Refused(f"Another {kind} of {slug} is running.") from None
 
 
 def claim_job(pk: int) -> Job | None:
@@ -117,7 +117,7 @@ class JobProgress:
         self._last, self.job.phase = now, phase
         mine = Job.objects.filter(pk=self.job.pk, lease=self.job.lease)
         if not mine.update(phase=phase, done=done, total=total, heartbeat_at=timezone.now()):
-            raise JobTaken(f"Job {self.job.pk} was given to somebody else.")
+            raise JobTaken(f"Job {self.job.pk} was taken over by another worker.")
 
 
 def finish_job(job: Job, *, message: str, study: Study | None = None) -> None:
@@ -145,7 +145,7 @@ def _end(
         heartbeat_at=now,
     )
     if not changed:
-        raise JobTaken(f"Job {job.pk} was given to somebody else.")
+        raise JobTaken(f"Job {job.pk} was taken over by another worker.")
     job.refresh_from_db()
 
 
@@ -158,7 +158,7 @@ def restart_job(job: Job) -> None:
         | Q(state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent)
     )
     if job.kind == Job.Kind.IMPORT and not (job.file and job.path.exists()):
-        raise Refused("The uploaded file is not kept any more; please upload it again.")
+        raise Refused("The uploaded file is no longer stored; please upload it again.")
     try:
         with transaction.atomic():
             changed = Job.objects.filter(again, pk=job.pk).update(
@@ -166,7 +166,7 @@ def restart_job(job: Job) -> None:
                 done=0, total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
             )  # fmt: skip
     except IntegrityError:
-        raise Refused(f"There is another {job.kind} of {job.slug} under way.") from None
+        raise Refused(f"There is another {job.kind} of {job.slug} running.") from None
     if not changed:
         raise Refused("Only a job that failed or was lost can be started again.")
     job.refresh_from_db()

@@ -37,7 +37,7 @@ def _facts(study: Study, judged: int) -> list[Fact]:
     wanted = items * study.redundancy
     reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
     return [
-        Fact("Items", f"{items:,}", f"{study.redundancy} judgments each, {wanted:,} in all"),
-        Fact("Judgments", f"{judged:,}", "that count, of all raters"),
-        Fact("Left out", f"{sum(left_out.values()):,}", reasons or "every judgment counts"),
+        Fact("Items", f"{items:,}", f"{study.redundancy} judgments each, {wanted:,} in total"),
+        Fact("Judgments", f"{judged:,}", "counted, from all raters"),
+        Fact("Excluded", f"{sum(left_out.values()):,}", reasons or "all judgments are counted"),
     ]

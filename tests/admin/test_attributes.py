@@ -85,7 +85,7 @@ def test_values_are_lines_and_an_attribute_is_added_and_another_deleted(colleagu
     [
         ({"values": "Only one"}, "needs 2 to 30 values, has 1"),
         ({"values": ""}, "needs 2 to 30 values, has 0"),
-        ({"values": "Same\nSame"}, "a value stands there twice"),
+        ({"values": "Same\nSame"}, "a value appears twice"),
         ({"question": ""}, "This field is required"),
         ({"key": "so so"}, "Enter a valid"),
         ({"key": "age"}, "Please correct the duplicate"),

@@ -73,7 +73,7 @@ def test_a_study_from_a_file(
     assert StudyMember.objects.get(study=study).user == owner
     job.refresh_from_db()
     assert (job.state, job.study) == ("done", study)
-    assert "Two soups is there, with 2 items." in watch(client, job)
+    assert "Two soups was created with 2 items." in watch(client, job)
     tasks.work_on_job(job.pk)  # a second message changes nothing
     assert Study.objects.count() == 1
 
@@ -113,7 +113,7 @@ def test_a_faulty_file_says_where_and_what(
     [
         ({"slug": "soups"}, "This field is required"),
         ({"slug": "so ups", "file": b"{}"}, "valid “slug”"),
-        ({"slug": "taken", "file": b"{}"}, "a study of that slug"),
+        ({"slug": "taken", "file": b"{}"}, "A study with this slug"),
         ({"slug": "soups", "file": b"x" * 2_000_000}, "larger than 1 MB"),
         ({"slug": "soups", "file": b"{}", "protocol": "nonsense"}, "Select a valid choice"),
     ],
@@ -299,7 +299,7 @@ def test_a_viewer_can_not_start_an_import_again(editors_draft: Any, viewer: Any,
     assert signed_in(colleague).get(address).status_code == 405
     Job.objects.filter(pk=job.pk).update(state="failed")
     page = signed_in(colleague).post(address, follow=True)
-    assert "not kept any more" in page.content.decode()
+    assert "no longer stored" in page.content.decode()
 
 
 def test_old_files_are_removed(mine: Any, settings: Any) -> None:

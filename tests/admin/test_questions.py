@@ -92,7 +92,7 @@ def test_the_better_end_of_a_scale(colleague: Any) -> None:
     [
         ({"options_1": "5"}, "low below high"),
         ({"options_4": "9"}, "the ideal 9 is not between"),
-        ({"options_5": "7 | Much"}, "7 is no point of the scale"),
+        ({"options_5": "7 | Much"}, "7 is not a point of the scale"),
         ({"options_3": "0.001"}, "a scale has at most 21 points"),
         ({"options_1": "few"}, "Enter a number"),
         ({"options_6": "lower"}, "none beside an ideal"),

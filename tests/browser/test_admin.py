@@ -143,7 +143,7 @@ def test_from_an_empty_database_to_an_export(
     page.get_by_label("File").set_input_files(items_file(tmp_path / "answers.jsonl"))
     page.get_by_label("Slug").fill("answers")
     press(page, "Upload and check")
-    page.get_by_text("Comparing answers is there, with 4 items.").wait_for()
+    page.get_by_text("Comparing answers was created with 4 items.").wait_for()
     look(desk, "05-import-done")
 
     press(page, "To the workbench")
@@ -181,7 +181,7 @@ def test_from_an_empty_database_to_an_export(
     assert "2 \u00d7 3.00 GBP = 6.00 GBP" in " ".join(
         (page.text_content("#content-main") or "").split()
     ).replace("Pay: 2 participants", "Pay: 2")
-    page.get_by_label("All of this is meant so").check()
+    page.get_by_label("I confirm all of these").check()
     press(page, "Launch now")
     page.get_by_text("is live.").first.wait_for()
     page.get_by_role("region", name="Places").get_by_text("In all").wait_for()
@@ -331,7 +331,7 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     build.write(file, *(build.context_item(number) | {"arm": arm} for number in range(1, 4)))
     page.get_by_label("File").set_input_files(file)
     press(page, "Upload and check")
-    page.get_by_text("3 items are in the draft now.").wait_for()
+    page.get_by_text("3 items are in the draft.").wait_for()
     press(page, "To the workbench")
     look(desk, "43-workbench-dark")
     assert study.items.count() == 3

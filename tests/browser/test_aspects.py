@@ -64,7 +64,7 @@ def test_looks_right_with_errors_and_without_documents(visitor: Visitor) -> None
     assert page.locator("#documents").count() == 0
     submit(page)
     alert = page.get_by_role("alert")
-    assert "Factuality: 4 choices are still open." in alert.text_content()
+    assert "Factuality: 4 choices are missing." in alert.text_content()
     assert alert.evaluate("node => node === document.activeElement")
     page.get_by_role("link", name="Factuality").click()
     first = scales(page)[1][0]
@@ -152,7 +152,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     assert page.locator("#documents li").count() == 10
     segment(page, scales(page)[0][0], "2")
     page.get_by_role("button", name="Submit and continue").click()
-    assert "Acceptability: 3 choices are still open." in page.text_content("[role=alert]")
+    assert "Acceptability: 3 choices are missing." in page.text_content("[role=alert]")
     assert chosen(page) == {scales(page)[0][0]: "2"}
     fill_by_mouse(page)
     page.get_by_role("button", name="Submit and continue").click()

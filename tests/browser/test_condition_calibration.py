@@ -364,7 +364,7 @@ def test_a_model_revises_and_its_draft_is_taken_over(visitor: Visitor, queue: li
     press(card(page, CONDITIONS[3]), "Reject")
     page.get_by_label("What should it change?").fill("Add the pressure cooker.")
     page.get_by_role("button", name="Ask for a revised draft").click()
-    expect(page.locator(".asking")).to_contain_text("The model is at work")
+    expect(page.locator(".asking")).to_contain_text("The model is working")
     expect(page.locator(".ask-model")).to_be_disabled()
     expect(page.locator(".round q")).to_have_text("Add the pressure cooker.")
     press(card(page, CONDITIONS[1]), "Accept")  # one goes on meanwhile
@@ -399,7 +399,7 @@ def test_a_model_is_asked_after_a_form_was_refused(visitor: Visitor, queue: list
     page.route(address, lambda route: route.fulfill(body="<p>Nothing of it"))
     with page.expect_response("**/revise/"):
         instruction.press("Control+Enter")
-    expect(asking).to_contain_text("The model is at work")
+    expect(asking).to_contain_text("The model is working")
     work_on_round(queue.pop())
     expect(asking).to_contain_text("could not be fetched")
     page.unroute(address)

@@ -85,7 +85,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     visitor.go(DOOR.replace("coffee", "quality"))
     page.get_by_role("button", name="I agree").click()
     page.get_by_role("button", name="Submit and continue").click()
-    assert "On topic: 1 choice is still open." in page.text_content("[role=alert]")
+    assert "On topic: 1 choice is missing." in page.text_content("[role=alert]")
     rate_by_mouse(page, 0)
     page.get_by_role("button", name="Submit and continue").click()
     assert page.text_content("#code") == "C1TUA9KX"

@@ -78,7 +78,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     expect(page.get_by_role("alert")).to_contain_text("confirm that it is right as it stands")
     entry(page, c).locator("select").select_option("1")
     page.get_by_role("button", name=SUBMIT).click()
-    expect(page.get_by_role("alert")).to_contain_text("Two have the same rank")
+    expect(page.get_by_role("alert")).to_contain_text("Two responses share a rank")
     assert entry(page, c).locator("select").input_value() == "1", "what was chosen is kept"
     entry(page, a).locator("select").select_option("3")
     page.get_by_role("button", name=SUBMIT).click()

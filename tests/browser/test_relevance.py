@@ -31,7 +31,7 @@ def test_looks_right(visitor: Visitor, chosen_value: bool) -> None:
     look(visitor, f"relevance_{shape}")
     submit(page)
     n = 1 if chosen_value else 8
-    assert f"{n} choice{'s are' if n > 1 else ' is'} still open" in page.text_content("[role=alert]")
+    assert f"{n} choice{'s are' if n > 1 else ' is'} missing" in page.text_content("[role=alert]")
     look(visitor, f"relevance_{shape}_with_errors")
     visitor.assert_calm()
 

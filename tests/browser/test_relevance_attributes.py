@@ -53,7 +53,7 @@ def test_edited_and_then_frozen(new_visitor: Any) -> None:
     assert values.input_value().splitlines()[0] == "Complete beginner"
     values.fill("Nothing\nNothing")
     press(page, "Save")
-    assert attributes(visitor).get_by_text("a value stands there twice").is_visible()
+    assert attributes(visitor).get_by_text("a value appears twice").is_visible()
     look(visitor, "attributes-wrong")
     attributes(visitor).get_by_label("Values").nth(1).fill("Nothing at all\nA little\nA lot")
     attributes(visitor).get_by_label("Question").nth(1).fill("How much do you know about gardens?")

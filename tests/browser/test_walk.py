@@ -154,7 +154,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     assert "more time" in page.text_content(".notice")
     assert page.locator("[name=preference][value=r2]").is_checked()
     page.get_by_role("button", name="Submit and continue").click()
-    assert "8 choices are still open" in page.text_content("[role=alert]")
+    assert "8 choices are missing" in page.text_content("[role=alert]")
     assert page.locator("[name=preference][value=r2]").is_checked()
     fill_by_mouse(page)
     page.get_by_role("button", name="Submit and continue").click()

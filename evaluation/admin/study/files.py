@@ -39,7 +39,7 @@ def study_from_file(request: HttpRequest) -> HttpResponse:
 def upload(request: HttpRequest, study: Study) -> HttpResponse:
     """Items for a draft, instead of those it has."""
     if study.is_frozen:
-        raise PermissionDenied("The items of a study that was launched are frozen.")
+        raise PermissionDenied("The study has been launched, so its items are frozen.")
     form = UploadForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
     if request.method == "POST" and form.is_valid():
         response = _begin_import(request, form, slug=study.slug, study=study)
@@ -76,7 +76,7 @@ def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
     begun = begin_job(by=request.user, **job)
     if begun.study is not None:
         what = begun.file_name if begun.kind == Job.Kind.IMPORT else begun.parameters.get("format", "")
-        log_action(study=begun.study, by=request.user, message=f"Began an {begun.kind}: {what}.")
+        log_action(study=begun.study, by=request.user, message=f"Started an {begun.kind}: {what}.")
     enqueue_job(begun)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
 

@@ -23,12 +23,12 @@ ARMS: dict[str, tuple[str, Any]] = {
 TEXTS = {
     "consent": (
         "Consent",
-        "The first page. What participants agree to; its version is kept with their consent.",
+        "The first page: what participants agree to. The version is stored with their consent.",
     ),
     "instructions": ("Instructions", "The page after consent: what to do, step by step."),
     "guideline": (
         "Guideline",
-        "How to judge. People read it beside every item, and judges are prompted with the same words.",
+        "How to judge. People see it beside every item, and judges are prompted with the same text.",
     ),
     "guideline_context": ("Guideline, with context", "Added to the guideline in arms that show a context."),
     "thanks": ("Thanks", "The last page."),
@@ -46,7 +46,7 @@ class NewStudyForm(forms.ModelForm):
 
     protocol = forms.ChoiceField(
         choices=lambda: [(each.key, each.label) for each in PROTOCOLS.values()],
-        help_text="The kind of task. It brings its questions, its guideline and the analyses of the report.",
+        help_text="The kind of task. It determines the questions, the guideline and the report's analyses.",
     )
     arms = forms.ChoiceField(
         choices=[(key, label) for key, (label, _) in ARMS.items()],
@@ -59,8 +59,10 @@ class NewStudyForm(forms.ModelForm):
         model = Study
         fields = ("title", "slug", "protocol")
         help_texts = {
-            "title": "What participants read above every page.",
-            "slug": "Stands in every address of the study; letters, digits and hyphens. It can't be changed later.",
+            "title": "Shown to participants at the top of every page.",
+            "slug": (
+                "Part of every address of the study: letters, digits and hyphens. It can't be changed later."
+            ),
         }
 
 
@@ -83,7 +85,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
         data: dict[str, Any] = super().clean() or {}
         paid, lease = data.get("paid_minutes"), data.get("lease_minutes")
         if paid and lease and lease < paid:
-            self.add_error("lease_minutes", "An item must be kept for at least the minutes that are paid.")
+            self.add_error("lease_minutes", "Items must be reserved for at least the paid minutes.")
         return data
 
     def save(self, commit: bool = True) -> Any:
@@ -98,37 +100,42 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "once_per": "Once per",
             "arm_per": "Arm per",
             "render_as": "Show responses as",
-            "lease_minutes": "Minutes an item is kept",
+            "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
-            "going_back": "Answers that can be revised",
+            "going_back": "Revisable answers",
             "show_references": "Show references",
-            "revisions_in_all": "Revisions in all",
-            "revisions_per_day": "Revisions per day",
-            "revisions_anonymous": "Revisions per anonymous participant",
+            "revisions_in_all": "Model revisions in total",
+            "revisions_per_day": "Model revisions per day",
+            "revisions_anonymous": "Model revisions per anonymous participant",
         }
         help_texts = {
-            "title": "What participants read above every page.",
-            "asker": "How screens name whoever asked the query, such as “Person X asked”.",
-            "seed": "Decides presentation orders and who gets what first. The same seed gives the same design.",
-            "once_per": "Whether a participant meets each query once, or each item once.",
-            "arm_per": "Whether one arm is drawn for all that a participant judges, or one for each item; always at "
-            "random, weighted by the arms' open slots.",
+            "title": "Shown to participants at the top of every page.",
+            "asker": "The name of whoever asked the query, as in “Person X asked”.",
+            "seed": (
+                "Determines presentation orders and the order of assignment. The same seed gives the "
+                "same design."
+            ),
+            "once_per": "Participants see each query at most once, or each item at most once.",
+            "arm_per": "Draw one arm per participant, or one per item; always at random, weighted by the "
+            "arms' open slots.",
             "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
             "items_per_participant": "How many items one participant is asked to judge.",
-            "paid_minutes": "How long a visit is expected to take; pay is reckoned on it.",
-            "lease_minutes": "How long an item waits for its participant before somebody else may get it. Real work "
-            "takes up to four times its median.",
-            "going_back": "Of the items that they have submitted, until their visit ends.",
+            "paid_minutes": "The expected duration of a visit, on which pay is based.",
+            "lease_minutes": "How long an item stays reserved for its participant before somebody else can "
+            "get it. Some take four times the median.",
+            "going_back": "The submitted answers that participants can revise until their visit ends.",
             "pay": "Per participant who completes.",
-            "contact": "An e-mail address on every participant's page.",
+            "contact": "An e-mail address, shown on every participant's page.",
             "exact_times": "Exports carry exact times instead of the day.",
-            "revisions_in_all": "How often participants can ask a model for a revised draft, all of them together, "
-            "where entries are calibrated.",
-            "revisions_per_day": "The same within any 24 hours.",
-            "revisions_anonymous": "By one who came without a panel's id, and can come back as somebody else.",
+            "revisions_in_all": "The number of revised drafts that all participants together can request "
+            "from a model, where entries are calibrated.",
+            "revisions_per_day": "The same limit within any 24 hours.",
+            "revisions_anonymous": (
+                "The limit for a participant without a panel's id, who could come back as somebody else."
+            ),
         }
 
 
@@ -149,7 +156,8 @@ class StudyForm(StepsForm, LiveStudyForm):
         if data.get("arm_per") == ArmPer.ITEM and data.get("once_per") == OncePer.ITEM:
             self.add_error(
                 "arm_per",
-                "An arm per item needs “once per query”: a query could be met again in another arm.",
+                "An arm per item needs “once per query”: otherwise a query could be shown again in another "
+                "arm.",
             )
         return data
 
@@ -196,8 +204,8 @@ class QuestionForm(forms.ModelForm):
         help_texts = {
             "key": "Names the answer's column in exports.",
             "kind": "How it is answered and stored.",
-            "help": "A line under the question.",
-            "position": "Lower comes first.",
+            "help": "Shown under the question.",
+            "position": "Lower numbers come first.",
         }
 
 
@@ -235,9 +243,9 @@ class AttributeForm(forms.ModelForm):
         fields = ("key", "question", "values", "position")
         widgets = {"question": forms.TextInput(attrs={"class": "vLargeTextField"})}
         help_texts = {
-            "key": "Items name the attribute by it.",
-            "question": "What raters read above the values, and what the report calls the attribute.",
-            "position": "Lower comes first.",
+            "key": "Items refer to the attribute by this key.",
+            "question": "Shown to raters above the values, and the attribute's name in the report.",
+            "position": "Lower numbers come first.",
         }
 
 
@@ -261,8 +269,8 @@ class UploadForm(forms.Form):
     """A file of items, in Assay's JSONL."""
 
     file = forms.FileField(
-        help_text="Assay's JSONL: one item per line, as docs/formats.md describes. Every line is checked first; if "
-        "anything is wrong, nothing is changed and you read what and where."
+        help_text="Assay's JSONL, one item per line (see docs/formats.md). Every line is checked first; if "
+        "there are errors, nothing is changed and all errors are listed."
     )
 
     def __init__(self, *args: Any, limit_mb: int, **kwargs: Any) -> None:
@@ -280,12 +288,12 @@ class StudyFromFileForm(UploadForm):
     """A new study, made from a file."""
 
     slug = forms.SlugField(
-        max_length=80, help_text="Stands in every address of the study; letters, digits and hyphens."
+        max_length=80, help_text="Part of every address of the study: letters, digits and hyphens."
     )
     title = forms.CharField(
         max_length=200,
         required=False,
-        help_text="What participants read above every page. Empty: as the file says.",
+        help_text="Shown to participants at the top of every page. Empty: the file's title.",
     )
     protocol = forms.ChoiceField(
         required=False,
@@ -296,5 +304,5 @@ class StudyFromFileForm(UploadForm):
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]
         if Study.objects.visible().filter(slug=slug).exists():
-            raise forms.ValidationError("There is a study of that slug already.")
+            raise forms.ValidationError("A study with this slug already exists.")
         return slug

@@ -98,7 +98,7 @@ def _launch(request: HttpRequest, study: Study) -> HttpResponse:
     if study.status != Status.DRAFT:
         raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
     job = begin_job(kind=Job.Kind.LAUNCH, slug=study.slug, study=study, by=request.user)
-    log_action(study=study, by=request.user, message=f"Began to launch {n:,} items.")
+    log_action(study=study, by=request.user, message=f"Started to launch {n:,} items.")
     enqueue_job(job)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[job.pk]))
 
@@ -116,7 +116,10 @@ def _move(request: HttpRequest, study: Study, **act: Any) -> HttpResponse:
 
 @study_page("write", methods=FORM)
 def pause(request: HttpRequest, study: Study) -> HttpResponse:
-    text = "Nobody gets a new item until you resume. Who has an item before them may finish it, and nothing is lost."
+    text = (
+        "No new items are assigned until you resume. Participants can finish the item they have, and "
+        "nothing is lost."
+    )
     return _move(
         request, study, title="Pause the study", text=text, button="Pause", move=pause_study, said="Paused."
     )
@@ -128,7 +131,7 @@ def resume(request: HttpRequest, study: Study) -> HttpResponse:
         request,
         study,
         title="Resume the study",
-        text="Participants get items again.",
+        text="Items are assigned to participants again.",
         button="Resume",
         form=OptionalReasonForm,
         move=resume_study,
@@ -138,13 +141,11 @@ def resume(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page("write", methods=FORM)
 def close(request: HttpRequest, study: Study) -> HttpResponse:
-    text = (
-        "The study ends: nobody enters any more, and it can't be opened again. Judgments and the report stay."
-    )
+    text = "The study ends: nobody can enter, and it can't be reopened. Judgments and the report remain."
     return _move(
         request,
         study,
-        title="Close the study for good",
+        title="Close the study permanently",
         text=text,
         button="Close it",
         danger=True,

@@ -16,9 +16,9 @@ from evaluation.models import Study, StudyMember
 from evaluation.services.history import log_action
 
 ROLE_TEXTS = {
-    "owner": "owner: everything, and who else is a member",
-    "editor": "editor: everything but members",
-    "viewer": "viewer: sees, exports, changes nothing",
+    "owner": "owner: everything, including members",
+    "editor": "editor: everything except members",
+    "viewer": "viewer: view and export only",
 }
 
 
@@ -28,7 +28,7 @@ class NewMemberForm(forms.Form):
     who = forms.CharField(
         label="User name or e-mail address",
         max_length=254,
-        help_text="Exactly as they sign in. They need an account on this installation.",
+        help_text="Exactly as they sign in. They need an account here.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
     role = forms.ChoiceField(choices=list(ROLE_TEXTS.items()), initial="editor")
@@ -44,7 +44,7 @@ class NewMemberForm(forms.Form):
             raise forms.ValidationError(
                 "There is no such user."
                 if not found
-                else "Several users have this address; give the user name."
+                else "Several users have this address; enter the user name."
             )
         return found[0]
 
@@ -64,7 +64,7 @@ def members(request: HttpRequest, study: Study) -> HttpResponse:
             messages.success(request, said)
             return HttpResponseRedirect(reverse("admin:evaluation_study_members", args=[study.pk]))
         if not form.is_bound:
-            messages.error(request, "A study keeps at least one owner.")
+            messages.error(request, "A study needs at least one owner.")
     context = {
         "title": "Members",
         "members": study.members.select_related("user").order_by("role", "user__username"),
@@ -84,7 +84,7 @@ def _add(study: Study, form: NewMemberForm) -> str:
     user, role = form.cleaned_data["who"], form.cleaned_data["role"]
     _, created = StudyMember.objects.get_or_create(study=study, user=user, defaults={"role": role})
     if not created:
-        form.add_error("who", f"{user} is a member already.")
+        form.add_error("who", f"{user} is already a member.")
         return ""
     return f"Added {user} as {role}."
 

@@ -20,10 +20,10 @@ OVERS = {
     Over.FOLLOW_UP: "each follow-up question",
     Over.FOLLOW_UP_RESPONSE: "each follow-up question and response",
     Over.VALUE: "each possible answer of the follow-up questions",
-    Over.CHOICE: "its own choices, of which several may hold",
+    Over.CHOICE: "its own choices, several of which may apply",
 }
 SEPARATOR = "|"
-LINES = "value | label | meaning, a line each, in the order of the form; label and meaning may be left out"
+LINES = "value | label | meaning, a line each, in the order of the form; label and meaning are optional"
 POINT_LINES = "value | label | meaning, a line for each point that has a label"
 # What a new question of a kind starts with, so that it can be asked at once.
 NEW_FORMS: dict[str, dict[str, Any]] = {
@@ -170,7 +170,7 @@ def _write_points(options: Options, text: Any) -> None:
         number = _as_number(value)
         inside = low is None or high is None or low >= high or low <= number <= high
         if not inside or option_key(number) != value:
-            raise ValidationError(f"{value} is no point of the scale from {low} to {high}.")
+            raise ValidationError(f"{value} is not a point of the scale from {low} to {high}.")
 
 
 POINTS = OptionPart(
@@ -184,7 +184,7 @@ GRADES = form_part(
     "Asks",
     lambda: forms.TypedChoiceField(choices=GRADED, coerce=int, empty_value=None, required=False),
 )
-BETTER = [("", "not said: the higher"), ("higher", "the higher"), ("lower", "the lower")]
+BETTER = [("", "default: higher"), ("higher", "higher"), ("lower", "lower")]
 DIRECTION = form_part(
     "direction",
     "Better end, without an ideal",
@@ -210,17 +210,17 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
                 ("low", "From"),
                 ("high", "To"),
                 ("step", "Step (1)"),
-                ("ideal", "Ideal, if it has one"),
+                ("ideal", "Ideal (optional)"),
             )
             return (over_part(Kind.SCALE), *(number_part(*each) for each in limits), POINTS, DIRECTION)
         case Kind.CHECKLIST:
             if form.get("over") == Over.CHOICE:
                 return (CHOICES,)
-            return (*YES_NO, over_part(Kind.CHECKLIST), tick_part("flag", "One box to tick"))
+            return (*YES_NO, over_part(Kind.CHECKLIST), tick_part("flag", "A single checkbox"))
         case Kind.CHOICE:
             return (CHOICES,)
         case Kind.RANKING:
-            return (tick_part("ties", "Equals are allowed"),)
+            return (tick_part("ties", "Allow ties"),)
         case _:
             return (over_part(kind),) if len(KINDS[kind].overs) > 1 else ()
 

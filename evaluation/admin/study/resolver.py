@@ -14,9 +14,10 @@ from evaluation.services.history import log_action
 from evaluation.services.studies.resolver import derive_resolver, has_entries
 
 TEXT = (
-    "Makes a draft out of the sets that count, with an item for each query that two calibrators or more have judged. "
-    "Its items show their sets beside each other, and one person settles each. Questions, texts and members are those "
-    "of this study; training, qualification and attention checks are left out. Look the draft over, then launch it."
+    "Creates a draft from the sets that count, with an item for each query that two or more calibrators "
+    "have judged. Each item shows their sets side by side, and one person settles it. Questions, texts and "
+    "members are copied from this study; training, qualification and attention checks are left out. Check "
+    "the draft, then launch it."
 )
 
 
@@ -24,7 +25,7 @@ class ResolverForm(OptionalReasonForm):
     """The slug and title of the draft."""
 
     title = forms.CharField(max_length=200)
-    slug = forms.SlugField(max_length=80, help_text="Part of its addresses.")
+    slug = forms.SlugField(max_length=80, help_text="Part of the study's addresses.")
     field_order = ("title", "slug", "reason")
 
 

@@ -30,7 +30,7 @@ class RevisionForm(StepsForm):
     reason = forms.CharField(
         max_length=300,
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Stands in the study's history beside your name.",
+        help_text="Recorded in the study's history with your name.",
     )
 
     def __init__(self, spec: Mapping[str, Any], data: Any = None) -> None:
@@ -57,7 +57,7 @@ class RevisionForm(StepsForm):
             label=f"{name}: question", max_length=300, initial=question["prompt"]
         )
         self.fields[f"q:{name}:help"] = forms.CharField(
-            label=f"{name}: line under it", max_length=500, required=False, initial=question["help"]
+            label=f"{name}: help text", max_length=500, required=False, initial=question["help"]
         )
         for key, called in wording(question).items():
             self.fields[f"q:{name}:option:{key}"] = forms.CharField(
@@ -114,7 +114,7 @@ class RevisionForm(StepsForm):
 def revise(request: HttpRequest, study: Study) -> HttpResponse:
     """First what would change is shown, then confirmed."""
     if study.status not in (Status.LIVE, Status.PAUSED):
-        raise PermissionDenied("Only a study that is live or paused can be revised; a draft is edited.")
+        raise PermissionDenied("Only a live or paused study can be revised; edit a draft instead.")
     latest = study.revisions.order_by("-number")[0]
     form = RevisionForm(latest.spec, request.POST or None)
     plan = None
@@ -129,7 +129,7 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
                 form.add_error(None, problem)
             plan = None
     context = {
-        "title": f"Revise: revision {latest.number} becomes {latest.number + 1}",
+        "title": f"Create revision {latest.number + 1}",
         "form": form,
         "plan": plan,
         "differences": [(change.where, _difference(change)) for change in plan.changes] if plan else [],

@@ -43,32 +43,37 @@ class StepsForm(forms.Form):
 
     step_consent = _tick("Consent", "Participants read the consent text and agree before anything else.")
     step_instructions = _tick("Instructions", "A page with the instructions and the guideline.")
-    step_training = _tick("Training", "The study's training items, each with feedback on what its gold says.")
+    step_training = _tick("Training", "The study's training items, each with feedback from its gold answers.")
     step_comments = _tick("Comments", "A field for comments at the end.")
     qualification_pass_mark = _number(
         "Qualification: pass mark",
-        "How many qualification items somebody must get right to go on. Empty: no qualification.",
+        "The number of qualification items to get right to continue. Empty: no qualification.",
         1,
     )
     qualification_attempts = _number(
         "Qualification: attempts",
-        "How often somebody may try, with all items anew. Empty: once. Panels ask for two at a comprehension check.",
+        "The number of attempts, each with all items. Empty: one. Panels ask for two at a comprehension "
+        "check.",
         1,
     )
     attention_checks = _number(
-        "Attention checks", "How many are mixed into each participant's items. Empty: none.", 1
+        "Attention checks", "The number of checks mixed into each participant's items. Empty: none.", 1
     )
     attention_allowed_failures = _number(
-        "Attention checks that may fail",
-        "With more than so many failed ones the visit ends. Empty: it never ends for that.",
+        "Allowed attention failures",
+        "More failed checks than this end the visit. Empty: they never do.",
         0,
     )
     attention_warn = _tick(
-        "Warn after a failed check", "The participant is told, and asked to read with care."
+        "Warn after a failed check", "Participants are told about a failed check and asked to read carefully."
     )
-    skips_per_participant = _number("Skips per participant", "How many items one participant may skip.", 0)
+    skips_per_participant = _number(
+        "Skips per participant", "The number of items that a participant may skip.", 0
+    )
     skips_flag_after = _number(
-        "Flag an item after", "An item skipped so often is flagged for you to look at. Empty: never.", 0
+        "Flag an item after (skips)",
+        "Items skipped this often are flagged for you to review. Empty: never.",
+        0,
     )
 
     STEP_FIELDS = (

@@ -118,14 +118,14 @@ CODES = (
     "Completion codes",
     {
         "fields": CODE_FIELDS,
-        "description": "What a panel's participants hand in, by how their visit ended. Leave empty what your panel has "
-        "no code for.",
+        "description": "The codes that participants hand in at the panel, by outcome. Leave empty what "
+        "your panel has no code for.",
     },
 )
 DRAFT_FIELDSETS = (
     WHAT,
     ("Design", {"fields": (("redundancy", "items_per_participant"), ("once_per", "arm_per"), "seed")}),
-    ("Steps of a participant", {"fields": StepsForm.STEP_FIELDS}),
+    ("Participant steps", {"fields": StepsForm.STEP_FIELDS}),
     ("Skipping", {"fields": StepsForm.SKIP_FIELDS}),
     ("Time and pay", {"fields": (*LIVE_FIELDS[1:],)}),
     CODES,
@@ -133,7 +133,7 @@ DRAFT_FIELDSETS = (
 RULES = ("protocol_label", "asker", "seed", "once_per", "arm_per", "render_as", "baseline", "show_references",
          "steps_text", "skips_text", "redundancy")  # fmt: skip
 LIVE_FIELDSETS = (
-    ("May change at any time", {"fields": LIVE_FIELDS}),
+    ("Can be changed at any time", {"fields": LIVE_FIELDS}),
     CODES,
     ("Frozen at launch", {"fields": RULES, "classes": ("collapse",)}),
 )
@@ -275,7 +275,8 @@ class StudyAdmin(StudyScopedAdmin):
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: Any = None) -> HttpResponse:
         messages.success(
-            request, f"{obj.title} is a draft now. Edit its texts and questions, then upload its items."
+            request,
+            f"{obj.title} was created as a draft. Edit its texts and questions, then upload its items.",
         )
         return HttpResponseRedirect(reverse("admin:evaluation_study_change", args=[obj.pk]))
 
@@ -306,7 +307,7 @@ class StudyAdmin(StudyScopedAdmin):
     # --- further pages ----------------------------------------------------------------------------------------------
     def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
         if study.launching_since is not None:
-            return "The study is being launched; nothing can be changed meanwhile."
+            return "The study is being launched; nothing can be changed until that is done."
         if study.is_frozen:
             return "The study was launched: its questions, arms, items and most rules are frozen. Texts can be revised."
         return ""

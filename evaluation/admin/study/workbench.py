@@ -60,9 +60,9 @@ def _facts(study: Study, judged: int) -> list[Fact]:
     left_out = left_out_counts(study)
     reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
     return [
-        Fact("Items", f"{items:,}", f"{study.redundancy} judgments wanted of each"),
-        Fact("Judgments", f"{judged:,}", f"that count; people are to give {items * study.redundancy:,}"),
-        Fact("Left out", f"{sum(left_out.values()):,}", reasons or "every judgment counts"),
+        Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item"),
+        Fact("Judgments", f"{judged:,}", f"counted, of {items * study.redundancy:,} needed"),
+        Fact("Excluded", f"{sum(left_out.values()):,}", reasons or "all judgments are counted"),
     ]
 
 
@@ -70,22 +70,26 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
     """A sentence, and the button under it with its address; both empty where there is nothing to press."""
     if study.launching_since is not None:
         return (
-            "The study is being launched. Its items are being frozen and places dealt.",
+            "The study is being launched: its items are frozen and its slots created.",
             "Watch",
             _url(study, "launch"),
         )
     if study.status == Status.DRAFT:
         if not study.items.exists():
-            return "Next: upload the items that are to be judged.", "Upload items", _url(study, "upload")
+            return "Next: upload the items to be judged.", "Upload items", _url(study, "upload")
         if problems:
-            return "A few things keep this draft from being launched.", "", ""
+            return "Some issues block the launch of this draft.", "", ""
         return (
-            "Everything a launch needs is there. Preview a few items, then launch.",
+            "Ready to launch. Preview a few items first.",
             "Launch",
             _url(study, "launch"),
         )
     if study.status == Status.PAUSED:
-        return "Paused: nobody gets new items; who has one may finish it.", "Resume", _url(study, "resume")
+        return (
+            "Paused: no new items are assigned; participants can finish the one they have.",
+            "Resume",
+            _url(study, "resume"),
+        )
     report = reverse("analytics:study-report", args=[study.slug])
     if study.status == Status.LIVE:
         text = "Live: participants can enter at the link below."

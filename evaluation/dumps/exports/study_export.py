@@ -68,4 +68,4 @@ def export_to(
     except BrokenPipeError:
         # Python would complain again when it flushes at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise Refused("Whoever read the export from standard output left before its end.") from None
+        raise Refused("The reader of standard output closed it before the export's end.") from None

@@ -148,4 +148,4 @@ def _duplicates(spec: Mapping[str, Any]) -> list[str]:
 
 
 def _twice(what: str, keys: list[str]) -> list[str]:
-    return [f"{what} {key!r} stands there twice" for key, times in Counter(keys).items() if times > 1]
+    return [f"{what} {key!r} appears twice" for key, times in Counter(keys).items() if times > 1]

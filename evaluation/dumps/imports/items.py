@@ -55,7 +55,7 @@ def expand_items(record: Record) -> list[Record]:
     """
     if "attributes" not in record:
         return [record]
-    problems = [f"attributes: {key!r} stands there twice" for key in _twice(record["attributes"])]
+    problems = [f"attributes: {key!r} appears twice" for key in _twice(record["attributes"])]
     problems += [f"{name}: can't stand beside attributes" for name in OF_ONE_ITEM if name in record]
     shared = {name: value for name, value in record.items() if name != "attributes"}
     records: list[Record] = [
@@ -189,7 +189,7 @@ class ItemPreparer:
         problems += [
             f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
         ]
-        problems += [f"responses: {key!r} stands there twice" for key in _twice(keys)]
+        problems += [f"responses: {key!r} appears twice" for key in _twice(keys)]
         return responses, problems
 
     def _text(self, record: Record) -> str:

@@ -351,12 +351,12 @@ def _words() -> dict[str, str]:
         "no_fragment": gettext("There is no fragment {fragment}"),
         "full": gettext("There can be no more than %(limit)s entries.") % {"limit": MAX_ENTRIES},
         "asking": gettext(
-            "The model is at work. This takes up to a minute; go on with your entries meanwhile."
+            "The model is working. This takes up to a minute; continue with your entries meanwhile."
         ),
-        "answered": gettext("The model has answered. Its draft stands below."),
+        "answered": gettext("The model has answered. Its draft is below."),
         "failed": gettext("That did not work. Please try again."),
         "unseen": gettext(
-            "What the model answered could not be fetched. Please load this page anew to see whether it stands there."
+            "The model's answer could not be loaded. Please reload this page to see whether it is there."
         ),
     }
 

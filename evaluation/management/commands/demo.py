@@ -52,7 +52,7 @@ class Command(BaseCommand):
             self._greet(host, port, password, children)
             while all(child.poll() is None for child in children):
                 time.sleep(0.3)
-            raise CommandError("The web server or the worker ended by itself; its last words are above.")
+            raise CommandError("The web server or the worker has stopped; its last output is above.")
         except KeyboardInterrupt:
             self.stdout.write("\nStopping.")
         finally:

@@ -19,7 +19,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
-        parser.add_argument("--confirm", action="store_true", help="launch in spite of the cautions")
+        parser.add_argument("--confirm", action="store_true", help="launch despite the cautions")
         parser.add_argument("--background", action="store_true", help="leave the work to the worker")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,7 +33,7 @@ class Command(BaseCommand):
             return
         if study.status == Status.DRAFT:
             for advice in launch_advice(study):
-                self.stderr.write(f"To think about: {advice.text}")
+                self.stderr.write(f"Warning: {advice.text}")
         items = study.items.count()
         quiet = items < settings.ASSAY_BATCH_SIZE
         with tqdm(total=items, unit="item", disable=quiet, file=self.stderr) as bar:
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             except Refused as refused:
                 for problem in refused.problems:
                     self.stderr.write(problem)
-                raise CommandError(f"Not launched: {len(refused.problems)} things to mend.") from None
+                raise CommandError(f"Not launched: {len(refused.problems)} problems.") from None
         address = reverse("annotator:entry", args=[study.slug])
         self.stdout.write(f"{study.title} is live with {items} items; participants enter at {address}")
 
@@ -59,7 +59,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{study.title} will be launched by the worker.")
         else:
             self.stdout.write(
-                f"The queue can't be reached at the moment. The launch of {study.title} is kept, and starts by itself "
+                f"The queue can't be reached at the moment. The launch of {study.title} is saved, and starts by itself "
                 "once it can."
             )
 
@@ -69,5 +69,5 @@ class Command(BaseCommand):
             self.stderr.write(f"Caution: {each}")
         if cautions and not confirmed:
             raise CommandError(
-                f"Not launched: {len(cautions)} cautions. If all of this is meant so, launch with --confirm."
+                f"Not launched: {len(cautions)} cautions. To launch all the same, use --confirm."
             )

@@ -23,7 +23,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("file", type=Path, help="JSON with the changed parts (docs/formats.md)")
-        parser.add_argument("--dry-run", action="store_true", help="only say what would change")
+        parser.add_argument(
+            "--dry-run", action="store_true", help=("show what would change and write nothing")
+        )
         parser.add_argument(
             "--by",
             default="",

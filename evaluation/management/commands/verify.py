@@ -29,7 +29,7 @@ class Command(BaseCommand):
             found += 1
             self.stdout.write(sentence)
         if found:
-            raise CommandError("1 thing does not hold." if found == 1 else f"{found:,} things do not hold.")
+            raise CommandError("1 check failed." if found == 1 else f"{found:,} checks failed.")
         self.stdout.write(
             f"{study.slug}: all is well. Checked the hashes of {study.revisions.count()} revision(s) and "
             f"{study.items.count():,} items, the study hash {study.study_hash[:12]}..., and "

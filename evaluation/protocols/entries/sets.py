@@ -84,7 +84,7 @@ def clean_entries(value: Any, fragments: int | None, where: str) -> tuple[list[E
 
 
 def clean_entry(value: Any, fragments: int | None, where: str) -> tuple[Entry, list[Problem]]:
-    """An entry in one spelling: without blank answers and what stands there twice; what is left out is blank."""
+    """An entry in one spelling: without blank answers and what appears twice; what is left out is blank."""
     entry: Entry = {"condition": "", "answers": [], "citations": [], "reason": "", "origins": []}
     if not isinstance(value, Mapping):
         return entry, [Problem("not_an_entry", where)]

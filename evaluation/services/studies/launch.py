@@ -58,9 +58,9 @@ def launch_cautions(study: Study) -> list[str]:
     """Warnings about what participants would miss; they block a launch until they are confirmed."""
     found = []
     if not study.contact.strip():
-        found.append("No contact is set: participants have nobody to write to.")
+        found.append("No contact is set: participants have nobody to ask.")
     if study.pay is None:
-        found.append("No pay is set: the entry page does not say what people get.")
+        found.append("No pay is set: the entry page can't state it.")
     if study.steps.get("consent") and not _bodies(study).get("consent", "").strip():
         found.append("Participants are asked for their consent, but the consent text is empty.")
     return found + [each for says in hooks.launch_cautions for each in says(study)]
@@ -79,7 +79,7 @@ def text_advice(study: Study) -> list[str]:
         same = [key for key in GUIDING if defaults.get(key) and bodies.get(key) == defaults[key]]
         if same:
             found.append(
-                f"The questions were changed, but these texts are still the protocol's own and may speak of others: "
+                f"The questions were changed, but these texts are still the protocol's own and may not fit: "
                 f"{', '.join(same)}."
             )
     return found
@@ -137,7 +137,7 @@ def _begin(study: Study) -> Revision:
         if study.status != Status.DRAFT:
             raise WrongState(f"Only a draft can be launched; this study is {study.status}.")
         if study.launching_since and timezone.now() - study.launching_since < ABANDONED_AFTER:
-            raise WrongState("The study is being launched already.")
+            raise WrongState("The study is already being launched.")
         problems = launch_problems(study)
         if not problems:
             study.launching_since = timezone.now()

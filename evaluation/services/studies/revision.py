@@ -66,7 +66,7 @@ def plan_revision(study: Study, changes: Changes) -> RevisionPlan:
     Texts, steps, skip rules and questions are merged by their keys, so that only what changes need be given.
     """
     if study.status not in (Status.LIVE, Status.PAUSED):
-        raise WrongState(f"A study that is live or paused can be revised; this one is {study.status}.")
+        raise WrongState(f"Only a live or paused study can be revised; this one is {study.status}.")
     latest = study.revisions.order_by("-number")[0]
     _refuse(_shape_problems(changes))
     spec = _merged(latest.spec, changes)
@@ -128,7 +128,7 @@ def _shape_problems(changes: Changes) -> Iterable[str]:
         yield "questions: must be a list of objects, each with the key of a question"
         return
     times = Counter(each["key"] for each in questions)
-    yield from (f"questions: {key!r} stands there twice" for key, n in times.items() if n > 1)
+    yield from (f"questions: {key!r} appears twice" for key, n in times.items() if n > 1)
 
 
 def _merged(old: Spec, changes: Changes) -> Spec:

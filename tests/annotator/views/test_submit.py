@@ -53,7 +53,7 @@ def test_incomplete_form_comes_back_with_everything_kept(client, make):
     response = client.post(target, given)
     assert (response.status_code, response["Location"]) == (303, f"{home(participant)}?notice=refused")
     page = client.get(response["Location"]).content.decode()
-    assert "2 choices are still open." in page
+    assert "2 choices are missing." in page
     assert 'href="#q-satisfied.f1.r2"' in page
     assert 'id="q-satisfied.f1.r2"' in page
     assert 'href="#q-preference"' in page
@@ -104,7 +104,7 @@ def test_a_refused_form_sent_again_takes_nothing_from_the_draft(client, make):
         ("satisfied.f1.r1", "1"),
         ("preference", "r2"),
     ]
-    assert "1 choice is still open." in page
+    assert "1 choice is missing." in page
 
 
 def test_after_a_refusal_the_page_says_what_is_still_wrong_now(client, participant):

@@ -21,7 +21,7 @@ def test_going_back_is_told_and_changed(study, as_owner):
         study.refresh_from_db()
         assert study.going_back == chosen
     said = LogEntry.objects.order_by("pk").values_list("change_message", flat=True)
-    assert list(said) == ["Answers that can be revised: all.", "Answers that can be revised: none."]
+    assert list(said) == ["Revisable answers: all.", "Revisable answers: none."]
 
 
 @pytest.mark.parametrize(

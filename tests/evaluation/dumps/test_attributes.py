@@ -169,7 +169,7 @@ def test_what_was_edited_away_is_named_when_the_study_is_launched(tmp_path):
         ),
         (item_of({"answer": "Summer"}), "context.follow_ups[0]: 'question' is a required property"),
         (with_attributes("season", "colour"), "context: the study has no attribute 'colour'"),
-        (with_attributes("season", "season"), "attributes: 'season' stands there twice"),
+        (with_attributes("season", "season"), "attributes: 'season' appears twice"),
         (with_attributes("season", gold={"relevance": {"f1.v1": 5}}), "gold: can't stand beside attributes"),
         (with_attributes("season") | {"context": None}, "context: can't stand beside attributes"),
         (with_attributes("season", key="k" * 114), "is longer than 120"),
@@ -191,7 +191,7 @@ def test_a_line_that_names_what_there_is_not(item, said, tmp_path):
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ([SEASON, SEASON], "attributes: the attribute 'season' stands there twice"),
+        ([SEASON, SEASON], "attributes: the attribute 'season' appears twice"),
         ([{**SEASON, "values": ["Summer"]}], "attributes.season: needs 2 to 30 values, has 1"),
         ([{"key": "season"}], "spec.attributes[0]: 'question' is a required property"),
     ],

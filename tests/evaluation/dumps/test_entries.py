@@ -111,7 +111,7 @@ def test_an_entry_is_a_row_of_the_table(tmp_path):
         (item({"system": "maple", "text": "Summer."}), "responses.r1: this must be a list of entries"),
         (item(drafted(NORTH | {"citations": [3]})), "responses.r1.e1.citations: 3 is not the number of a fragment"),
         (item(drafted(NORTH | {"citations": [0]})), "0 is less than the minimum of 1"),
-        (item(drafted(NORTH, {})), "responses.r1.e2: this entry says nothing"),
+        (item(drafted(NORTH, {})), "responses.r1.e2: this entry is empty"),
         (item(drafted(NORTH | {"origins": []})), "'origins' was unexpected"),
         (item(drafted(NORTH | {"reason": "x" * 20_000})), "responses: 'maple': entries.e1: this is longer than"),
         (
@@ -157,7 +157,7 @@ def test_queries_without_items_stand_on_the_study_s_line(tmp_path):
 @pytest.mark.parametrize(
     ("queries", "line", "said"),
     [
-        ([ALONE, ALONE], 1, "query 'winter' stands there twice"),
+        ([ALONE, ALONE], 1, "query 'winter' appears twice"),
         ([{"key": "x"}], 1, "queries[0]: 'text' is a required property"),
         ([ALONE | {"key": "summer"}], 2, "a query with the same key stands at line 1 and differs"),
     ],

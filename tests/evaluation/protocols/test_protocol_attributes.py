@@ -62,7 +62,7 @@ def test_the_attributes_that_come_with_assay_can_be_asked_of():
             ".season: needs 2 to 30 values, has 31",
         ),
         ({"values": ["Summer", ""]}, "attribute_value_blank", ".season: a value is empty"),
-        ({"values": ["Summer", "Summer"]}, "attribute_value_twice", ".season: a value stands there twice"),
+        ({"values": ["Summer", "Summer"]}, "attribute_value_twice", ".season: a value appears twice"),
         (
             {"values": ["Summer", "Winter "]},
             "attribute_value_line",
@@ -90,4 +90,4 @@ def test_attributes_are_of_protocols_that_ask_of_them():
 def test_two_attributes_of_one_key():
     (problem,) = find_attribute_problems([SEASON, SEASON])
     assert problem.code == "attribute_twice"
-    assert str(problem) == "attributes: the attribute 'season' stands there twice"
+    assert str(problem) == "attributes: the attribute 'season' appears twice"

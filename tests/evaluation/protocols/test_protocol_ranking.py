@@ -259,7 +259,7 @@ def test_nonsense_in_a_draft_leaves_the_order_as_it_was_shown(nonsense):
     ("problem", "words"),
     [
         (Problem("unconfirmed", "ranking"), "confirm that it is right"),
-        (Problem("ranks_tied", "ranking"), "Two have the same rank"),
+        (Problem("ranks_tied", "ranking"), "Two responses share a rank"),
         (Problem("missing", "ranking"), "give each one a rank"),
         (Problem("missing", "ranking.r2"), "give each one a rank"),
         (Problem("not_a_rank", "ranking.r2", {"value": 7, "highest": 3}), "from 1 to 3"),

@@ -187,8 +187,8 @@ def test_more_than_was_asked_for_is_no_answer(name):
 def test_two_in_the_same_place_are_no_ranking_unless_equals_are_allowed():
     order = "r1,r2,r3,r4,r5"
     said = {("ranking", f"response_{n}"): str(min(n, 4)) for n in range(1, 6)}
-    assert "two have the same rank" in unread("ranking", as_lines(said), order)
-    assert "two have the same rank" in unread("ranking", in_json(said), order)
+    assert "two responses share a rank" in unread("ranking", as_lines(said), order)
+    assert "two responses share a rank" in unread("ranking", in_json(said), order)
     said = say(EVERYTHING, "r1,r2,r3") | {("order", f"response_{n}"): "1" for n in range(1, 4)}
     found = read(EVERYTHING, as_lines(said), "r1,r2,r3")
     assert [found["order", f"r{n}"] for n in range(1, 4)] == [2.0, 2.0, 2.0]

@@ -242,7 +242,7 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
         assert "Not who took part in another study: SONA gives" in page
         assert "Pilot" not in page
     call_command("launch", "draft", "--confirm")
-    assert "To think about: Not who took part in Pilot: SONA" in capsys.readouterr().err
+    assert "Warning: Not who took part in Pilot: SONA" in capsys.readouterr().err
     draft.refresh_from_db()
     assert draft.status == "live"
     page = text(signed_in(owner).get(reverse("admin:evaluation_study_workbench", args=[draft.pk])))

@@ -245,7 +245,7 @@ def test_verify_names_a_wrong_count_and_a_recount_mends_it(study, capsys):
     arms = list(study.arms.order_by("position"))
     ArmFront.objects.filter(arm=arms[0]).update(in_play=1_012)
     ArmFront.objects.filter(arm=arms[1]).delete()
-    with pytest.raises(CommandError, match=r"^2 things do not hold\.$"):
+    with pytest.raises(CommandError, match=r"^2 checks failed\.$"):
         call_command("verify", "arms")
     said = capsys.readouterr().out.splitlines()
     mend = "`manage.py places arms --recount` counts them anew."

@@ -47,10 +47,10 @@ BAD = {
     ),
     "negative zero": (item(2, gold={"note": -0.0}), "line 3: contains the number -0.0"),
     "malformed gold": (item(2, gold={"satisfied": [1]}), "line 3: gold.satisfied: this must be an object"),
-    "key twice": (b'{"key": "i2", "arm": "plain", "key": "i3"}', "line 3: the key 'key' stands there twice"),
+    "key twice": (b'{"key": "i2", "arm": "plain", "key": "i3"}', "line 3: the key 'key' appears twice"),
     "key twice within": (
         b'{"key": "i2", "query": {"key": "q2", "text": "One?", "text": "Two?"}}',
-        "line 3: the key 'text' stands there twice",
+        "line 3: the key 'text' appears twice",
     ),
     "nested too deeply": (b"[" * 3000 + b"]" * 3000, "line 3: not JSON"),
     "line over 10 MB": (item(2, clarifying_question="x" * MAX_LINE), "line 3: longer than 10 MB"),
@@ -66,7 +66,7 @@ BAD = {
     ),
     "response twice": (
         item(2, responses=[item()["responses"][0]] * 2),
-        "line 3: responses: 'aspen' stands there twice",
+        "line 3: responses: 'aspen' appears twice",
     ),
     "unknown arm": (item(2, arm="nowhere"), "line 3: the study has no arm 'nowhere'; it has plain, both"),
     "unknown field": (
@@ -183,7 +183,7 @@ UNANSWERED = {"key": "c", "follow_ups": [{"question": "Hot?"}, {"question": "Spi
 SEVERAL = {
     "response twice, follow-up unanswered": (
         item(2, arm="both", context=UNANSWERED, responses=TWICE),
-        ["responses: 'a' stands there twice", "context: follow-up question 1 has no chosen answer"],
+        ["responses: 'a' appears twice", "context: follow-up question 1 has no chosen answer"],
     ),
     "item, gold and judgments": (
         item(
@@ -191,7 +191,7 @@ SEVERAL = {
             judgments=[judgment(answers={"preference": "r3"}), judgment("bo", revision=9)],
         ),
         [
-            "responses: 'a' stands there twice",
+            "responses: 'a' appears twice",
             "query: the query has no text",
             "gold.preference: 'r9' is not one of r1, r2, tie",
             "judgments[0]: answers: preference: 'r3' is not one of r1, r2, tie",
@@ -224,7 +224,7 @@ SEVERAL = {
     ),
     "unknown arm and responses": (
         item(2, arm="nowhere", responses=TWICE),
-        ["the study has no arm 'nowhere'; it has plain, both", "responses: 'a' stands there twice"],
+        ["the study has no arm 'nowhere'; it has plain, both", "responses: 'a' appears twice"],
     ),
     "strange contexts and a long key": (
         item(
@@ -318,8 +318,8 @@ BAD_STUDIES = {
     "not a study": (item(), "line 1: not the line of a study"),
     "wrong version": ({**header(), "assay": 2}, "line 1: assay: 1 was expected"),
     "no arms": ({"assay": 1, "spec": {}}, "line 1: spec: 'arms' is a required property"),
-    "arm twice": (header(spec={"arms": [ARM, ARM]}), "line 1: arm 'plain' stands there twice"),
-    "system twice": (header(systems=[{"key": "a"}, {"key": "a"}]), "line 1: system 'a' stands there twice"),
+    "arm twice": (header(spec={"arms": [ARM, ARM]}), "line 1: arm 'plain' appears twice"),
+    "system twice": (header(systems=[{"key": "a"}, {"key": "a"}]), "line 1: system 'a' appears twice"),
     "other protocol": (
         header(spec={"protocol": "aspects"}),
         "the line's protocol is 'aspects' and not 'pairwise'",
@@ -352,7 +352,7 @@ RATER = {"rater": "ada", "in_figures": False}
     ("raters", "message"),
     [
         ([RATER, {"rater": "zoe"}], "line 1: raters: 'zoe' has no judgment"),
-        ([RATER, RATER], "line 1: rater 'ada' stands there twice"),
+        ([RATER, RATER], "line 1: rater 'ada' appears twice"),
         ([{"in_figures": True}], "line 1: raters[0]: 'rater' is a required property"),
         ([{**RATER, "kind": "judge"}], "line 1: raters[0]: Additional properties are not allowed"),
         (

@@ -189,7 +189,7 @@ def test_what_nobody_decided_is_refused_where_it_stands():
         ({"entries.e1.keep": "0"}, "Please keep, take over or add at least one entry."),
         (
             {"entries.e1.condition": " ", "entries.e1.answers": "\n", "entries.e1.reason": ""},
-            "Entry 1: This entry says nothing. Please fill it in or reject it.",
+            "Entry 1: This entry is empty. Please fill it in or reject it.",
         ),
         ({"entries.e1.condition": "x" * 20_001}, "Entry 1: This is too long"),
     ],

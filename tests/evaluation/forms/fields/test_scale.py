@@ -144,8 +144,8 @@ def test_what_was_filled_in_is_checked_and_what_is_open_is_summed_up():
         get_protocol("aspects").clean(spec, stimulus, data)
     screen = draw(spec, stimulus, "r2,r1,r4,r3", data=data, problems=caught.value.problems)
     lines = {line["text"]: line["href"] for line in screen["summary"]}
-    assert lines["Acceptability: 4 choices are still open."] == "#q-acceptability.r2"
-    assert lines["Factuality: 2 choices are still open."] == "#q-factuality.r2"
+    assert lines["Acceptability: 4 choices are missing."] == "#q-acceptability.r2"
+    assert lines["Factuality: 2 choices are missing."] == "#q-factuality.r2"
     page = html(screen)
     assert len(re.findall(r'name="factuality\.r\d"[^>]* checked', page)) == 2
     assert page.count("aria-invalid") == 4 + 2 + 4 + 4 + 1
@@ -277,4 +277,4 @@ def test_the_researcher_s_preview_shows_the_same_screen(admin_client, make, scal
     assert answer.content.decode().count('class="scale"') == scales
     refused = admin_client.post(address, {})
     assert refused.status_code == 422
-    assert "still open" in refused.content.decode()
+    assert "missing" in refused.content.decode()

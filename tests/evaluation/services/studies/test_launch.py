@@ -171,7 +171,7 @@ def test_a_launch_that_was_cut_short_is_resumed(draft, monkeypatch, settings, mo
     cut_short(draft, monkeypatch, module, name, after)
     assert frozen_parts(draft) == left
 
-    with pytest.raises(WrongState, match="being launched already"):
+    with pytest.raises(WrongState, match="already being launched"):
         launch_study(stored(draft))
     without_break(draft)
     study = stored(draft)

@@ -216,7 +216,7 @@ REFUSED = {
         {"questions": [{"key": "preference", "options": {"tie": 5}}]},
         "questions.preference.options: only labels can change",
     ),
-    "question twice": ({"questions": [{"key": "preference"}] * 2}, "'preference' stands there twice"),
+    "question twice": ({"questions": [{"key": "preference"}] * 2}, "'preference' appears twice"),
     "part of a question": ({"questions": [{"key": "preference", "colour": "red"}]}, "a question has no such part"),
     "empty prompt": ({"questions": [{"key": "preference", "prompt": ""}]}, "prompt: This field cannot be blank"),
     "long prompt": ({"questions": [{"key": "preference", "prompt": "?" * 301}]}, "at most 300"),
