@@ -93,8 +93,8 @@ def prepare(rule: str, slots: int) -> Any:
     from annotator.models import Participant
     from annotator.services.slots.in_play import recount
     from evaluation.services import PAPER_ARMS
+    from tests.copied_rows import FAR, last_slots, multiply_slot
     from tests.crowd import go_away, make_crowd_study
-    from tests.multiplied import FAR, last_slots, multiply_slot
 
     study = make_crowd_study(
         f"bench-arms-{rule}-{slots}-{int(time.time())}",

@@ -13,8 +13,8 @@ from django.utils import timezone
 from annotator.models import KnownMismatch, PanelAct, PersonalLink
 from evaluation.models import Study
 from evaluation.services.tokens import make_token
-from tests.admin.conftest import work_on
 from tests.crowd import come
+from tests.evaluation.admin.conftest import work_on
 
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>[^)]*\)|\^|\$|\[\\s\\S\]\*")
 

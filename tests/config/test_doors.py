@@ -17,9 +17,9 @@ from django.test import Client
 from annotator.models import Participant
 from evaluation.models import StudyMember
 from evaluation.services.tokens import make_token
-from tests.admin.conftest import make_user, work_on
 from tests.config.addresses import BY_TOKEN, PARAMETER, ROUTES, world_of
 from tests.crowd import come
+from tests.evaluation.admin.conftest import make_user, work_on
 
 # Stands in every name and text of the study, and nowhere else.
 SECRET = "zyzzyva"

@@ -15,9 +15,9 @@ from django.utils.html import escape
 
 from evaluation.models import Study
 from tests import factories
-from tests.admin.conftest import make_user
 from tests.config.addresses import BY_TOKEN, ROUTES, world_of
 from tests.crowd import come
+from tests.evaluation.admin.conftest import make_user
 
 OURS = ("evaluation", "annotator", "judging", "auth")
 HOSTILE = "<x-hostile>\"'onx=1 {n}</script>"

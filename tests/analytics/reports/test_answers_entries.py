@@ -7,7 +7,7 @@ from evaluation.models import Rater
 from tests.analytics.reports.answering import give, new_rater
 from tests.analytics.reports.reading import build_report
 from tests.analytics.reports.test_answers import figures_of, sections_of
-from tests.calibrating import FERRY, NEW, OLD, calibrated, calibration_study, kept
+from tests.calibrations import FERRY, NEW, OLD, calibrated, calibration_study, kept
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,7 @@ from evaluation.models import Judgment, Study
 from evaluation.protocols.entries.sets import read_answers
 from evaluation.services import load_answers, verify_study
 from tests.annotator.conftest import WITH, address, fields, home, text
-from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept
+from tests.calibrations import FERRY, NEW, OLD, calibration_study, form, kept
 from tests.crowd import before, hand_in
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from annotator.services.work.drafts import MAX_DRAFT
 from annotator.visit import Visit
 from evaluation import hooks
 from tests.annotator.conftest import home, text
-from tests.calibrating import FERRY, NEW, OLD, calibration_draft, calibration_study, form, kept
+from tests.calibrations import FERRY, NEW, OLD, calibration_draft, calibration_study, form, kept
 from tests.factories import launch
 
 ASKING = {

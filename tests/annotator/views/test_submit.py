@@ -17,7 +17,7 @@ from annotator.visit import Visit
 from evaluation.models import Judgment
 from tests.annotator.conftest import WITH, address, fields, home, text
 from tests.annotator.views.test_page import ALL_STEPS, statements
-from tests.calibrating import NEW, OLD, calibration_study, form, kept
+from tests.calibrations import NEW, OLD, calibration_study, form, kept
 from tests.crowd import before
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]

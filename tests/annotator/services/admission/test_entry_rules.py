@@ -23,10 +23,10 @@ from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import StudyMember
 from evaluation.services import exclude, restore
-from tests.admin.conftest import signed_in
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, with_pass_mark
 from tests.crowd import before, come, hand_in, make_crowd_study
+from tests.evaluation.admin.conftest import signed_in
 from tests.factories import NO_STEPS, make_study
 
 pytestmark = pytest.mark.django_db

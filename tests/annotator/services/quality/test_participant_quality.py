@@ -14,10 +14,10 @@ from evaluation.forms import read_trace
 from evaluation.models import Exclusion, Judgment, StudyMember
 from evaluation.services import exclude
 from evaluation.services.judgments import JudgmentInput, record_judgments
-from tests.admin.conftest import signed_in
 from tests.annotator.conftest import text
 from tests.annotator.services.people import ONE_ARM, count_with_checks
 from tests.crowd import before, come, filled_in, hand_in, make_crowd_study
+from tests.evaluation.admin.conftest import signed_in
 from tests.protocol_factories import make_condition_calibration_study
 
 pytestmark = pytest.mark.django_db

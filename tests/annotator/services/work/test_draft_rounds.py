@@ -25,7 +25,7 @@ from evaluation.models import Judgment, Study
 from evaluation.protocols.entries.sets import decisions, read_entry
 from evaluation.refusals import Refused
 from tests.annotator.services.people import ONE_ARM
-from tests.calibrating import FERRY, NEW, OLD, calibration_study, form, kept
+from tests.calibrations import FERRY, NEW, OLD, calibration_study, form, kept
 from tests.crowd import before, make_crowd_study
 
 DONE, FAILED, WAITING = DraftRound.State.DONE, DraftRound.State.FAILED, DraftRound.State.WAITING

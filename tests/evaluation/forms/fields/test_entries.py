@@ -11,7 +11,7 @@ from evaluation.forms import build_feedback, build_screen, read_fields, read_tra
 from evaluation.protocols import AnswersInvalid, get_protocol
 from evaluation.protocols.answers.trace import MAX_MOVES, possible_moves, read_moves
 from evaluation.protocols.entries.sets import add_origins, decisions, merge_entries, read_answers
-from tests.calibrating import FERRY, FRAGMENTS, NEW, OLD, form, kept
+from tests.calibrations import FERRY, FRAGMENTS, NEW, OLD, form, kept
 
 RUDE = '<b onclick="x">"Rude" & co.</b>'
 CALIBRATION = get_protocol("condition_calibration")

@@ -14,8 +14,8 @@ from annotator.panels.services.prolific_preflight import draft_warnings
 from evaluation import hooks
 from evaluation.models import Study, StudyMember
 from evaluation.services import close_study, launch_advice, launch_cautions, launch_study
-from tests.admin.conftest import signed_in
 from tests.annotator.conftest import text
+from tests.evaluation.admin.conftest import signed_in
 from tests.factories import NO_STEPS, make_item, make_query, make_study
 from tests.protocol_factories import (
     BOILING,

@@ -17,7 +17,7 @@ from evaluation.services import exclude, launch_study
 from evaluation.services.studies.resolver import derive_resolver
 from tests import factories
 from tests.analytics.reports.answering import give, items_of, new_rater
-from tests.calibrating import FERRY, FRAGMENTS, NEW, OLD, calibrated, calibration_study, kept
+from tests.calibrations import FERRY, FRAGMENTS, NEW, OLD, calibrated, calibration_study, kept
 
 QUOTED = {"title": "A leaflet", "text": "Closed in 1990."}
 FIRST = [kept(OLD, "r1.e1"), FERRY]

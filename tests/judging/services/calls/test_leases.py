@@ -21,8 +21,8 @@ from judging.services.calls.result_writer import ResultWriter
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import expect_workers, sign_off, sign_on, unattended_runs
 from tests import factories
+from tests.annotator.services.work.test_concurrency import postgres  # noqa: F401 - a fixture
 from tests.crowd import at_once
-from tests.test_concurrency import postgres  # noqa: F401 - a fixture
 
 
 @pytest.fixture

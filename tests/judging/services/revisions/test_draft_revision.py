@@ -11,7 +11,7 @@ from judging.parsing import ReplyRejected, read_revision
 from judging.prompting import Settings, build_revision
 from judging.services import edit_judge
 from judging.services.revisions.draft_revision import revise_draft, reviser_name
-from tests.calibrating import FERRY, FRAGMENTS, NEW, OLD, calibration_study, entry, kept
+from tests.calibrations import FERRY, FRAGMENTS, NEW, OLD, calibration_study, entry, kept
 from tests.judging.build import make_judge
 from tests.judging.endpoint import serve
 

@@ -19,7 +19,7 @@ from judging.services.revisions.draft_revision import revise_draft, reviser_name
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import unattended_runs
 from tests import factories
-from tests.calibrating import NEW, OLD, calibration_study, form, kept
+from tests.calibrations import NEW, OLD, calibration_study, form, kept
 from tests.judging.build import make_judge
 from tests.judging.endpoint import serve
 

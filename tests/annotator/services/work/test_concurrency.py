@@ -18,8 +18,8 @@ from annotator.services.slots import fronts
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from annotator.services.work.drafts import save_draft
-from annotator.services.work.skip import CannotSkip, CannotTakeBack, skip, take_skip_back
-from annotator.services.work.submit import go_on, submit
+from annotator.services.work.skip import CannotSkip, CannotUndoSkip, skip, undo_skip
+from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.models import Exclusion, Item, Judgment, Outcome, Role
 from evaluation.selectors import counting_judgments
@@ -129,7 +129,7 @@ def test_no_open_place_is_ever_before_the_front_of_its_arm(owner, monkeypatch):
 class Wanderer(Person):
     """Also returns the study at the panel and takes it again, and stays away for long without a word."""
 
-    HABITS = HABITS | {"skip": 20, "return_and_come_back": 12, "stay_away": 12, "take_skip_back": 8}
+    HABITS = HABITS | {"skip": 20, "return_and_come_back": 12, "stay_away": 12, "undo_skip": 8}
 
     def __init__(self, study, seed):
         super().__init__(study, seed, self.HABITS)
@@ -145,11 +145,11 @@ class Wanderer(Person):
     def stay_away(self, assignment):
         go_away(Participant.objects.filter(token=self.token))
 
-    def take_skip_back(self, assignment):
+    def undo_skip(self, assignment):
         try:
             skip(self.token, assignment.pk)
-            take_skip_back(self.token, assignment.pk)
-        except (CannotSkip, CannotTakeBack):
+            undo_skip(self.token, assignment.pk)
+        except (CannotSkip, CannotUndoSkip):
             pass
 
 
@@ -322,7 +322,8 @@ def test_claimer_and_late_submitter_race_for_a_place(owner):
         data = filled_in(assignment)
         lapse(pk=assignment.slot_id)
         submitted, _ = at_once(
-            lambda a=assignment, d=data, t=late.token: submit(t, a.pk, d), lambda t=claimer.token: go_on(t)
+            lambda a=assignment, d=data, t=late.token: submit(t, a.pk, d),
+            lambda t=claimer.token: advance_participant(t),
         )
         taken = before(claimer.token)
         lost = taken.slot_id == assignment.slot_id
@@ -352,7 +353,7 @@ def test_draft_saved_while_the_place_is_claimed(owner):
         lapse(pk=assignment.slot_id)
         kept, _ = at_once(
             lambda a=assignment, t=late.token: save_draft(t, a.pk, {"justification": "Half a"}),
-            lambda t=claimer.token: go_on(t),
+            lambda t=claimer.token: advance_participant(t),
         )
         taken = before(claimer.token)
         assert (kept is None) == (taken.slot_id == assignment.slot_id)

@@ -12,7 +12,7 @@ from evaluation.models import ItemFlag, Job, Revision, Study, StudyMember
 from judging.admin import run as run_pages
 from judging.models import Endpoint, Run
 from tests import factories
-from tests.admin.conftest import signed_in
+from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
 

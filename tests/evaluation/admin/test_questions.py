@@ -7,8 +7,8 @@ from django.urls import reverse
 
 from evaluation.models import Question, Study, StudyMember
 from evaluation.services import create_study
-from tests.admin.conftest import signed_in
-from tests.admin.test_forms import address, values_of
+from tests.evaluation.admin.conftest import signed_in
+from tests.evaluation.admin.test_forms import address, values_of
 
 pytestmark = pytest.mark.django_db
 

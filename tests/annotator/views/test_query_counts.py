@@ -12,12 +12,12 @@ from annotator.models import Panel, Slot, SlotState
 from annotator.services.slots.in_play import recount
 from annotator.services.work.leave import withdraw
 from annotator.services.work.skip import skip
-from annotator.services.work.submit import go_on, submit
+from annotator.services.work.submit import advance_participant, submit
 from evaluation.models import Item, Query
 from evaluation.services import PAPER_ARMS
 from tests import factories, protocol_factories
+from tests.copied_rows import last_slots, multiply_slot
 from tests.crowd import before, come, filled_in, hand_in, lapse, make_crowd_study
-from tests.multiplied import last_slots, multiply_slot
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
 ARM = PAPER_ARMS[1:2]
@@ -123,7 +123,7 @@ def test_what_happens_seldom_costs_no_more_either(big):
     assert taken.slot_id == lost.slot_id
     # Giving a place back takes the front of its arm back, too.
     assert count(lambda: skip(worker, taken.pk)) <= 11
-    assert count(lambda: go_on(late)) <= 6
+    assert count(lambda: advance_participant(late)) <= 6
     assert count(lambda: withdraw(leaver)) <= 9
     assert count(lambda: come(big, "newcomer")) <= 12
 

@@ -9,9 +9,9 @@ from evaluation.models import Context, Item, Query, Study
 from evaluation.protocols.attributes import ATTRIBUTES
 from evaluation.refusals import Refused
 from evaluation.services import launch_study, revise_study
-from tests.admin.conftest import signed_in
-from tests.admin.test_forms import address, values_of
-from tests.admin.test_questions import draft_of
+from tests.evaluation.admin.conftest import signed_in
+from tests.evaluation.admin.test_forms import address, values_of
+from tests.evaluation.admin.test_questions import draft_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.urls import reverse
 
 from evaluation.models import Study, StudyMember
-from tests.admin.conftest import make_user, shared_study, signed_in, work_on
+from tests.evaluation.admin.conftest import make_user, shared_study, signed_in, work_on
 
 pytestmark = pytest.mark.django_db
 OURS = ("evaluation", "annotator", "judging")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.crowd import HABITS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[4]
 WORKERS = 8
 
 
@@ -28,7 +28,7 @@ def start(tmp_path, migrated):
     running = []
 
     def begin(*arguments):
-        command = [sys.executable, "-m", "tests.crowd_worker", *arguments]
+        command = [sys.executable, "-m", "tests.annotator.services.work.crowd_worker", *arguments]
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )

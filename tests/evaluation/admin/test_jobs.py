@@ -24,7 +24,7 @@ from evaluation.services.jobs import (
     remove_old_files,
     restart_job,
 )
-from tests.admin.conftest import signed_in
+from tests.evaluation.admin.conftest import signed_in
 from tests.evaluation.dumps import build
 
 pytestmark = pytest.mark.django_db

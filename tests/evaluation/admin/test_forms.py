@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from evaluation.models import Item, Study, StudyMember
 from evaluation.services import launch_study
-from tests.admin.conftest import signed_in
+from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,6 @@ from annotator.models import KnownMismatch, Panel, PanelAct, PanelReading, Panel
 from annotator.panels import tasks
 from annotator.services.work.progress import finish
 from evaluation.models import StudyMember
-from tests.admin.conftest import signed_in
 from tests.annotator.panels import prolific_server
 from tests.annotator.panels.panel_rows import (
     CODES,
@@ -24,6 +23,7 @@ from tests.annotator.panels.panel_rows import (
     record,
     work,
 )
+from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
 TOLD = (

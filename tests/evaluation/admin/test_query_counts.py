@@ -11,8 +11,8 @@ from django.urls import reverse
 from annotator.services.slots.redundancy import change_redundancy
 from evaluation.models import ItemFlag, Job
 from judging.models import Call, Judge, Run
-from tests.admin.conftest import signed_in, work_on
 from tests.crowd import before, come, hand_in
+from tests.evaluation.admin.conftest import signed_in, work_on
 
 pytestmark = pytest.mark.django_db
 LISTS = {

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from tests.admin.conftest import signed_in
+from tests.evaluation.admin.conftest import signed_in
 
-CSS = Path(__file__).resolve().parent.parent.parent / "static" / "css"
+CSS = Path(__file__).resolve().parents[3] / "static" / "css"
 
 
 def tokens(name: str) -> dict[str, list[str]]:
