@@ -11,6 +11,7 @@ from annotator.services.slots.in_play import recount
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
 from evaluation.models import Study
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         if options["redundancy"] is not None:
             try:
                 change_redundancy(study, options["redundancy"])
-            except ValueError as wrong:
+            except Refused as wrong:
                 raise CommandError(str(wrong)) from None
         if options["replace_excluded"]:
             self.stdout.write(f"{replace_excluded(study)} places added for excluded judgments.")

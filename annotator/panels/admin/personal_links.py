@@ -14,6 +14,7 @@ from annotator.panels.services.personal_links import link_address, make_links, r
 from evaluation.admin.pages import ConfirmedAction, confirmation_page, page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
+from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
 
@@ -46,7 +47,7 @@ def links(request: HttpRequest, study: Study) -> HttpResponse:
         names = [name for name in form.cleaned_data["names"].splitlines() if name.strip()]
         try:
             made = make_links(study, names)
-        except ValueError as wrong:
+        except Refused as wrong:
             form.add_error("names", str(wrong))
         else:
             said = f"Personal links made: {len(made)}."

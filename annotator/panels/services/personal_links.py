@@ -19,26 +19,26 @@ MAX_REASON = 300
 
 
 def make_links(study: Study, labels: Iterable[str]) -> list[PersonalLink]:
-    """A link for each label, all or none. Raises ValueError for labels that are empty, too long or there already."""
+    """A link for each label, all or none. Refused for labels that are empty, too long or there already."""
     wanted = [label.strip() for label in labels]
     _check(wanted)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         there = PersonalLink.objects.filter(study=study, label__in=wanted).values_list("label", flat=True)
         if taken := ", ".join(sorted(there)):
-            raise ValueError(f"There is a link already for: {taken}.")
+            raise Refused(f"There is a link already for: {taken}.")
         return PersonalLink.objects.bulk_create(PersonalLink(study=study, label=label) for label in wanted)
 
 
 def _check(labels: list[str]) -> None:
     if not labels or not all(labels):
-        raise ValueError("Every link needs a name.")
+        raise Refused("Every link needs a name.")
     if len(labels) > MAX_LINKS:
-        raise ValueError(f"At most {MAX_LINKS} links at once.")
+        raise Refused(f"At most {MAX_LINKS} links at once.")
     if too_long := [label for label in labels if len(label) > MAX_LABEL]:
-        raise ValueError(f"Longer than {MAX_LABEL} characters: {too_long[0][:40]} ...")
+        raise Refused(f"Longer than {MAX_LABEL} characters: {too_long[0][:40]} ...")
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
-        raise ValueError(f"Named twice: {', '.join(twice)}.")
+        raise Refused(f"Named twice: {', '.join(twice)}.")
 
 
 def revoke_link(link: PersonalLink, reason: str) -> None:

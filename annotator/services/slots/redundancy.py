@@ -13,12 +13,13 @@ from annotator.services.slots.deal import BATCH, append, retire
 from annotator.services.slots.item_slots import ItemSlot, slots_by_item
 from evaluation import design
 from evaluation.models import Item, Study
+from evaluation.refusals import Refused
 
 
 def change_redundancy(study: Study, redundancy: int) -> None:
     """Raises (retired places come back, then new ones are added) or lowers (open places are retired)."""
     if redundancy < 1:
-        raise ValueError("Every item needs at least one judgment.")
+        raise Refused("Every item needs at least one judgment.")
     with transaction.atomic():
         locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         before, locked.redundancy = locked.redundancy, redundancy

@@ -565,7 +565,7 @@ def make_other(db):
 )
 def test_links_are_made_all_or_none(pairs, names, said):
     make_links(pairs, ["Ann"])
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(Refused, match=re.escape(said)):
         make_links(pairs, names)
     assert list(PersonalLink.objects.values_list("label", flat=True)) == ["Ann"]
 

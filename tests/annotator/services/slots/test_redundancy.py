@@ -16,6 +16,7 @@ from annotator.services.work.leave import withdraw
 from annotator.services.work.skip import skip
 from annotator.services.work.submit import submit
 from evaluation.models import Judgment, Study
+from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS, exclude, restore, verify_study, withdraw_item
 from tests.crowd import (
@@ -163,7 +164,7 @@ def test_lowering_closes_places_whose_lease_ran_out(single):
 
 @pytest.mark.parametrize("redundancy", [0, -1])
 def test_every_item_needs_a_judgment(live, redundancy):
-    with pytest.raises(ValueError, match="at least one"):
+    with pytest.raises(Refused, match="at least one"):
         change_redundancy(live, redundancy)
     live.refresh_from_db()
     assert live.redundancy == 3
