@@ -126,7 +126,7 @@ class StudyDetail(StudyView):
         if chosen != self.study.going_back:
             self.study.going_back = chosen
             self.study.save(update_fields=["going_back"])
-            log_action(study=self.study, by=request.user, message=f"Answers that can be revised: {chosen}.")
+            log_action(study=self.study, by=request.user, message=f"Revisable answers: {chosen}.")
         return Response(self._detail())
 
     def _detail(self) -> dict[str, Any]:
