@@ -1,4 +1,4 @@
-"""How large a body each address takes, and of what kind: decided by the request's head, before its body is read."""
+"""Limits on request bodies by address, in size and kind: decided by the request's head, before its body is read."""
 
 import re
 

@@ -20,7 +20,7 @@ def judges_in_figures(study: Study) -> Iterator[str]:
 
 
 def describe(run: Run) -> str:
-    """What a reader must know of a judge: what it is, what it was asked and shown, how often, and what was left out."""
+    """Describe a judge for readers: its kind, what it was asked and shown, how often, and what was left out."""
     judge = run.judge
     if not judge.asks_model:
         said = [f"Judge {judge}: a heuristic, {judge.get_backend_display()}"]

@@ -29,7 +29,7 @@ def enqueue_run(run: Run) -> None:
 
 
 def send_workers(run_id: int, countdown: float = 0.0) -> bool:
-    """Whether the broker took the messages; where it did not nobody is expected, so that the next sweep sends them."""
+    """Send messages for workers; False where the broker took none, and then the next sweep sends them."""
     countdown = min(countdown, LONGEST_COUNTDOWN)
     sent = True
     for token in expect_workers(run_id, countdown):

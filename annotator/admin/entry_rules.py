@@ -21,14 +21,14 @@ from evaluation.models import Study
 
 Kind, Participation = EntryRule.Kind, EntryRule.Participation
 PEOPLE = {
-    Participation.ANY: "everybody who took part",
+    Participation.ANY: "everyone who took part",
     Participation.PASSED: "who passed its qualification",
     Participation.FAILED: "who failed its qualification or attention checks",
     Participation.COMPLETED: "who completed it",
     Participation.EXCLUDED: "who was excluded from it",
 }
 # By a rule's kind: the part of a field's name, what its label says, and the choice of no rule.
-FIELDS = {Kind.NOT: ("barred", "keep out", "nobody"), Kind.ONLY: ("invited", "let in only", "no such rule")}
+FIELDS = {Kind.NOT: ("barred", "exclude", "nobody"), Kind.ONLY: ("invited", "admit only", "no restriction")}
 
 
 def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
@@ -47,7 +47,7 @@ def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
                         choices=[("", none), *PEOPLE.items()],
                         required=False,
                         label=f"{other}: {does}",
-                        help_text=f"Not known here: {why}." if why else "",
+                        help_text=f"Unknown in this study: {why}." if why else "",
                     )
             self.order_fields(self.field_order)
 
@@ -60,7 +60,7 @@ def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
                 if contradicts(took, data[Kind.ONLY].get(each, ""))
             ]
             if both:
-                raise forms.ValidationError(f"Both kept out and the only ones let in: {', '.join(both)}.")
+                raise forms.ValidationError(f"Excluded and required at the same time: {', '.join(both)}.")
             return data
 
     def chosen(kind: str, data: dict[str, Any]) -> dict[Study, str]:
@@ -91,9 +91,9 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
 
     act = ConfirmedAction(
         title="Who may take part",
-        text="People are known across studies by the panel and their id on it. It binds who comes from now on; who is "
-        "in stays in. Somebody without an id is known nowhere: no list keeps them out, and none lets them in. Of "
-        "several studies that let in only some, one is enough.",
+        text="People are recognised across studies by their panel and their id there. Rules apply to "
+        "new arrivals only. People without an id can't be recognised: no rule excludes them, and "
+        "none admits them. Where several studies are required, one of them is enough.",
         button="Save",
         form=rules_form(request, study),
         initial={field_name(rule.kind, rule.other): rule.took for rule in rules if rule.other_id in known},

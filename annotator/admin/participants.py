@@ -52,7 +52,7 @@ def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         return []
     return [
         ("Who may take part", reverse("admin:evaluation_study_entry_rules", args=[study.pk])),
-        ("Where people come from", reverse("admin:evaluation_study_platform", args=[study.pk])),
+        ("Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.pk])),
         ("Personal links", reverse("admin:evaluation_study_links", args=[study.pk])),
         *([("Allow two attempts", reverse(RETRY_URL_NAME, args=[study.pk]))] if lacks_retry(study) else []),
     ]
@@ -61,7 +61,7 @@ def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
 def ending_of(visit: Submission) -> str:
     """The end of a visit, in words."""
     if visit.is_late:
-        return "came again after the end"
+        return "visited again after finishing"
     return visit.get_outcome_display() or "under way"
 
 

@@ -64,7 +64,7 @@ def _acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
         return []
     return [
         ("Change judgments per item", reverse("admin:evaluation_study_redundancy", args=[study.pk])),
-        ("Have excluded judgments made anew", reverse("admin:evaluation_study_replace", args=[study.pk])),
+        ("Re-collect excluded judgments", reverse("admin:evaluation_study_replace", args=[study.pk])),
     ]
 
 
@@ -87,8 +87,8 @@ def redundancy(request: HttpRequest, study: Study) -> HttpResponse:
 
     act = ConfirmedAction(
         title="Change judgments per item",
-        text="Raising it opens further places, whose orders keep each item balanced. Lowering it retires open places; "
-        "judgments that are there, and those under way, stay.",
+        text="Raising it opens more slots, with orders that keep each item balanced. Lowering it "
+        "retires open slots; existing judgments and those in progress stay.",
         button="Change",
         form=RedundancyForm,
         initial={"redundancy": before},
@@ -103,12 +103,12 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
         n = replace_excluded(study)
         if not n:
-            raise Refused("No excluded judgment needs a new place.")
-        return f"Opened {n:,} places for excluded judgments."
+            raise Refused("No excluded judgment needs a new slot.")
+        return f"Opened {n:,} slot{'' if n == 1 else 's'} for excluded judgments."
 
     act = ConfirmedAction(
-        title="Have excluded judgments made anew",
-        text="Every filled place whose judgment is excluded gets another one with the same presented order.",
+        title="Re-collect excluded judgments",
+        text="Each slot whose judgment is excluded gets a new slot with the same presented order.",
         button="Open places",
         do=do,
         back=workbench_url(study),

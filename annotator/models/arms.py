@@ -10,7 +10,7 @@ LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class ArmFront(models.Model):
-    """Where claiming begins to look in an arm: no open slot ranks lower, and no lease ends earlier, running or over;
+    """Starting point for claims in an arm: no open slot ranks lower, and no lease ends earlier, running or over;
     and how many of its slots are in play.
 
     The first two are lower bounds. A database keeps what an index pointed to until the oldest snapshot is closed (a

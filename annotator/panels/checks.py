@@ -59,7 +59,7 @@ def check_webhook_secret(app_configs: Sequence[Any] | None, **kwargs: Any) -> Fo
         return []
     return [
         checks.Warning(
-            "ASSAY_PROLIFIC_TOKEN is set and ASSAY_PROLIFIC_WEBHOOK_SECRET is not: no webhook can be believed.",
+            "ASSAY_PROLIFIC_TOKEN is set and ASSAY_PROLIFIC_WEBHOOK_SECRET is not: webhooks can't be verified.",
             hint="manage.py panel_hooks WORKSPACE --new-secret makes one.",
             id="assay.W008",
         )

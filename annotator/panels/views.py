@@ -1,4 +1,4 @@
-"""Where panels tell what happened there. Whoever knows the secret is the panel: no session, no cookie."""
+"""The webhook of panels. Knowing the secret is the only authentication: no session, no cookie."""
 
 import logging
 

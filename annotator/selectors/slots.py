@@ -63,7 +63,7 @@ FRONT = CompiledSelect(
 
 
 def next_release(participant: Participant, now: datetime) -> datetime | None:
-    """When the first place that others hold, and this participant could take, becomes free; None if there is none."""
+    """The time at which a slot that others hold, and this participant could take, becomes free first, or None."""
     seen = seen_keys(participant)
     held = Slot.objects.filter(study=participant.study_id).exclude(
         **{f"{once_field(participant.revision.spec)}__in": seen}

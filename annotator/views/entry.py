@@ -202,12 +202,12 @@ def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
         mark: int = qualification["pass_mark"]
         yield gettext("The study begins with a qualification.")
         yield ngettext(
-            "You go on if at least %(n)s answer in it is right; otherwise the study ends there.",
-            "You go on if at least %(n)s answers in it are right; otherwise the study ends there.",
+            "You continue if at least %(n)s answer in it is right; otherwise the study ends there.",
+            "You continue if at least %(n)s answers in it are right; otherwise the study ends there.",
             mark,
         ) % {"n": mark}
     if attention := steps.get("attention"):
-        yield gettext("Some items check that they are read carefully.")
+        yield gettext("Some items check that you read carefully.")
         allowed = attention.get("allowed_failures")
         if allowed == 0:
             yield gettext("If you fail one of them, the study ends early.")

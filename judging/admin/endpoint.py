@@ -31,7 +31,7 @@ PLAIN = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "lo
 
 
 class EndpointForm(forms.ModelForm):
-    """What an endpoint is; the service says whether this user may have it."""
+    """An endpoint's fields; the service decides whether this user may save it."""
 
     # A host without dots is a fine one inside a private network.
     base_url = forms.CharField(
@@ -42,8 +42,8 @@ class EndpointForm(forms.ModelForm):
     )
     trusted = forms.BooleanField(
         required=False,
-        help_text="Judges may call it by your word, though the setting ASSAY_ENDPOINTS_ALLOWED does not name it. "
-        "Your word ends with your account or your being a superuser.",
+        help_text="You allow judges to call it although the setting ASSAY_ENDPOINTS_ALLOWED does not "
+        "name it. This ends when you are no longer a superuser.",
     )
     user: Any = None
 
@@ -78,19 +78,19 @@ class EndpointForm(forms.ModelForm):
         fields = (*PLAIN, "studies")
         widgets = {"studies": forms.CheckboxSelectMultiple}
         labels = {
-            "key_name": "Name of its key",
-            "max_in_flight": "Calls at once",
-            "timeout_seconds": "Seconds to wait",
+            "key_name": "Name of the key",
+            "max_in_flight": "Parallel calls",
+            "timeout_seconds": "Timeout in seconds",
         }
         help_texts = {
-            "name": "What judges are configured with.",
-            "timeout_seconds": "A call that takes longer is tried again.",
+            "name": "The name used when judges are configured.",
+            "timeout_seconds": "A call that takes longer is retried.",
         }
 
 
 # What a model may be able to do, as the page says it.
 ABLE = (
-    ("json_schema", "JSON by a schema"),
+    ("json_schema", "JSON with a schema"),
     ("json_object", "JSON"),
     ("logprobs", "Log-probabilities"),
     ("seed", "A seed"),

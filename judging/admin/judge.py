@@ -32,7 +32,7 @@ class JudgeForm(forms.ModelForm):
     questions = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="What it is asked. None ticked: every question but texts.",
+        help_text="Questions to ask. If none is ticked, all but text questions.",
     )
     own_system = forms.ChoiceField(
         required=False, help_text="The study's system that is this judge's own model."
@@ -75,17 +75,17 @@ class JudgeForm(forms.ModelForm):
             "price_completion": "Price per million completion tokens",
         }
         help_texts = {
-            "name": "Letters, digits and hyphens. An edit of a judge that has run is a new version of it.",
+            "name": "Letters, digits and hyphens. Editing a judge that has run creates a new version.",
             "backend": "A heuristic needs no endpoint and costs nothing.",
-            "endpoint": "Only for chat completions. Those that were opened to this study, and your own.",
-            "verdict": "For preferences: the labels' probabilities make it continuous where the endpoint gives them.",
+            "endpoint": "Only for chat completions. Endpoints open to this study, and your own.",
+            "verdict": "For preferences: label probabilities make it continuous where the endpoint returns them.",
             "rationale": "Stored with the judgment.",
-            "one_call_per_question": "Each question in a request of its own.",
+            "one_call_per_question": "Send each question as a separate request.",
             "orders": "Both ways asks twice; a judge that flips is recorded as a tie and counted as inconsistent.",
-            "samples": "How often each order is asked.",
+            "samples": "How many times each order is asked.",
             "own_family": "Family of its own model, such as the vendor's.",
-            "extra": 'JSON, as the endpoint names them, such as {"top_p": 0.9}.',
-            "template": "Empty: the prompt derived from the protocol's guideline and questions. Placeholders: "
+            "extra": 'JSON, with the names that the endpoint uses, such as {"top_p": 0.9}.',
+            "template": "Leave empty for the prompt derived from the protocol's guideline and questions. Placeholders: "
             + ", ".join(f"{{{name}}}" for name in prompting.PLACEHOLDERS)
             + ".",
         }
@@ -93,8 +93,8 @@ class JudgeForm(forms.ModelForm):
 
 SECTIONS = (
     ("Who judges", ("name", "backend", "endpoint", "model")),
-    ("What it is asked", ("questions", "with_reference", "rationale", "verdict", "one_call_per_question")),
-    ("How often, on what", ("orders", "samples", "self_preference", "own_system", "own_family")),
+    ("Questions and reply", ("questions", "with_reference", "rationale", "verdict", "one_call_per_question")),
+    ("Orders and samples", ("orders", "samples", "self_preference", "own_system", "own_family")),
     ("Parameters", ("temperature", "max_tokens", "extra", "price_prompt", "price_completion")),
     ("Prompt", ("template",)),
 )
@@ -117,7 +117,7 @@ def new_judge(request: HttpRequest, study: Study) -> HttpResponse:
         except FieldsRefused as refused:
             _show(form, refused)
         else:
-            return _saved(request, study, judge, f"Made judge {judge}.")
+            return _saved(request, study, judge, f"Created judge {judge}.")
     return _form_page(request, study, form, "New judge")
 
 
@@ -171,7 +171,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
     item, problem = _item(request, study), ""
     context: dict[str, Any] = {"title": f"Prompt of {judge}", "judge": judge, "item": item}
     if not judge.asks_model:
-        problem = "A heuristic reads the responses' lengths or random numbers; it is sent no prompt."
+        problem = "A heuristic uses the responses' lengths or random numbers; it gets no prompt."
     elif item is None:
         problem = "The study has no such item."
     else:
@@ -276,10 +276,10 @@ class JudgeAdmin(StudyScopedAdmin):
 
     @admin.display(description="questions")
     def questions_text(self, judge: Judge) -> str:
-        return ", ".join(judge.questions) or "every question but texts"
+        return ", ".join(judge.questions) or "all but text questions"
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        seen = [("See its prompt", reverse("admin:judging_judge_prompt", args=[obj.pk]))]
+        seen = [("Show prompt", reverse("admin:judging_judge_prompt", args=[obj.pk]))]
         runs = [("Runs", f"{reverse('admin:judging_run_changelist')}?study={study.pk}&judge={obj.pk}")]
         if not has_right(request, "write", study.pk):
             return seen + runs

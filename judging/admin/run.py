@@ -36,36 +36,36 @@ from judging.tasks import enqueue_run
 
 PURPOSES = (
     (Purpose.MAIN, "main: its judgments are in the report"),
-    (Purpose.TRIAL, "trial: to try it out, in no figure"),
-    (Purpose.ANCHOR, "anchor: asked anew past the cache, in no figure"),
+    (Purpose.TRIAL, "trial: for testing, in no figure"),
+    (Purpose.ANCHOR, "anchor: bypasses the cache, in no figure"),
 )
 # Offered where entries are calibrated.
-REVISIONS = (Purpose.REVISION, "revisions: what participants ask of it, up to the budget")
+REVISIONS = (Purpose.REVISION, "revisions: requests of participants, up to the budget")
 
 
 class StartForm(forms.Form):
-    """What a run may spend and how far it goes."""
+    """Limits of a run: money and items."""
 
     purpose = forms.ChoiceField(choices=PURPOSES, initial=Purpose.MAIN)
     max_items = forms.IntegerField(
-        label="Only so many items",
+        label="Maximum number of items",
         required=False,
         min_value=1,
-        help_text="Drawn by the study's seed. Empty: all.",
+        help_text="Drawn with the study's seed. Leave empty for all.",
     )
     budget = forms.DecimalField(
         required=False,
         min_value=0,
         max_digits=12,
         decimal_places=4,
-        help_text="The run stops when this is spent, and can be resumed with more. Empty: no limit.",
+        help_text="The run stops when this is spent, and can be resumed with more. Leave empty for no limit.",
     )
     in_flight = forms.IntegerField(
-        label="Calls at once",
+        label="Parallel calls",
         required=False,
         min_value=1,
         max_value=1024,
-        help_text="Empty: as the endpoint allows.",
+        help_text="Leave empty to use the endpoint's limit.",
     )
 
 
@@ -210,7 +210,7 @@ def _acts(run: Run, not_ok: int) -> list[tuple[str, str]]:
         names.append("retry")
     if run.state not in (RunState.COMPLETE, RunState.CANCELLED):
         names.append("cancel")
-    labels = {"pause": "Pause", "resume": "Resume", "retry": "Try failed calls again", "cancel": "Cancel"}
+    labels = {"pause": "Pause", "resume": "Resume", "retry": "Retry failed calls", "cancel": "Cancel"}
     return [(labels[name], reverse(f"admin:judging_run_{name}", args=[run.pk])) for name in names]
 
 
@@ -222,7 +222,7 @@ class ResumeForm(OptionalReasonForm):
         min_value=0,
         max_digits=12,
         decimal_places=4,
-        help_text="In all, with what is spent already.",
+        help_text="In total, including what is already spent.",
     )
     field_order = ("budget", "reason")
 
@@ -250,7 +250,7 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
         pause_run(run)
         return f"Paused {run}."
 
-    text = "No further call is made; those in flight come back within a moment. Nothing is lost."
+    text = "No further calls are made; those in flight finish within moments. Nothing is lost."
     return _steer(request, pk, do, title="Pause the run", text=text, button="Pause")
 
 
@@ -260,7 +260,7 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
         enqueue_run(run)
         return f"Resumed {run}."
 
-    text = "It goes on where it stood. What is judged stays judged."
+    text = "The run continues where it stopped. Existing judgments stay."
     return _steer(request, pk, do, title="Resume the run", text=text, button="Resume", form=ResumeForm)
 
 
@@ -269,7 +269,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
         cancel_run(run)
         return f"Cancelled {run}."
 
-    text = "It ends for good. Judgments that are there stay, in no figure."
+    text = "The run ends for good. Its judgments stay but are in no figure."
     return _steer(request, pk, do, title="Cancel the run", text=text, button="Cancel the run", danger=True)
 
 
@@ -279,11 +279,14 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
         if not n:
             raise Refused("No call of this run failed, was unparsed or truncated.")
         enqueue_run(run)
-        return f"Opened {n:,} calls of {run} again."
+        return f"Retrying {n:,} call{'' if n == 1 else 's'} of {run}."
 
-    text = "Calls that failed, were truncated or could not be read are made again. A good judgment may replace them, "
-    text += "never the reverse; inconsistent verdicts are not tried again, which would bias the judge."
-    return _steer(request, pk, do, title="Try failed calls again", text=text, button="Try again")
+    text = (
+        "Calls that failed, were truncated or could not be read are made again. A good judgment "
+        "may replace them, "
+    )
+    text += "never the reverse; inconsistent verdicts are not retried, as that would bias the judge."
+    return _steer(request, pk, do, title="Retry failed calls", text=text, button="Retry")
 
 
 class JudgeFilter(StudyRowFilter):
@@ -341,7 +344,7 @@ class RunFilter(StudyRowFilter):
 
 @admin.register(Call)
 class CallAdmin(StudyScopedAdmin):
-    """What was asked and what came back, as it came back."""
+    """Calls, with requests and raw replies."""
 
     study_path = "run__study"
     tab = "judges"
@@ -379,7 +382,7 @@ class CallAdmin(StudyScopedAdmin):
     list_filter = (StudyFilter.at("run__study"), RunFilter, "state", "outcome")
     list_select_related = ("run__study", "run__judge", "item")
     search_fields = ("item__key", "error")
-    search_help_text = "Key of an item, or words of an error"
+    search_help_text = "An item's key, or words of an error"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)

@@ -40,7 +40,8 @@ IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",
     {"type": "string", "minLength": 1, "maxLength": 255, "pattern": r"^[A-Za-z0-9._:-]+$"},
     OpenApiParameter.HEADER,
-    description="Any text of your own. The same request with the same key starts one run and gets the same answer, "
+    description="Any text of your own. The same request with the same key starts one run and gets "
+    "the same answer, "
     "for a day.",
 )
 
@@ -108,7 +109,7 @@ class RunDetailSerializer(RunSerializer):
 
 
 class StartSerializer(StrictSerializer):
-    """What is to be run, and within which limits."""
+    """The judge to run, and the limits of the run."""
 
     judge = BodyIntegerField(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
     purpose = serializers.ChoiceField(choices=Purpose.choices, required=False)
@@ -132,7 +133,7 @@ class StartSerializer(StrictSerializer):
 
 
 class ResumeSerializer(StrictSerializer):
-    """What changes; what is left out stays as it was."""
+    """Changes on resuming; a field that is left out stays as it was."""
 
     budget = MoneyField(required=False, allow_null=True, help_text="A new one; null: no limit.")
     in_flight = BodyIntegerField(required=False, allow_null=True, min_value=1, max_value=MAX_IN_FLIGHT)
@@ -235,7 +236,7 @@ class RunCancel(RunAction):
 class RunResume(RunAction):
     @extend_schema(
         operation_id="resume_run",
-        summary="Go on with a run that was paused or that Assay stopped, with another budget if need be",
+        summary="Resume a run that was paused or that Assay stopped, with another budget if need be",
         tags=["runs"],
         request=ResumeSerializer,
         responses={200: RunDetailSerializer, **CONFLICTS},
@@ -262,7 +263,7 @@ def run_of(study: Study, pk: int) -> Run:
 
 
 def _allowed(act: Callable[[], T]) -> T:
-    """What the service gives; what it refuses is a conflict, in its own words."""
+    """The service's result; a refusal is a conflict, with the service's sentence."""
     try:
         return act()
     except WrongState as wrong:

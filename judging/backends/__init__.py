@@ -1,4 +1,4 @@
-"""What answers a judge's calls, by key: models, which are asked over the network, and heuristics, which answer at once.
+"""The backends of judges, by key: models, which are asked over the network, and heuristics, which answer at once.
 
 One more is a module here, which makes a `ModelBackend` or a `Heuristic`, and its line in the registry.
 """

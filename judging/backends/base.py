@@ -1,4 +1,4 @@
-"""What a backend gets and gives, and the errors that say whether trying again helps."""
+"""Requests and replies of backends, and the errors that say whether retrying helps."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What came back, unread."""
+    """A raw reply."""
 
     text: str
     finish_reason: str = ""
@@ -77,7 +77,7 @@ class Backend(Protocol):
 
 
 class EndpointLike(Protocol):
-    """What a backend must know of an endpoint: the attributes of `judging.models.Endpoint`."""
+    """The attributes of `judging.models.Endpoint` that a backend reads."""
 
     base_url: str
     key_name: str
@@ -86,7 +86,7 @@ class EndpointLike(Protocol):
 
 @dataclass(frozen=True)
 class Draws:
-    """Where chance comes from: the study's seed, and what is judged how often."""
+    """Random generators of one judgment, seeded by the study, the item and the replicate."""
 
     seed: int
     item_key: str

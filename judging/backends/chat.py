@@ -120,7 +120,7 @@ class ChatBackend:
         return TryAgain(said, after=retry_after(response.headers), status=status)
 
     def _broken(self, error: BaseException) -> str:
-        """What became of a connection that brought no answer: the transport calls whatever fails a timeout."""
+        """Describe a connection that brought no answer: the transport calls every failure a timeout."""
         while error.__cause__ is not None and not isinstance(error, TimeoutError):
             error = error.__cause__
         if isinstance(error, TimeoutError):
@@ -188,7 +188,7 @@ def _count(value: Any) -> int:
 
 
 def _places(logprobs: Any, text: str) -> Sequence[Mapping[str, float]]:
-    """What stood to choose from at the text's first and at its last token that is not blank.
+    """The alternatives at the text's first and at its last token that is not blank.
 
     Tokens that are not in the text are passed over: some servers list the one that ends a reply.
     """

@@ -1,6 +1,6 @@
 """Judges that need no model: random, shorter, longer (HREF section 2.2). Pure, and answered without an event loop.
 
-`random` answers every question but texts, each part by a draw of its own; of drafted entries it keeps some. `longer`
+`random` answers all but text questions, each part by a draw of its own; of drafted entries it keeps some. `longer`
 and `shorter` answer what lengths say something about: preferences, rankings, and scales over the responses.
 """
 
@@ -47,7 +47,7 @@ def _draw_entries(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> A
 
 
 def _choices(question: QuestionSpec, stimulus: Stimulus) -> Sequence[Any]:
-    """What is drawn from; never a tie."""
+    """The values to draw from; never a tie."""
     if question.kind == Kind.PREFERENCE:
         return [grade for grade in question.grades if grade] or response_parts(stimulus)
     return KINDS[question.kind].offers(question)

@@ -57,7 +57,7 @@ def scrub(text: str, key: str) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """What of a URL decides where a request goes."""
+    """The parts of a URL that decide where a request goes."""
 
     scheme: str
     host: str
@@ -72,7 +72,7 @@ class Place:
 
 
 def endpoint_problems(base_url: str, key_name: str, user: Any) -> list[str]:
-    """What keeps this user from making such an endpoint, a sentence each; empty: nothing does.
+    """Reasons that keep this user from creating such an endpoint, a sentence each; empty if there are none.
 
     Superusers may name any http(s) server. Others need an entry of ASSAY_ENDPOINTS_ALLOWED that covers the URL and,
     where a key is to be sent, names that key. Nobody sends a key over http:// to another machine, unless an entry
@@ -130,7 +130,7 @@ def allowed_entries() -> list[tuple[Place, str]]:
 
 
 def is_readable(entry: str) -> bool:
-    """Whether this entry of the list allows what it says."""
+    """True if this entry of the list is valid."""
     try:
         _read_entry(entry)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a model at an endpoint can do, found out with a handful of small requests.
+"""The capabilities of a model at an endpoint, probed with a handful of small requests.
 
 Asked once per endpoint and model; the answer is kept in the endpoint's `capabilities` by model. Nothing is taken from
 a server's name: what is not seen to work is not used. json_schema falls back to json_object, that to lines of text.
@@ -78,7 +78,7 @@ class _Asking:
         system: str = "",
         schema: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Whether such a request is answered as it should be. A server error counts as not able: some servers
+        """True if such a request is answered as it should be. A server error counts as not able: some servers
         break on what they do not know instead of refusing it."""
         messages = [{"role": "system", "content": system}] if system else []
         messages.append({"role": "user", "content": prompt})

@@ -1,4 +1,4 @@
-"""What the commands of this app share."""
+"""Helpers that the commands of this app share."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -43,8 +43,8 @@ def unread_lines(run: Run) -> list[str]:
         return []
     return [
         f"Item {unread.item}: {unread.error}",
-        "What came back:",
+        "Reply received:",
         textwrap.indent(unread.raw or "(an empty reply)", "  "),
-        "What a reply should look like:",
+        "Expected reply:",
         textwrap.indent(unread.expected, "  "),
     ]

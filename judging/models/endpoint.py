@@ -1,4 +1,4 @@
-"""Where judges' calls go."""
+"""Endpoints, which judges' calls go to."""
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator

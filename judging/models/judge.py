@@ -104,5 +104,5 @@ class Judge(models.Model):
 
     @property
     def asks_model(self) -> bool:
-        """Whether it asks a model at an endpoint; otherwise it is a heuristic."""
+        """True if it asks a model at an endpoint; otherwise it is a heuristic."""
         return BACKENDS[self.backend].asks_model

@@ -1,4 +1,4 @@
-"""What a judge is asked: requests derived from the protocol's guideline and questions, in the order shown.
+"""Prompts of judges: requests derived from the protocol's guideline and questions, in the order shown.
 
 Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
 """

@@ -1,4 +1,4 @@
-"""What a question's answer looks like, said once per form: a question is a few cells, each a value with a name.
+"""The shape of answers, defined once per form: a question is a few cells, each a value with a name.
 
 The instructions, the JSON schema, the lines of a reply without JSON and the reading of either follow from them.
 """
@@ -34,7 +34,7 @@ class AnswerCell:
 
 @dataclass(frozen=True)
 class AnswerFormat:
-    """How questions of one form are asked: its cells, and a sentence on how to answer."""
+    """The answer format of one form of questions: its cells, and a sentence on how to answer."""
 
     cells: Callable[[QuestionSpec, View], list[AnswerCell]]
     how: Callable[[QuestionSpec, View], str]

@@ -1,4 +1,4 @@
-"""How long a reply will be: as long as one that could come, written out in the very form that is asked for.
+"""A possible reply, written out in the very form that is asked for, which shows how long a reply will be.
 
 What nobody knows beforehand has an assumed length: reasons, free texts, and the entries of a set without a draft.
 Of a drafted set the longest draft is taken, as if it came back as it is with a reason for each entry.
@@ -52,7 +52,7 @@ def expected_reply(
     step: str = "",
     capabilities: Mapping[str, Any],
 ) -> ExpectedReply:
-    """What a call's reply will be like; the arguments are those of `build_request`, which has taken them."""
+    """A possible reply to a call; the arguments are those of `build_request`, which has accepted them."""
     questions = asked_questions(protocol, spec, stimulus, settings, step)
     view = view_of(stimulus, order)
     form = form_of(questions, settings, capabilities_of(capabilities, settings.model))

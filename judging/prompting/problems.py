@@ -1,4 +1,4 @@
-"""What may be wrong with a judge's settings, before it is asked anything."""
+"""Problems of a judge's settings, found before it is asked anything."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from judging.prompting.template import PLACEHOLDER, needed_of, template_problems
 
 
 def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
-    """What keeps a judge of such settings from judging a study of this spec, a sentence each."""
+    """Reasons why a judge of such settings can't judge a study of this spec, a sentence each."""
     questions = [QuestionSpec.from_json(each) for each in spec["questions"]]
     keys = {question.key for question in questions}
     problems = [f"The study has no question {key!r}." for key in settings.questions if key not in keys]
@@ -26,7 +26,7 @@ def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> lis
 
 
 def _question_problems(wanted: Sequence[QuestionSpec], spec: Spec, settings: Settings) -> list[str]:
-    """Whether these questions can be asked, of items without context and, where an arm shows it, with it."""
+    """Check that these questions can be asked, of items without context and, where an arm shows it, with it."""
     if not wanted:
         return ["The judge is asked no question: name some of the protocol's."]
     if settings.verdict == "logprobs" and all(each.kind != Kind.PREFERENCE for each in wanted):

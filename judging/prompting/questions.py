@@ -1,4 +1,4 @@
-"""Which of a protocol's questions a judge is asked, and in how many calls."""
+"""The questions of a protocol that a judge is asked, and their division into calls."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ def asked_questions(
 
 
 def is_wanted(question: QuestionSpec, settings: Settings) -> bool:
-    """Whether the judge is asked this question, where an arm asks it."""
+    """True if the judge is asked this question where an arm asks it."""
     if settings.questions:
         return question.key in settings.questions
     return question.kind != Kind.TEXT
@@ -36,7 +36,7 @@ def steps(protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
 
 
 def wants_labels(questions: Sequence[QuestionSpec], settings: Settings) -> bool:
-    """Whether this step's reply is one label whose log-probabilities are the verdict.
+    """True if this step's reply is one label whose log-probabilities are the verdict.
 
     With one call per question, questions of other kinds are asked in words all the same.
     """

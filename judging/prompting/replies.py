@@ -15,7 +15,7 @@ REASONS = "two or three sentences"
 
 
 def capabilities_of(capabilities: Mapping[str, Any], model: str) -> Mapping[str, Any]:
-    """What one model can do: an endpoint's capabilities are kept by model."""
+    """The capabilities of one model: an endpoint's are kept by model."""
     own = capabilities.get(model)
     return own if isinstance(own, Mapping) else capabilities
 
@@ -95,7 +95,7 @@ def _object(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def line_name(question: QuestionSpec, cell: AnswerCell) -> str:
-    """What a value's line begins with, before the colon."""
+    """The name at the start of a value's line, before the colon."""
     return ".".join((question.key, *cell.path))
 
 
@@ -106,7 +106,7 @@ def _form_lines(questions: Sequence[QuestionSpec], view: View) -> Iterator[str]:
 
 
 def _wanted(cell: AnswerCell) -> str:
-    """What a line holds after its name."""
+    """The placeholder after a line's name."""
     if cell.entries:
         return f"one line with a JSON list of objects, each with {', '.join(cell.entries)}"
     return "one line of text" if cell.choices is None else listed(cell.choices)

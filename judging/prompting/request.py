@@ -40,7 +40,7 @@ MOST_FRAMES = 500
 
 @dataclass(frozen=True)
 class Frame:
-    """What the requests for all items of an arm have in common that are seen in the same view: all but their texts."""
+    """The common part of the requests for all items of an arm that share a view: all but their texts."""
 
     # The blocks of a prompt that say what to do.
     guideline: str

@@ -1,4 +1,4 @@
-"""What a model is asked when a calibrator wants a revised draft: entries, sources and the instruction, all as data.
+"""The request for a revised draft: entries, sources and the calibrator's instruction, all as data.
 
 The instruction is a participant's, so it stands between marked lines in the user's message as the texts do, and the
 system's message says what it may decide. Sources are numbered: an item's fragments first, then what the entries quote
@@ -69,7 +69,7 @@ SCHEMA: Mapping[str, Any] = {
 
 
 def quotations(entries: Sequence[Entry]) -> list[Quotation]:
-    """What the entries quote that is no fragment, each once, in their order."""
+    """The entries' quotations that are not fragments, each once, in their order."""
     found: list[Quotation] = []
     for entry in entries:
         found += [each for each in entry["citations"] if not isinstance(each, int) and each not in found]

@@ -1,4 +1,4 @@
-"""How a judge is asked."""
+"""Settings that decide how a judge is asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class CannotAsk(ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a judge is asked: the pure form of `judging.models.Judge`."""
+    """The pure form of `judging.models.Judge`."""
 
     model: str
     temperature: float | None = 0.0

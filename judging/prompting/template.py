@@ -20,7 +20,7 @@ def needed_of(has_responses: bool) -> tuple[str, ...]:
 
 
 def template_problems(template: str, needed: Sequence[str] = REQUIRED_PLACEHOLDERS) -> list[str]:
-    """What is wrong with a researcher's template: unknown placeholders, and needed ones that are missing."""
+    """Problems of a researcher's template: unknown placeholders, and required ones that are missing."""
     found = [match[1] for match in PLACEHOLDER.finditer(template) if match[1]]
     known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
     problems = [

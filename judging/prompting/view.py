@@ -1,4 +1,4 @@
-"""What a judge sees of an item, by position, and what it calls each part that a question is about."""
+"""A judge's view of an item by position, and the names of the parts that questions are about."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def view_of(stimulus: Stimulus, order: str) -> View:
 
 
 def part_paths(question: QuestionSpec, view: View) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What the question is about: the name of each part in what the judge sees, and its canonical key."""
+    """The parts that the question is about: each one's name in the view, and its canonical key."""
     match question.over:
         case Over.ITEM:
             yield (), ""

@@ -1,4 +1,4 @@
-"""How each kind of question is to be answered, in a sentence and in the study's own words."""
+"""Instructions for each kind of question, in a sentence and in the study's own words."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""What judging adds to a demo study: the judges that need no endpoint, so that some stand beside the raters."""
+"""The judges of a demo study: those that need no endpoint, so that some stand beside the raters."""
 
 from evaluation.models import Study
 from evaluation.protocols import QuestionSpec

@@ -34,7 +34,7 @@ def create_judge(study: Study, *, user: Any = None, **fields: Any) -> Judge:
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if Judge.objects.filter(study=study, name=judge.name).exists():
-            raise FieldsRefused({"name": [f"The study has a judge {judge.name} already; edit that one."]})
+            raise FieldsRefused({"name": [f"The study already has a judge {judge.name}; edit that one."]})
         return _save(judge, user)
 
 
@@ -47,13 +47,13 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
             return judge
         others = Judge.objects.filter(study=judge.study_id).exclude(name=judge.name)
         if "name" in changes and others.filter(name=changes["name"]).exists():
-            raise FieldsRefused({"name": [f"The study has a judge {changes['name']} already."]})
+            raise FieldsRefused({"name": [f"The study already has a judge {changes['name']}."]})
         if not judge.runs.exists():
             edited = Judge.objects.get(pk=judge.pk)
         else:
             if "name" in changes:
                 raise FieldsRefused(
-                    {"name": ["A judge that has run keeps its name; an edit is a new version of it."]}
+                    {"name": ["A judge that has run keeps its name; an edit creates a new version."]}
                 )
             edited = _twin(judge, judge.study, user)
         for name, value in changes.items():
@@ -76,7 +76,7 @@ def heuristic_judge(study: Study, kind: str, *, user: Any = None) -> Judge:
     if existing is None:
         return create_judge(study, user=user, name=kind, backend=kind)
     if existing.backend != kind:
-        raise FieldsRefused({"name": [f"The study's judge {kind} is no heuristic."]})
+        raise FieldsRefused({"name": [f"The study's judge {kind} is not a heuristic."]})
     return existing
 
 
@@ -182,20 +182,20 @@ def _shape_problems(judge: Judge) -> Problems:
     """JSON that is not of the shape that it is read in."""
     problems: Problems = {}
     if not isinstance(judge.extra, Mapping):
-        problems["extra"] = ["Further parameters are an object of names and values."]
+        problems["extra"] = ["Further parameters must be an object of names and values."]
     if not isinstance(judge.questions, list) or not all(isinstance(key, str) for key in judge.questions):
-        problems["questions"] = ["The questions to ask are a list of keys."]
+        problems["questions"] = ["The questions to ask must be a list of keys."]
     return problems
 
 
 def _asking_problems(judge: Judge, spec: Spec) -> list[str]:
-    """Whether what it is asked goes together, and with this study."""
+    """Problems of the questions it is asked, by themselves and in this study."""
     if judge.asks_model:
         return prompting.settings_problems(judge.study.protocol_object, spec, judge_settings(judge))
     keys = {question["key"] for question in spec["questions"]}
     problems = [f"The study has no question {key!r}." for key in judge.questions if key not in keys]
     if not problems and not answered_questions(judge, spec):
-        problems.append(f"A judge {judge.backend!r} has nothing to say to what it would be asked here.")
+        problems.append(f"A judge {judge.backend!r} can't answer any of the questions here.")
     return problems
 
 
@@ -206,7 +206,7 @@ def _own_system_problems(judge: Judge) -> list[str]:
 
 
 def _price_problems(price: Any) -> list[str]:
-    return ["A price is not below zero."] if price < 0 else []
+    return ["A price can't be negative."] if price < 0 else []
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _twin(judge: Judge, study: Study, user: Any) -> Judge:
 
 
 def _save(judge: Judge, user: Any) -> Judge:
-    """Whoever may open the endpoint to the study does so by choosing it."""
+    """Validate and save. A user who may open the endpoint to the study does so by choosing it."""
     _fill_in_own_system(judge)
     if judge.endpoint is not None:
         grant_access(judge.endpoint, judge.study, user)

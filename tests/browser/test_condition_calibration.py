@@ -423,7 +423,7 @@ def test_a_model_is_asked_after_a_form_was_refused(visitor: Visitor, queue: list
     expect(asking).to_have_text("That did not work. Please try again.")
     page.unroute("**/revise/")
     page.get_by_role("button", name="Ask for a revised draft").click()
-    expect(asking).to_have_text("Say what the model should do before you ask it.")
+    expect(asking).to_have_text("Tell the model what to do before you ask it.")
 
 
 # --- without scripts ----------------------------------------------------------------------------------------------
@@ -497,7 +497,7 @@ def test_merging_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     page.locator('[name="entries.e3.place"]').select_option("2")
     merge(3).check()
     page.get_by_role("button", name="Show the entries as they are now").click()
-    expect(page.get_by_text("Nothing is handed in yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing has been submitted yet")).to_be_visible()
     upper = page.locator('[name="entries.e1.condition"]')
     expect(upper).to_have_value(f"{CONDITIONS[0]}; {CONDITIONS[2]}")
     expect(merge(3)).not_to_be_checked()

@@ -129,8 +129,11 @@ ENDS: dict[str, tuple[Callable[[Kind, Page, str], str], dict[str, tuple[str, str
     "completed": (
         ended("completed"),
         {
-            "prolific": ("You are paid on Prolific once", "with the code below to hand in your submission"),
-            "link": ("If pay was offered", "Hand your work in there, as shown below."),
+            "prolific": (
+                "You are paid on Prolific once",
+                "Go back to Prolific with the code below to complete your submission",
+            ),
+            "link": ("If pay was offered", "Submit your work there, as shown below."),
             "no_codes": ("You are paid on Prolific once", "Do not return your submission"),
         },
     ),

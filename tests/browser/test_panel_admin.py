@@ -120,14 +120,15 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
 
     # A rejection: the rules stand above, characters are counted, and what is forbidden is said.
     page.get_by_role("link", name=f"Reject {NAMES[4]}").first.click()
-    page.get_by_label("Reason, as the participant reads it").fill("Two checks were   failed.")
+    page.get_by_label("Reason, shown to the participant").fill("Two checks were   failed.")
     page.get_by_text("23 of at least 100 characters").wait_for()
     page.get_by_label("Category").select_option("FAILED_CHECK")
     page.get_by_role("button", name="Reject").click()
     page.get_by_text("the panel wants at least 100").wait_for()
     look(ada, "reject")
-    page.get_by_label("Reason, as the participant reads it").fill(
-        "Both attention checks, on the second and fourth item, were answered with another option than their text asks "
+    page.get_by_label("Reason, shown to the participant").fill(
+        "Both attention checks, on the second and fourth item, were answered with another option "
+        "than their text asks "
         "for in so many words."
     )
     page.get_by_role("button", name="Reject").click()
@@ -137,10 +138,10 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     for name in NAMES[:2]:
         page.get_by_role("checkbox", name=name).check()
     page.get_by_role("button", name="Bonuses for ticked").click()
-    lines = page.get_by_label("Who gets how much")
+    lines = page.get_by_label("Bonuses, one per line")
     lines.fill("\n".join(f"{line}0.75" for line in lines.input_value().splitlines()))
     page.get_by_label("What for").fill("a longer text than planned")
-    page.get_by_role("button", name="Show the sum").click()
+    page.get_by_role("button", name="Show the total").click()
     page.get_by_role("heading", name="1.50 GBP in 2 bonuses").wait_for()
     look(ada, "bonuses")
     assert PanelAct.objects.filter(kind="bonus", state="intended").count() == 0
@@ -157,9 +158,9 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
 
     # By keyboard alone: a mismatch that may stand.
     row = page.get_by_role("row").filter(has_text="Returned; 1 of the judgments")
-    row.get_by_role("link", name="Let it stand").focus()
+    row.get_by_role("link", name="Acknowledge").focus()
     page.keyboard.press("Enter")
-    page.get_by_label("Why it may stand").focus()
+    page.get_by_label("Reason").focus()
     page.keyboard.type("Their words are worth keeping.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -178,18 +179,18 @@ def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolif
     ada.go(reverse("admin:evaluation_study_panel_preset", args=[panel.study_id]))
     page.get_by_label("HREF", exact=False).check()
     page.get_by_role("button", name="Use it").click()
-    page.get_by_role("link", name="Whom to take").click()
+    page.get_by_role("link", name="Eligibility").click()
     look(ada, "whom")
-    page.get_by_label("Living in one of").fill("Kanada")
+    page.get_by_label("Living in any of").fill("Kanada")
     page.get_by_label("pilot").check()
     page.get_by_role("button", name="Save").click()
-    page.get_by_text("has no choice 'Kanada'; near it are Canada").wait_for()
+    page.get_by_text("has no choice 'Kanada'; similar are Canada").wait_for()
     look(ada, "whom-wrong", WIDE)
-    page.get_by_label("Living in one of").fill("Canada")
+    page.get_by_label("Living in any of").fill("Canada")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("living in Canada").first.wait_for()
-    page.get_by_role("link", name="Draft it there").click()
-    page.get_by_text("Whom it takes: living in Canada").wait_for()
+    page.get_by_role("link", name="Create draft on Prolific").click()
+    page.get_by_text("Eligibility: living in Canada").wait_for()
     look(ada, "draft", WIDE)
 
 
@@ -221,10 +222,10 @@ def test_what_the_panel_shows_of_a_bonus_in_doubt(ada: Visitor, panel: Panel) ->
     look(ada, "settle-paid", PHONE)
     page.get_by_role("button", name="Settle as paid").click()
     page.get_by_text("Settled as paid: 1 bonus.").wait_for()
-    page.get_by_role("link", name="Take it down").click()
+    page.get_by_role("link", name="Record it").click()
     page.get_by_label("How you know").fill("Paid on its page there.")
-    page.get_by_role("button", name="Take it down").click()
-    page.get_by_text("Taken down: a bonus of 0.25").wait_for()
+    page.get_by_role("button", name="Record it").click()
+    page.get_by_text("Recorded: a bonus of 0.25").wait_for()
 
 
 def test_a_panel_that_sends_people_without_being_set_is_cautioned(ada: Visitor, panel: Panel) -> None:

@@ -197,7 +197,7 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     make_links(study, ["Ann of the second floor", "Ben"])
     visitor.go(reverse("admin:evaluation_study_links", args=[study.pk]))
     page.get_by_label("Names, one per line").fill("Cleo\nDan")
-    page.get_by_role("button", name="Make links").click()
+    page.get_by_role("button", name="Create links").click()
     assert page.locator("tbody tr").count() == 4
     page.get_by_role("link", name="Revoke Cleo").click()
     page.get_by_label("Reason").fill("Sent to the wrong person.")
@@ -223,14 +223,16 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
     expect(page.locator(".checklist .advice li")).to_have_count(1)
     visitor.go(reverse("admin:evaluation_study_entry_rules", args=[draft.pk]))
-    expect(page.get_by_text("Not known here: SONA gives everybody another survey code").first).to_be_visible()
+    expect(
+        page.get_by_text("Unknown in this study: SONA gives each person a new survey code").first
+    ).to_be_visible()
     page.get_by_label(f"{pilot}: keep out").select_option("any")
     page.get_by_label("Reason").fill("They know the items.")
     assert visitor.complaints == []
     look(visitor, "admin_entry_rules")
     visitor.complaints.clear()  # what looks at the page sets styles, which the policy refuses
     page.get_by_role("button", name="Save").click()
-    expect(page.locator(".messagelist .warning")).to_contain_text("is let in all the same")
+    expect(page.locator(".messagelist .warning")).to_contain_text("recognised are let in")
     visitor.go(reverse("admin:evaluation_study_launch", args=[draft.pk]))
     expect(page.locator(".checklist .advice li")).to_have_count(2)
     expect(page.get_by_role("button", name="Launch now")).to_be_visible()

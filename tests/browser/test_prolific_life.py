@@ -45,7 +45,8 @@ CODES = {
 ITEMS, EACH, PER_PERSON = 7, 2, 2
 WANTED = ITEMS * EACH
 TOLD = (
-    "One of the items is an attention check whose text says in so many words which answer is to be chosen; another "
+    "One of the items is an attention check whose text says in so many words which answer is to be "
+    "chosen; another "
     "answer was chosen there."
 )
 # What a worker does with a message, in a process that can be killed.
@@ -230,13 +231,13 @@ def test_from_the_draft_to_the_last_payment(
     def person(name: str) -> Person:
         return Person(name, panel, prolific, new_visitor)
 
-    # Whom to take, drafted and published from the admin; the codes are fixed, and nobody's page has one yet.
+    # Eligibility, drafted and published from the admin; the codes are fixed, and nobody's page has one yet.
     open_panel(desk, panel)
-    desk.get_by_role("link", name="Whom to take").click()
-    desk.get_by_label("Approval rate of at least").fill("97")
-    desk.get_by_label("Fluent in one of").fill("English")
+    desk.get_by_role("link", name="Eligibility").click()
+    desk.get_by_label("Minimum approval rate, in percent").fill("97")
+    desk.get_by_label("Fluent in any of").fill("English")
     confirm(desk, "Save")
-    act(desk, panel, "Draft it there", "Draft it")
+    act(desk, panel, "Create draft on Prolific", "Create draft")
     act(desk, panel, "Publish", "Publish")
     panel.refresh_from_db()
     there = prolific.studies[panel.external_id]
@@ -267,14 +268,14 @@ def test_from_the_draft_to_the_last_payment(
         each.goes_back_with("CFAIL")
     deliver(prolific, panel, base, told)
     about(desk, panel, "p-careless", "Ask to return")
-    desk.get_by_label("What they read").fill("The check was missed; returning costs you nothing.")
+    desk.get_by_label("Message to the participant").fill("The check was missed; returning costs you nothing.")
     confirm(desk, "Ask to return")
     about(desk, panel, "p-sloppy", "Reject")
     desk.get_by_label("Category").select_option("FAILED_CHECK")
-    desk.get_by_label("Reason, as the participant reads it").fill(TOLD[:80])
+    desk.get_by_label("Reason, shown to the participant").fill(TOLD[:80])
     confirm(desk, "Reject")
     desk.get_by_text("the panel wants at least 100").wait_for()
-    desk.get_by_label("Reason, as the participant reads it").fill(TOLD)
+    desk.get_by_label("Reason, shown to the participant").fill(TOLD)
     confirm(desk, "Reject")
     assert queue == [panel.pk] * 2
     queue.clear()
@@ -285,9 +286,9 @@ def test_from_the_draft_to_the_last_payment(
     prolific.give_back(careless)
     deliver(prolific, panel, base, told)
     open_panel(desk, panel)
-    desk.get_by_role("link", name="Leave out, judge anew p-sloppy").click()
+    desk.get_by_role("link", name="Exclude and re-collect p-sloppy").click()
     desk.get_by_label("Reason").fill("They were rejected.")
-    confirm(desk, "Leave out")
+    confirm(desk, "Exclude")
     assert filled(panel) == {"open": WANTED}
 
     # One closes the page and opens the link again elsewhere: the same person, who goes on.
@@ -327,7 +328,7 @@ def test_from_the_draft_to_the_last_payment(
     assert there["status"] == "AWAITING REVIEW"
 
     # All are approved at once. The worker dies when the panel has taken the fourth and before it is written down.
-    act(desk, panel, "Ask the panel again", "Ask")
+    act(desk, panel, "Refresh from the panel", "Refresh")
     act(desk, panel, "Approve all 7 that are complete and pass", "Approve all 7")
     about(desk, panel, "p-leaves", "Approve")
     confirm(desk, "Approve")
@@ -350,9 +351,9 @@ def test_from_the_draft_to_the_last_payment(
     # Two bonuses. The worker dies when they are paid; what the panel shows of them is put before a person.
     open_panel(desk, panel)
     desk.get_by_role("link", name="Bonuses from a list").click()
-    desk.get_by_label("Who gets how much").fill(f"{good[0].session}, 0.75\n{good[1].session}, 0.75")
+    desk.get_by_label("Bonuses, one per line").fill(f"{good[0].session}, 0.75\n{good[1].session}, 0.75")
     desk.get_by_label("What for").fill("a second look")
-    confirm(desk, "Show the sum")
+    confirm(desk, "Show the total")
     desk.locator("form button", has_text="1.50").click()
     desk.get_by_text("Paying 2 bonuses").wait_for()
     assert queue.pop() == panel.pk
@@ -361,7 +362,7 @@ def test_from_the_draft_to_the_last_payment(
     next_worker(panel)
     assert len(prolific.paid) == 2
     assert len(prolific.sent("POST", "/pay/")) == 1
-    act(desk, panel, "Ask the panel again", "Ask")
+    act(desk, panel, "Refresh from the panel", "Refresh")
     open_panel(desk, panel)
     shot(desk, "prolific-unknown")
     assert desk.get_by_text("the panel shows 2 bonuses of 0.75 on these submissions").count() == 2
@@ -369,7 +370,7 @@ def test_from_the_draft_to_the_last_payment(
     confirm(desk, "Settle as paid")
 
     # The panel's own word once more: nothing is left, and the money adds up.
-    act(desk, panel, "Ask the panel again", "Ask")
+    act(desk, panel, "Refresh from the panel", "Refresh")
     open_panel(desk, panel)
     shot(desk, "prolific-settled")
     assert desk.get_by_text("None: the panel and this study agree.").is_visible()

@@ -95,10 +95,10 @@ def test_answers_are_revised(visitor: Visitor, kind: Kind, request: pytest.Fixtu
     page.get_by_role("heading", name="Revise your answers").wait_for()
     recorded = shown(page)
     # Who only looks has begun nothing.
-    page.get_by_role("link", name="Leave them as they were").click()
+    page.get_by_role("link", name="Keep my submitted answers").click()
     page.wait_for_load_state()
     page.get_by_role("link", name="Revise a previous answer").click()
-    assert page.get_by_text("You began to revise this.").count() == 0
+    assert page.get_by_text("Your submitted answers count until you submit the revised ones").count() == 0
     assert shown(page) == recorded
     kind.change(page)
     wait_for_saved(page)
@@ -106,10 +106,10 @@ def test_answers_are_revised(visitor: Visitor, kind: Kind, request: pytest.Fixtu
     assert changed != recorded
     page.reload()
     assert shown(page) == changed
-    page.get_by_text("You began to revise this.").wait_for()
+    page.get_by_text("Your submitted answers count until you submit the revised ones").wait_for()
     look(visitor, f"revising_{request.node.callspec.id}")
     # Left alone, what was submitted counts, and what was begun is still there.
-    page.get_by_role("link", name="Leave them as they were").click()
+    page.get_by_role("link", name="Keep my submitted answers").click()
     page.wait_for_load_state()
     assert answers(done) == first
     page.get_by_role("link", name="Revise a previous answer").click()
@@ -119,7 +119,7 @@ def test_answers_are_revised(visitor: Visitor, kind: Kind, request: pytest.Fixtu
     assert shown(page) == recorded
     kind.change(page)
     page.get_by_role("button", name="Submit the revised answers").click()
-    page.get_by_text("Your answers were revised.").wait_for()
+    page.get_by_text("Your revised answers were saved. Here is what comes next").wait_for()
     judgment = Judgment.objects.get(assignment=done)
     assert answers(done) != first
     assert judgment.trace["revised"] == 1
@@ -135,7 +135,7 @@ def test_what_was_typed_last_is_kept_as_the_page_is_left(visitor: Visitor) -> No
     visitor.go(f"/p/{participant.token}/a/{done.pk}/again/")
     said = "On second thought, the other."
     page.get_by_label("Why?").fill(said)
-    page.get_by_role("link", name="Leave them as they were").click()
+    page.get_by_role("link", name="Keep my submitted answers").click()
     page.get_by_role("link", name="Revise a previous answer").wait_for()
     until(page, lambda: Assignment.objects.get(pk=done.pk).draft.get("justification") == said)
     visitor.go(f"/p/{participant.token}/a/{done.pk}/again/")

@@ -302,7 +302,7 @@ def test_screen_skip_dialog(visitor: Visitor) -> None:
     dialog.wait_for()
     dialog.get_by_role("button", name="Skip it").press("Enter")
     page.get_by_role("button", name="Undo the skip").press("Enter")
-    page.get_by_text("Here is the item that you had skipped.").wait_for()
+    page.get_by_text("Here is the item you skipped.").wait_for()
     assert page.get_by_label("Why?").input_value() == "Half a reason"
     visitor.assert_calm()
 

@@ -101,7 +101,7 @@ def test_skipping_is_asked_counted_undone_and_used_up(visitor: Visitor, make: Ca
     assert second != first
     assert page.locator(".skip-item").text_content().split() == ["Skip", "this", "item", "1", "skip", "left"]
     page.get_by_role("button", name="Undo the skip").click()
-    page.get_by_text("Here is the item that you had skipped.").wait_for()
+    page.get_by_text("Here is the item you skipped.").wait_for()
     assert before(participant.token) == first
     assert page.locator(".skip-item").text_content().split() == ["Skip", "this", "item", "2", "skips", "left"]
     visitor.assert_calm()
@@ -167,7 +167,7 @@ def test_what_is_revised_is_not_skipped(visitor: Visitor, make: Callable[..., St
     page.goto(f"{target}again/")
     assert skip_button(page).count() == 0
     submits = page.get_by_role("button", name="Submit the revised answers")
-    leaves = page.get_by_role("link", name="Leave them as they were")
+    leaves = page.get_by_role("link", name="Keep my submitted answers")
     upper, lower = box(submits), box(leaves)
     assert upper["y"] + upper["height"] <= lower["y"], "one below the other"
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -104,7 +104,7 @@ def test_it_can_be_acknowledged_and_shows_in_one_visit(panel, owl, admin, regist
     acknowledge = panel_url(panel.study, "acknowledge")
     assert admin.post(f"{acknowledge}?key={found.key}", {"note": "They like it."}).status_code == 302
     assert reconcile_visit(panel, record=owl).mismatches == ()
-    assert "One known mismatch stands" in text(admin.get(panel_url(panel.study)))
+    assert "1 acknowledged mismatch" in text(admin.get(panel_url(panel.study)))
 
 
 def test_without_it_nothing_of_it_is_left(panel, owl, admin):

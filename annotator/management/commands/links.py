@@ -24,12 +24,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
-        parser.add_argument("names", nargs="*", metavar="name", help="whom each new link is for")
+        parser.add_argument(
+            "names", nargs="*", metavar="name", help="names of the people to create links for"
+        )
         chosen = parser.add_mutually_exclusive_group()
         chosen.add_argument("--revoke", action="store_true", help="revoke the links of these names")
         chosen.add_argument("--restore", action="store_true", help="restore the links of these names")
-        parser.add_argument("--reason", default="", help="why they are revoked or restored")
-        parser.add_argument("--by", metavar="USERNAME", help="in whose name the study's history has it")
+        parser.add_argument("--reason", default="", help="reason for revoking or restoring them")
+        parser.add_argument("--by", metavar="USERNAME", help="user to record in the study's history")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = Study.objects.visible().filter(slug=options["slug"]).first()
@@ -37,7 +39,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study {options['slug']!r}.")
         names, change = options["names"], options["revoke"] or options["restore"]
         if change and not names:
-            raise CommandError("Whose links? Give their names.")
+            raise CommandError("Give the names of the links.")
         try:
             if change:
                 act, did = (revoke_link, "Revoked") if options["revoke"] else (restore_link, "Restored")

@@ -27,7 +27,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
-        parser.add_argument("act", choices=ACTS, help="check says what drafting would say")
+        parser.add_argument("act", choices=ACTS, help="check lists what would stop drafting")
         parser.add_argument(
             "value",
             nargs="*",
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         act, values = options["act"], options["value"]
         value = " ".join(values)
         if value and act not in ("preset", "places", "whom", "sync"):
-            raise CommandError(f"{act} takes nothing more than the study, not {value!r}.")
+            raise CommandError(f"{act} takes no value besides the study, not {value!r}.")
         try:
             if act == "whom":
                 self._whom(study, values)
@@ -80,7 +80,7 @@ class Command(BaseCommand):
         if values:
             for sentence in set_filters(study, given):
                 self.stderr.write(sentence)
-        for sentence in filters_of(panel_of(study)).sentences() or ["everybody"]:
+        for sentence in filters_of(panel_of(study)).sentences() or ["open to everyone"]:
             self.stdout.write(sentence)
 
     def _check(self, study: Study) -> None:
@@ -109,7 +109,7 @@ class Command(BaseCommand):
             raise CommandError("How many more places? Give a number.")
         panel = _panel(study)
         if not recruiting.add_places(panel, int(value), shown=panel.places):
-            self.stdout.write("Done already; none was added now.")
+            self.stdout.write("Already done; no places were added.")
         self._say(panel)
 
     def _sync(self, study: Study) -> None:
@@ -131,7 +131,7 @@ class Command(BaseCommand):
 
     def _replay(self, study: Study) -> None:
         played = apply_events(_panel(study), again=True)
-        self.stdout.write(f"{study.title}: {played} messages of the panel applied again.")
+        self.stdout.write(f"{study.title}: {played} events of the panel applied again.")
 
     def _say(self, panel: Panel) -> None:
         state = statuses.STUDY.get(panel.status, panel.status)

@@ -19,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--new-secret",
             action="store_true",
-            help="replace the workspace's secret and print the new one, once; whoever has the old one is locked out",
+            help="replace the workspace's secret and print the new one, once; the old one stops working",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -28,7 +28,7 @@ class Command(BaseCommand):
                 secret = connection.new_webhook_secret(options["workspace"])
                 self.stdout.write(f"ASSAY_PROLIFIC_WEBHOOK_SECRET={secret}")
                 self.stderr.write(
-                    "Set this in the environment, start Assay anew, then run this without --new-secret."
+                    "Set this in the environment, restart Assay, then run this without --new-secret."
                 )
                 return
             if not settings.ASSAY_PROLIFIC_WEBHOOK_SECRET:
@@ -39,4 +39,4 @@ class Command(BaseCommand):
         for each in made:
             self.stdout.write(f"{each.kind} is sent to {each.target}")
         if not made:
-            self.stdout.write("Everything is subscribed to already.")
+            self.stdout.write("All subscriptions exist already.")

@@ -20,14 +20,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--redundancy", type=int, metavar="N", help="judgments per item from now on")
-        parser.add_argument(
-            "--replace-excluded", action="store_true", help="have excluded judgments made anew"
-        )
+        parser.add_argument("--replace-excluded", action="store_true", help="re-collect excluded judgments")
 
         parser.add_argument(
             "--recount",
             action="store_true",
-            help="count anew how many slots each arm has in play, by which newcomers are spread over the arms",
+            help="recount the slots in play per arm, which decide how newcomers are spread over the arms",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -40,10 +38,10 @@ class Command(BaseCommand):
             except Refused as wrong:
                 raise CommandError(str(wrong)) from None
         if options["replace_excluded"]:
-            self.stdout.write(f"{replace_excluded(study)} places added for excluded judgments.")
+            self.stdout.write(f"{replace_excluded(study)} slots added for excluded judgments.")
         if options["recount"]:
             recount(study)
-            self.stdout.write("The slots in play are counted anew.")
+            self.stdout.write("The slots in play were recounted.")
         counts = dict(Slot.objects.filter(study=study).order_by().values_list("state").annotate(Count("pk")))
         shown = ", ".join(f"{counts.get(state, 0)} {state}" for state in SlotState.values)
-        self.stdout.write(f"{study.title}: redundancy {study.redundancy}; places {shown}.")
+        self.stdout.write(f"{study.title}: redundancy {study.redundancy}; slots {shown}.")

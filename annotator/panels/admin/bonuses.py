@@ -21,13 +21,13 @@ class BonusForm(forms.Form):
     """Lines first; the sum is shown before the second press pays it."""
 
     lines = forms.CharField(
-        label="Who gets how much",
+        label="Bonuses, one per line",
         strip=False,
         widget=forms.Textarea(attrs={"rows": 10, "spellcheck": "false", "class": "lines"}),
-        help_text="A line each: the id of a submission or a person, a comma, and the amount, such as 0.50.",
+        help_text="On each line the id of a submission or participant, a comma and the amount, such as 0.50.",
     )
     purpose = forms.CharField(
-        max_length=120, label="What for", help_text="Of one purpose nobody gets two bonuses, ever."
+        max_length=120, label="Purpose", help_text="Nobody ever gets two bonuses for the same purpose."
     )
     reason = forms.CharField(
         required=False,
@@ -55,17 +55,18 @@ def bonuses(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         with_refusals(lambda: intend_bonuses(panel, amounts, data["purpose"], request.user))
         queue_acts(panel.pk)
         return (
-            f"Paying {count_label(len(amounts), 'bonus', 'bonuses')} of {total} {panel.study.currency} in all for "
-            f"“{data['purpose']}”: {id_list(list(amounts))}."
+            f"Paying {count_label(len(amounts), 'bonus', 'bonuses')} of {total} "
+            f"{panel.study.currency} in total for “{data['purpose']}”: {id_list(list(amounts))}."
         )
 
     chosen = chosen_ids(request.GET.getlist("record"))
     ticked = [each.external_id for each in records if each.pk in set(chosen)]
     return ConfirmedAction(
         title="Pay bonuses",
-        text=f"{get_platform(panel.platform).label} pays a bonus as often as it is asked for it. So each is written "
-        "down before it is sent, sent once, and where no answer comes it waits here until you have looked it up.",
-        button="Show the sum",
+        text=f"{get_platform(panel.platform).label} pays a bonus every time it is requested. So Assay "
+        "sends each one only once; if no answer comes, it waits here until you have checked it "
+        "there.",
+        button="Show the total",
         form=BonusForm,
         initial={"lines": "\n".join(f"{each}," for each in ticked)},
         do=do,

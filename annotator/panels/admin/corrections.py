@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest
 from django.urls import reverse
 
 from annotator.models import KnownMismatch, Panel, PanelRecord, Participant, Submission
+from annotator.panels.admin.decisions import count_label
 from annotator.panels.admin.pages import PAGES, Remedy, Target, panel_page, panel_url, remedy, with_refusals
 from annotator.panels.reconciliation.cases import Case
 from annotator.panels.reconciliation.corrections import acknowledge, exclude_participant, link, reopen
@@ -97,7 +98,8 @@ def link_visit(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     return ConfirmedAction(
         title="Link a submission to a visit",
-        text="The panel's record and ours are of the same visit. What they did here then belongs to that submission.",
+        text="The panel's submission and our visit are the same one. Their work here will then "
+        "belong to that submission.",
         button="Link",
         form=_link_form(records, visits, record is not None),
         objects=[_record_name(record) if record is not None else _visit_name(visit)],  # type: ignore[arg-type]
@@ -106,7 +108,7 @@ def link_visit(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     )
 
 
-@remedy("discard", "Leave out, judge anew", "discard/<int:participant>/", _included)
+@remedy("discard", "Exclude and re-collect", "discard/<int:participant>/", _included)
 def discard(request: HttpRequest, panel: Panel, participant: int) -> ConfirmedAction:
     found = (
         Participant.objects.filter(study=panel.study_id, pk=participant)
@@ -119,13 +121,13 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> ConfirmedAc
 
     def do(data: dict[str, Any]) -> str:
         n = with_refusals(lambda: exclude_participant(person, reason=data["reason"], by=request.user))
-        return f"Excluded {person.rater}; {n:,} places are open for it anew."
+        return f"Excluded {person.rater}; {count_label(n, 'slot is', 'slots are')} open again."
 
     return ConfirmedAction(
-        title=f"Leave out what {person.rater} judged",
-        text="No figure counts their judgments any more, and their places are judged anew by others. Nothing is "
-        "deleted, and the exclusion can be undone.",
-        button="Leave out",
+        title=f"Exclude the judgments of {person.rater}",
+        text="Their judgments no longer count in any figure, and others will judge those items "
+        "again. Nothing is deleted, and the exclusion can be undone.",
+        button="Exclude",
         danger=True,
         objects=[f"{person.rater} ({person.external_id or 'without an id'})"],
         do=do,
@@ -136,13 +138,14 @@ def discard(request: HttpRequest, panel: Panel, participant: int) -> ConfirmedAc
 class AcknowledgementForm(forms.Form):
     note = forms.CharField(
         max_length=300,
-        label="Why it may stand",
+        label="Reason",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Stands under the known mismatches and in the study's history. A change of state brings it up again.",
+        help_text="Shown with the acknowledged mismatches and in the study's history. The mismatch "
+        "comes back if its state changes.",
     )
 
 
-@remedy("acknowledge", "Let it stand", about=_key)
+@remedy("acknowledge", "Acknowledge", about=_key)
 def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     key = request.GET.get("key", "")
     found = next((each for each in reconcile(panel).mismatches if each.key == key), None)
@@ -152,12 +155,12 @@ def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         acknowledge(panel, key, note=data["note"], by=request.user)
-        return f"Known: {found.kind.title}, {who}. {data['note']}"
+        return f"Acknowledged: {found.kind.title}, {who}. {data['note']}"
 
     return ConfirmedAction(
-        title="Let a mismatch stand",
+        title="Acknowledge a mismatch",
         text=f"{found.kind.title}. {found.sentence}",
-        button="Let it stand",
+        button="Acknowledge",
         form=AcknowledgementForm,
         objects=[who],
         do=do,
@@ -175,12 +178,12 @@ def reopen_mismatch(request: HttpRequest, panel: Panel, known: int) -> Confirmed
 
     def do(data: dict[str, Any]) -> str:
         reopen(standing)
-        return f"Open again: {standing.key}."
+        return f"Reopened: {standing.key}."
 
     return ConfirmedAction(
-        title="Take a mismatch up again",
-        text=f"It was let stand with this note: {standing.note}",
-        button="Take it up",
+        title="Reopen a mismatch",
+        text=f"It was acknowledged with this note: {standing.note}",
+        button="Reopen",
         form=OptionalReasonForm,
         objects=[standing.key],
         do=do,

@@ -43,12 +43,12 @@ class ApprovalForm(OptionalReasonForm):
 
 
 class RequestedApprovalForm(ApprovalForm):
-    """Where somebody was asked to return, it is said in so many words."""
+    """An approval that includes somebody who was asked to return, which has to be confirmed."""
 
     despite = forms.BooleanField(
         required=False,
-        label="Approve also who was asked to return and has not decided yet",
-        help_text="They are paid then. A message that is not sent yet is not sent any more.",
+        label="Also approve those who were asked to return and have not responded",
+        help_text="They will be paid. Messages that are not sent yet will not be sent.",
     )
     field_order = ("despite", "reason")
 
@@ -72,11 +72,11 @@ def approve(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     def do(data: dict[str, Any]) -> str:
         records = [case.record for case in picked if case.record is not None]
         if not records:
-            raise Refused("Nobody is chosen.")
+            raise Refused("No submissions selected.")
         despite = data.get("despite", False)
         acts = with_refusals(lambda: intend_approvals(panel, records, request.user, despite_request=despite))
         if not acts:
-            raise Refused("All of them are approved, or about to be.")
+            raise Refused("All of them are approved or being approved.")
         queue_acts(panel.pk)
         return f"Approving {count_label(len(acts), 'submission')}: {id_list([act.record for act in acts])}."
 
@@ -87,7 +87,7 @@ def approve(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         form=RequestedApprovalForm if requested else ApprovalForm,
         initial={"records": ",".join(map(str, chosen))},
         objects=[
-            f"{caption(case)}{'. Asked to return, and not decided' if id(case) in requested else ''}"
+            f"{caption(case)}{'. Asked to return, no response yet' if id(case) in requested else ''}"
             f"{f'. {odd[id(case)]}' if id(case) in odd else ''}"
             for case in picked[:SHOWN]
         ]
@@ -105,10 +105,10 @@ def _was_asked_to_return(case: Case) -> bool:
 
 def _approval_text(panel: Panel, n: int) -> str:
     if not n:
-        return "Nobody is chosen. Tick submissions in the list, or approve all that are complete and pass."
+        return "No submissions selected. Tick them in the list, or approve all that are complete and pass."
     where, pay = get_platform(panel.platform).label, panel.study.pay
-    money = f" That is {pay * n} {panel.study.currency}, without its fees." if pay is not None else ""
-    return f"{where} pays them, which can't be taken back.{money}"
+    money = f" That is {pay * n} {panel.study.currency}, plus its fees." if pay is not None else ""
+    return f"{where} will pay them, which can't be undone.{money}"
 
 
 # --- rejecting and asking ---------------------------------------------------------------------------------------------
@@ -118,9 +118,9 @@ class RejectionForm(forms.Form):
     category = forms.ChoiceField(choices=[("", "Choose"), *CATEGORIES.items()])
     reason = forms.CharField(
         max_length=1_000,
-        label="Reason, as the participant reads it",
+        label="Reason, shown to the participant",
         widget=forms.Textarea(attrs={"rows": 6, "data-least": MIN_REASON}),
-        help_text=f"At least {MIN_REASON} characters. It stands in the study's history too.",
+        help_text=f"At least {MIN_REASON} characters. It is also kept in the study's history.",
     )
 
 
@@ -135,8 +135,8 @@ def reject(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
 
     return ConfirmedAction(
         title="Reject a submission",
-        text=f"{get_platform(panel.platform).label} does not pay them, and it stays in their record there. Asking them "
-        "to return does neither.",
+        text=f"{get_platform(panel.platform).label} will not pay them, and the rejection stays on "
+        "their record there. A returned submission is not held against them.",
         button="Reject",
         danger=True,
         form=RejectionForm,
@@ -155,9 +155,10 @@ def reject(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
 class RequestForm(forms.Form):
     reason = forms.CharField(
         max_length=500,
-        label="What they read",
+        label="Message to the participant",
         widget=forms.Textarea(attrs={"rows": 4}),
-        help_text="Say what happened and that returning costs them nothing. It stands in the study's history too.",
+        help_text="Say what happened and that returning is not held against them. It is also kept in "
+        "the study's history.",
     )
 
 
@@ -172,8 +173,8 @@ def ask(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
 
     return ConfirmedAction(
         title="Ask to return a submission",
-        text="They get this message, once, and decide. A returned submission is neither paid nor held against them, "
-        "and its place is free again.",
+        text="They get this message once, and decide. A returned submission is neither paid nor held "
+        "against them, and its place becomes free.",
         button="Ask to return",
         form=RequestForm,
         objects=[caption(case)],

@@ -24,8 +24,9 @@ class LinksForm(forms.Form):
     names = forms.CharField(
         label="Names, one per line",
         widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
-        help_text="Each gets a link of their own and is one participant, whatever browser they open it in. The name is "
-        "the participant's id: you see it in the list of participants, and it stands in no export.",
+        help_text="Each person gets a personal link and is one participant, in whatever browser they "
+        "open it. The name is the participant's id: you see it in the list of participants, but "
+        "it is in no export.",
     )
 
 
@@ -50,7 +51,7 @@ def links(request: HttpRequest, study: Study) -> HttpResponse:
         except Refused as wrong:
             form.add_error("names", str(wrong))
         else:
-            said = f"Personal links made: {len(made)}."
+            said = f"Personal links created: {len(made)}."
             log_action(study=study, by=request.user, message=said)
             messages.success(request, said)
             return HttpResponseRedirect(_links_url(study))
@@ -99,8 +100,8 @@ def revoke(request: HttpRequest, study: Study, link: int) -> HttpResponse:
 
     act = ConfirmedAction(
         title=f"Revoke the link for {personal.label}",
-        text="Whoever opens it reads that it no longer works. What they handed in stays and counts; an item "
-        "that they are at is given to others. You can restore the link later.",
+        text="Anyone who opens it is told that it no longer works. What they submitted stays and "
+        "counts; an item in progress goes to others. You can restore the link later.",
         button="Revoke it",
         danger=True,
         do=do,
@@ -119,7 +120,8 @@ def restore(request: HttpRequest, study: Study, link: int) -> HttpResponse:
 
     act = ConfirmedAction(
         title=f"Restore the link for {personal.label}",
-        text="The same link works again. Who was at work when it was revoked goes on where they stopped.",
+        text="The same link works again. Somebody who was working when it was revoked continues "
+        "where they stopped.",
         button="Restore it",
         do=do,
         back=_links_url(study),

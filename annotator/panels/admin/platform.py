@@ -1,4 +1,4 @@
-"""Where a study's people come from: its platform and how that is set."""
+"""The page of a study's recruitment platform and its settings."""
 
 from typing import Any
 
@@ -40,10 +40,10 @@ def settings_form(platform: Platform) -> type[forms.Form]:
     }  # fmt: skip
     if platform.has_api:
         fields["returned"] = forms.ChoiceField(
-            label="Work of a visit that is returned or runs out of time there",
+            label="Work from visits that are returned or time out there",
             choices=Panel.Returned.choices,
             initial=Panel.Returned.KEEP,
-            help_text="Places that are still waiting for that participant are freed at once in both cases.",
+            help_text="Slots reserved for that participant are freed at once in either case.",
         )
     return type("SettingsForm", (forms.Form,), fields)
 
@@ -62,7 +62,7 @@ def platform(request: HttpRequest, study: Study) -> HttpResponse:
         return HttpResponseRedirect(reverse("admin:evaluation_study_platform", args=[study.pk]))
     set_up = panel is not None and chosen.key == current.key
     context = {
-        "title": "Where people come from",
+        "title": "Recruitment platform",
         "choices": [
             (each, each.key == chosen.key, bool(panel) and each.key == current.key)
             for each in offered_platforms()
@@ -93,7 +93,7 @@ def _save(request: HttpRequest, study: Study, chosen: Platform, form: forms.Form
         for problem in wrong.problems:
             form.add_error(None, problem)
     else:
-        said = f"People come from: {chosen.label}."
+        said = f"Recruitment platform: {chosen.label}."
         log_action(study=study, by=request.user, message=said)
         messages.success(request, said)
         return True

@@ -16,14 +16,16 @@ from evaluation.refusals import Refused
 def qualification_retries(request: HttpRequest, study: Study) -> HttpResponse:
     def do(data: dict[str, Any]) -> str:
         if not lacks_retry(study):
-            raise Refused("There is no qualification that wants a second attempt.")
+            raise Refused("No qualification needs a second attempt.")
         with transaction.atomic():
             allow_retry(study, request.user)
-        return "The qualification can be tried twice."
+        return "The qualification now allows two attempts."
 
-    text = "Who does not pass the first time may try once more, with all qualification items anew."
+    text = (
+        "Participants who do not pass the first time may try once more, with all qualification items again."
+    )
     if study.status != Status.DRAFT:
-        text += " It is a new revision: it binds who enters from now on."
+        text += " This is a new revision: it applies to participants who enter from now on."
     act = ConfirmedAction(
         title="Allow two attempts at the qualification",
         text=text,

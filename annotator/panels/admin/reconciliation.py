@@ -128,7 +128,7 @@ def _takes(panel: Panel) -> str:
     if not get_platform(panel.platform).has_api:
         return ""
     said = filters_of(panel).sentences()
-    return f"Takes: {'; '.join(said)}." if said else "Takes everybody."
+    return f"Eligibility: {'; '.join(said)}." if said else "Open to everyone."
 
 
 def _platform_url(study: Study) -> str:
@@ -142,11 +142,11 @@ def _status(panel: Panel) -> str:
     """A sentence on the study at the panel."""
     platform = get_platform(panel.platform)
     if not platform.has_api:
-        return f"{platform.label} can't be asked from here: what it knows of submissions and payments is not shown."
+        return f"{platform.label} can't be reached from here, so its submissions and payments are not shown."
     if not panel.external_id:
         return f"Not drafted on {platform.label} yet."
     said = f"{platform.label}: {statuses.STUDY.get(panel.status, panel.status.lower() or 'unknown')}"
-    asked = f", asked {panel.synced_at:%Y-%m-%d %H:%M} UTC" if panel.synced_at else ", never asked since"
+    asked = f", asked {panel.synced_at:%Y-%m-%d %H:%M} UTC" if panel.synced_at else ", not refreshed since"
     return f"{said}{asked}."
 
 
@@ -155,19 +155,19 @@ def _acts(panel: Panel, found: Reconciliation) -> list[tuple[str, str]]:
     if not get_platform(panel.platform).has_api:
         return []
     if not panel.external_id:
-        names = [("Draft it there", "draft"), ("Whom to take", "filters"), ("Use a preset", "preset")]
+        names = [
+            ("Create draft on Prolific", "draft"),
+            ("Eligibility", "filters"),
+            ("Use a preset", "preset"),
+        ]
     else:
         names = [
-            *(
-                [("Publish", "publish"), ("Whom to take", "filters")]
-                if panel.status == statuses.DRAFT
-                else []
-            ),
-            *([("Go on recruiting", "start")] if panel.status == statuses.PAUSED else []),
-            ("Ask the panel again", "sync"),
+            *([("Publish", "publish"), ("Eligibility", "filters")] if panel.status == statuses.DRAFT else []),
+            *([("Resume recruiting", "start")] if panel.status == statuses.PAUSED else []),
+            ("Refresh from the panel", "sync"),
             *([("Pause", "pause")] if panel.status == statuses.ACTIVE else []),
             *([("Add places", "places")] if panel.status != statuses.DRAFT else []),
-            *([(f"Send what waits ({len(found.waiting)})", "send")] if found.waiting else []),
+            *([(f"Send pending requests ({len(found.waiting)})", "send")] if found.waiting else []),
         ]
     return [(label, panel_url(panel.study, name)) for label, name in names]
 

@@ -54,10 +54,10 @@ def preset(request: HttpRequest, panel: Panel) -> ConfirmedAction:
         return f"{said} {' '.join(left)}" if left else said
 
     return ConfirmedAction(
-        title="Recruit as a published study did",
-        text=f"Sets pay, minutes and items per person of this study, and whom the panel lets in. It is "
-        f"{_offer(panel.study)} now. Who is at work keeps what they were promised.",
-        button="Use it",
+        title="Use a published study's settings",
+        text="Sets this study's pay, minutes, items per person and eligibility. Currently: "
+        f"{_offer(panel.study)}. Participants at work keep what they were promised.",
+        button="Use the preset",
         form=PresetForm,
         do=do,
         back=panel_url(panel.study),
@@ -72,21 +72,22 @@ def _offer(study: Study) -> str:
 @panel_page("draft")
 def draft(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     problems = draft_problems(panel.study)
-    takes = filters_of(panel).sentences() or ["everybody"]
+    takes = filters_of(panel).sentences() or ["open to everyone"]
 
     def do(data: dict[str, Any]) -> str:
         made = with_refusals(lambda: study_draft.draft_on_panel(panel.study))
         return f"Drafted as {made.external_id}, with {made.places} places."
 
     return ConfirmedAction(
-        title="Draft the study on Prolific",
-        text="Prolific gets the study's title, address, pay, minutes, places and completion codes. Nobody sees it "
+        title="Create a draft on Prolific",
+        text="Prolific gets the study's title, address, pay, minutes, places and completion codes. "
+        "Nobody sees it "
         "there yet, and it costs nothing. From then on the codes can't be changed.",
-        button="Draft it",
+        button="Create draft",
         form=OptionalReasonForm,
-        objects=[f"To be mended first: {each}" for each in problems]
-        + [f"To think about: {each}" for each in draft_warnings(panel.study)]
-        + [f"Whom it takes: {each}" for each in takes],
+        objects=[f"Fix first: {each}" for each in problems]
+        + [f"Warning: {each}" for each in draft_warnings(panel.study)]
+        + [f"Eligibility: {each}" for each in takes],
         do=do,
         back=panel_url(panel.study),
     )
@@ -106,15 +107,15 @@ class Transition:
 TRANSITIONS = {
     "publish": Transition(
         "Publish the study",
-        "Participants can take places from now on, and whoever completes is to be paid.",
+        "Participants can take places from now on, and everyone who completes has to be paid.",
         "Publish", "Published.", recruiting.publish,
     ),
     "pause": Transition(
-        "Pause recruiting", "Nobody new gets a place there. Who is at work goes on.", "Pause", "Paused.",
+        "Pause recruiting", "No new participants can start. Those at work can finish.", "Pause", "Paused.",
         recruiting.pause,
     ),
     "start": Transition(
-        "Go on recruiting", "Free places can be taken again.", "Go on", "Recruiting again.", recruiting.start
+        "Resume recruiting", "Free places can be taken again.", "Resume", "Recruiting resumed.", recruiting.start
     ),
 }  # fmt: skip
 
@@ -136,27 +137,28 @@ def _transition(request: HttpRequest, panel: Panel, what: Transition) -> Confirm
 
 for key in ("publish", "start"):
     PAGES.register(PanelPage(key, f"{key}/", partial(_transition, what=TRANSITIONS[key])))
-PAGES.register(Remedy("pause", "pause/", partial(_transition, what=TRANSITIONS["pause"]), "Pause there"))
+PAGES.register(Remedy("pause", "pause/", partial(_transition, what=TRANSITIONS["pause"]), "Pause recruiting"))
 
 
-@remedy("sync", "Ask the panel")
+@remedy("sync", "Refresh from the panel")
 def read_back(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     """Of a short study while the page waits; a long one is read by a worker, and the page shows how far that is."""
     short = is_short(panel)
 
     def do(data: dict[str, Any]) -> str:
         if short:
-            return f"Read back: {with_refusals(lambda: sync(panel, everyone=True))}"
+            return f"Refreshed: {with_refusals(lambda: sync(panel, everyone=True))}"
         begun = with_refusals(lambda: begin_reading(panel, request.user))
         queue_reading(begun.pk)
-        return f"{get_platform(panel.platform).label} is being asked; this page shows how far that is."
+        return f"{get_platform(panel.platform).label} is being read; this page shows the progress."
 
     return ConfirmedAction(
-        title="Ask the panel again",
-        text=f"{get_platform(panel.platform).label}: Reads the study's state, all submissions and their bonuses back, "
-        "and does here what they call for: who returned or timed out frees their places. Nothing is changed there."
-        f"{'' if short else ' It takes a while; a worker does it, and you can go on meanwhile.'}",
-        button="Ask",
+        title="Refresh from the panel",
+        text=f"{get_platform(panel.platform).label}: reads the study's state, all submissions and "
+        "their bonuses, and applies them here: returned and timed-out submissions free their "
+        "slots. Nothing is changed there."
+        f"{'' if short else ' This takes a while and runs in the background.'}",
+        button="Refresh",
         form=OptionalReasonForm,
         do=do,
         back=panel_url(panel.study),
@@ -180,14 +182,14 @@ def add_places(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     def do(data: dict[str, Any]) -> str:
         more = data["more"]
         if with_refusals(lambda: recruiting.add_places(panel, more, shown=data["shown"])):
-            return f"Added {more} places: {panel.places} in all."
-        return f"Done already: there are {panel.places} places in all, and none was added now."
+            return f"Added {more} places: {panel.places} in total."
+        return f"Already done: there are {panel.places} places in total, and none were added."
 
     wanted = request.GET.get("more", "")
     return ConfirmedAction(
         title="Add places",
-        text=f"There are {panel.places} places on {get_platform(panel.platform).label}. Each more is one more person "
-        "to be paid, and places can't be taken away again there.",
+        text=f"There are {panel.places} places on {get_platform(panel.platform).label}. Each "
+        "additional place is one more person to pay, and places can't be removed there.",
         button="Add",
         form=PlacesForm,
         initial={"more": wanted if wanted.isdigit() else None, "shown": panel.places},

@@ -34,7 +34,7 @@ class FiltersForm(OptionalReasonForm):
         required=False,
         min_value=0,
         max_value=100,
-        help_text="A whole number. 100 is what is above 99.",
+        help_text="A whole number; 100 means above 99.",
     )
     least = forms.IntegerField(label=LABELS["least"], required=False, min_value=0, max_value=MOST_SUBMISSIONS)
     most = forms.IntegerField(
@@ -48,14 +48,14 @@ class FiltersForm(OptionalReasonForm):
         label=LABELS["fluent"],
         required=False,
         max_length=1_000,
-        help_text="Languages by Prolific's own names, with commas between: English, French.",
+        help_text="Prolific's names for languages, separated by commas: English, French.",
     )
     first = forms.CharField(label=LABELS["first"], required=False, max_length=1_000)
     countries = forms.CharField(
         label=LABELS["countries"],
         required=False,
         max_length=4_000,
-        help_text="Countries by Prolific's own names: United Kingdom, United States.",
+        help_text="Prolific's names for countries, separated by commas: United Kingdom, United States.",
     )
     education = forms.ChoiceField(
         label=LABELS["education"],
@@ -66,7 +66,7 @@ class FiltersForm(OptionalReasonForm):
         label=LABELS["not_from"],
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="Studies here whose people come from Prolific.",
+        help_text="Studies here that recruit on Prolific.",
     )
     by = forms.ChoiceField(
         label=LABELS["by"], choices=list(EXCLUSION_FILTERS.items()), widget=forms.RadioSelect
@@ -93,7 +93,7 @@ def _filters_form(others: list[tuple[str, str]]) -> type[FiltersForm]:
     return Form
 
 
-@remedy("filters", "Set it there anew", "recruitment-filters/")
+@remedy("filters", "Set the filters there again", "recruitment-filters/")
 def recruitment_filters(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     """The recruitment filters, by field; a draft that nobody sees yet is changed there as well."""
     now = filters_of(panel)
@@ -107,17 +107,18 @@ def recruitment_filters(request: HttpRequest, panel: Panel) -> ConfirmedAction:
             raise Refused(*(f"{LABELS[name]}: {said}" for name, said in wrong.problems)) from None
         panel.refresh_from_db()
         said = filters_of(panel).sentences()
-        return " ".join([f"Takes: {'; '.join(said)}." if said else "Takes everybody.", *notes])
+        return " ".join([f"Eligibility: {'; '.join(said)}." if said else "Open to everyone.", *notes])
 
     initial = {
         name: ", ".join(value) if name in ("fluent", "first", "countries") else value
         for name, value in asdict(now).items()
     }
     return ConfirmedAction(
-        title="Whom to take",
-        text="Prolific shows the study to nobody else. Names are looked up in its list when this is saved, and again "
-        "when the study is drafted; what it does not know stops that, and never takes other people instead."
-        + (" The draft there is changed with it." if panel.drafted_at is not None else ""),
+        title="Eligibility",
+        text="Prolific shows the study only to people who match. Names are checked against its list "
+        "when you save, and again when the study is drafted; an unknown name stops that and "
+        "never recruits other people instead."
+        + (" The draft there is updated, too." if panel.drafted_at is not None else ""),
         button="Save",
         form=_filters_form(others),
         initial=initial,

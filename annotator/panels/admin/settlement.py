@@ -40,12 +40,12 @@ def send_now(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         queue_acts(panel.pk)
-        return "Sending what waits at the panel's door."
+        return "Sending pending requests."
 
     return ConfirmedAction(
-        title="Send what waits",
-        text="What is to be sent is sent, and what was cut short is looked up at the panel first. Doing it twice does "
-        "nothing twice.",
+        title="Send pending requests",
+        text="Pending requests are sent; interrupted ones are looked up on the panel first. "
+        "Repeating this never sends anything twice.",
         button="Send",
         form=OptionalReasonForm,
         do=do,
@@ -60,13 +60,13 @@ def cancel_act(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         with_refusals(lambda: cancel(waiting, data["reason"], request.user))
-        return "Cancelled; the panel has not heard of it."
+        return "Cancelled; nothing was sent to the panel."
 
     return _confirmation(
         panel,
         title=f"Cancel: {_asked(waiting)}",
-        text="It is not sent yet. Cancelled, it never is, and it can be asked for anew.",
-        button="Cancel it",
+        text="It has not been sent yet. Once cancelled, it never is, and it can be requested again.",
+        button="Cancel the request",
         objects=_about(waiting),
         do=do,
     )
@@ -75,14 +75,14 @@ def cancel_act(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
 class SettlementForm(forms.Form):
     happened = forms.ChoiceField(
         label="What the panel shows",
-        choices=[("yes", "It happened"), ("no", "It did not happen; it may be asked for anew")],
+        choices=[("yes", "It happened"), ("no", "It did not happen; it may be requested again")],
         widget=forms.RadioSelect,
     )
     note = forms.CharField(
         max_length=300,
         label="How you know",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="Where you looked. It stands in the study's history beside your name.",
+        help_text="Where you looked. It is kept in the study's history with your name.",
     )
 
 
@@ -118,7 +118,7 @@ class SettlementNoteForm(forms.Form):
         max_length=300,
         label="How you know",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="It stands in the study's history beside your name.",
+        help_text="It is kept in the study's history with your name.",
     )
 
 
@@ -154,8 +154,8 @@ def repay(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
     return _confirmation(
         panel,
         title=f"Pay again: {_bonuses(evidence)}",
-        text=f"{evidence.sentence} Look there yourself before you pay: the first ones are then taken to have never "
-        "happened.",
+        text=f"{evidence.sentence} Check there yourself before you pay: the first ones are then "
+        "recorded as not paid.",
         button="Pay again",
         danger=True,
         do=do,
@@ -163,7 +163,7 @@ def repay(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
     )
 
 
-@remedy("take_down", "Take it down", "take-down/<int:record>/", record_target)
+@remedy("take_down", "Record it", "take-down/<int:record>/", record_target)
 def record_bonus(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAction:
     """A bonus that somebody paid at the panel."""
     case, there = case_of(panel, record)
@@ -173,14 +173,14 @@ def record_bonus(request: HttpRequest, panel: Panel, record: int) -> ConfirmedAc
 
     def do(data: dict[str, Any]) -> str:
         made = with_refusals(lambda: record_bonus_paid_there(there, data["note"], request.user))
-        return f"Taken down: a bonus of {made.amount} {panel.study.currency} for {there.external_id}."
+        return f"Recorded: a bonus of {made.amount} {panel.study.currency} for {there.external_id}."
 
     return _confirmation(
         panel,
-        title=f"Take down a bonus of {more} {panel.study.currency}",
-        text=f"{get_platform(panel.platform).label} shows it, and it was not paid from here. Taken down, it stands in "
-        "this study's sums. Nothing is sent by this page.",
-        button="Take it down",
+        title=f"Record a bonus of {more} {panel.study.currency}",
+        text=f"{get_platform(panel.platform).label} shows it, but it was not paid from here. Once "
+        "recorded, it is part of this study's sums. Nothing is sent by this page.",
+        button="Record it",
         form=SettlementNoteForm,
         objects=[f"{there.participant_id} · {there.external_id}"],
         do=do,
@@ -211,7 +211,8 @@ def _bonuses(evidence: Evidence) -> str:
 
 def _lines(evidence: Evidence, study: Study) -> list[str]:
     shown = [
-        f"{act.amount} {study.currency} · {act.record.participant_id} · {act.record.external_id} · for “{act.purpose}”"
+        f"{act.amount} {study.currency} · {act.record.participant_id} · {act.record.external_id} · "
+        f"for “{act.purpose}”"
         for act in evidence.acts[:SHOWN]
     ]
     more = len(evidence.acts) - SHOWN

@@ -26,15 +26,15 @@ def reconcile_one(request: HttpRequest, panel: Panel, record: int) -> ConfirmedA
     label = get_platform(panel.platform).label
     return ConfirmedAction(
         title="Reconcile one visit",
-        text=f"{label} is asked about this submission and its bonuses, and what they call for is done here: who "
-        "returned or timed out frees their place. Nothing is changed there.",
+        text=f"{label} is asked about this submission and its bonuses, and they are applied here: a "
+        "returned or timed-out submission frees its slot. Nothing is changed there.",
         button="Reconcile",
         form=OptionalReasonForm,
         objects=[
             caption(found.case),
             *(f"{each.kind.title}: {each.sentence}" for each in found.mismatches),
             *(
-                f"Known: {each.kind.title}. {each.known.note}"
+                f"Acknowledged: {each.kind.title}. {each.known.note}"
                 for each in found.known
                 if each.known is not None
             ),

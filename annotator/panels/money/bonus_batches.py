@@ -26,7 +26,7 @@ ANOTHER_SUM = 0
 
 
 def lost_before() -> datetime:
-    """Whoever began to send before this is gone: no call takes as long."""
+    """The time before which a sending that is still open was lost: no call takes as long."""
     bound: float = settings.ASSAY_PANEL_SENDING_SECONDS
     return timezone.now() - timedelta(seconds=bound)
 
@@ -130,7 +130,7 @@ def _pay_batch(client: Client, acts: list[PanelAct], batch: str) -> str:
             raise
         if not error.sent:
             return end_acts(acts, State.REFUSED, error.message)
-        note = f"Batch {batch} was to be paid when the line broke: {error.message}"
+        note = f"Batch {batch}: the connection broke while it was being paid: {error.message}"
         return end_acts(acts, State.UNKNOWN, note)
     return end_acts(acts, State.DONE)
 
@@ -153,5 +153,5 @@ def mark_lost_bonuses(panel: Panel) -> int:
         panel=panel, kind=Kind.BONUS, state=State.SENDING, sent_at__lt=lost_before()
     )
     lost.filter(batch="").update(state=State.INTENDED, sent_at=None)
-    note = "The sender was lost while it had this paid. Prolific's page of the submission shows its bonuses."
+    note = "The worker was lost while paying this. Prolific shows the bonuses on the submission's page."
     return lost.exclude(batch="").update(state=State.UNKNOWN, note=note, ended_at=timezone.now())

@@ -91,12 +91,12 @@ def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
     what, which = _listed(acts), "this submission" if len(acts) == 1 else "these submissions"
     if EvidenceVerdict.UNREAD in verdicts:
         minutes = SHOWS_WITHIN.seconds // 60
-        said = f"Ask the panel again {minutes} minutes after it was sent, to see which bonuses it shows."
+        said = f"Refresh from the panel {minutes} minutes after it was sent to see which bonuses it shows."
         return Evidence(EvidenceVerdict.UNREAD, said, acts)
     if set(verdicts) == {EvidenceVerdict.PAID}:
         return Evidence(
             EvidenceVerdict.PAID,
-            f"Read {when}, the panel shows {what} on {which} that it had not shown before.",
+            f"Read {when}, the panel shows {what} on {which} that it did not show before.",
             acts,
         )
     if set(verdicts) == {EvidenceVerdict.UNPAID}:
@@ -104,11 +104,11 @@ def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
             EvidenceVerdict.UNPAID, f"Read {when}, the panel shows none of {what} on {which}.", acts
         )
     paid = sum(each is EvidenceVerdict.PAID for each in verdicts)
-    said = f"Read {when}, the panel shows {paid} of {what} on {which}: look at each there."
+    said = f"Read {when}, the panel shows {paid} of {what} on {which}: check each one there."
     if any(act.others is None for act in acts):
         said = (
-            f"Read {when}, the panel shows bonuses on {which}, and nobody had read what it showed before {what} was "
-            "sent: they may be somebody else's. Look at each there."
+            f"Read {when}, the panel shows bonuses on {which}, but what it showed before {what} was "
+            "sent is unknown: they may be other bonuses. Check each one there."
         )
     return Evidence(EvidenceVerdict.UNCLEAR, said, acts)
 

@@ -36,13 +36,13 @@ def read_bonus_lines(text: str, records: Iterable[PanelRecord]) -> dict[PanelRec
         try:
             record, amount = _read(line, by_id, by_person)
             if record in amounts:
-                raise ValueError(f"{record.external_id} is there twice")
+                raise ValueError(f"{record.external_id} is listed twice")
             amounts[record] = amount
         except ValueError as wrong:
             if not (number == 1 and not any(each.isdigit() for each in line)):
                 problems.append(f"Line {number}: {wrong}.")
     if not amounts and not problems:
-        problems.append("There is no line with an id and an amount.")
+        problems.append("Enter at least one line with an id and an amount.")
     if problems:
         raise LinesWrong(problems)
     return amounts
@@ -70,13 +70,13 @@ def _read(
     name, figure = parts
     theirs = [by_id[name]] if name in by_id else by_person.get(name, [])
     if not theirs:
-        raise ValueError(f"nobody has the id {name[:80]}")
+        raise ValueError(f"no submission or participant has the id {name[:80]}")
     if len(theirs) > 1:
         raise ValueError(f"{name} has {len(theirs)} submissions; please give the submission's id")
     try:
         amount = Decimal(figure if AMOUNT.fullmatch(figure) else "")
     except InvalidOperation:
-        raise ValueError(f"“{figure[:20]}” is no amount such as 0.50") from None
+        raise ValueError(f"“{figure[:20]}” is not an amount such as 0.50") from None
     if not amount:
         raise ValueError("the amount is 0")
     return theirs[0], amount

@@ -58,7 +58,7 @@ def intend_approvals(
             elif record.status != PanelStatus.AWAITING_REVIEW:
                 problems.append(f"{record.external_id} is {PanelStatus(record.status).label}.")
             elif not despite_request and (Kind.REQUEST_RETURN in kinds or record.return_asked_at):
-                problems.append(f"{record.external_id} was asked to return it and has not decided yet.")
+                problems.append(f"{record.external_id} was asked to return it and has not responded yet.")
             wanted.append(PanelAct(panel=panel, record=record, kind=Kind.APPROVE, by=by))
         if problems:
             raise ActNotAllowed(["Only submissions that await review can be approved.", *problems])
@@ -69,7 +69,7 @@ def intend_approvals(
 def _take_back_requests(records: Iterable[PanelRecord]) -> None:
     """Cancel unsent requests to return of those who are decided about."""
     unsent = PanelAct.objects.filter(record__in=list(records), kind=Kind.REQUEST_RETURN, state=State.INTENDED)
-    unsent.update(state=State.CANCELLED, note="It was decided before it was sent.", ended_at=timezone.now())
+    unsent.update(state=State.CANCELLED, note="It was decided before this was sent.", ended_at=timezone.now())
 
 
 def intend_rejection(record: PanelRecord, reason: str, category: str, by: Any) -> PanelAct:
@@ -79,9 +79,9 @@ def intend_rejection(record: PanelRecord, reason: str, category: str, by: Any) -
         [locked] = _lock(record.panel, [record])
         problems = rejection_problems(locked, reason, category)
         if _standing([locked], Kind.APPROVE, Kind.REJECT):
-            problems.append("It is being decided about already.")
+            problems.append("A decision on it is already under way.")
         elif PanelAct.objects.filter(TAKEN_BACK, record=locked).exists():
-            problems.append("Its rejection was taken back at the panel; it is not rejected a second time.")
+            problems.append("Its rejection was reversed on the panel, so it can't be rejected again.")
         if problems:
             raise ActNotAllowed(problems)
         _take_back_requests([locked])
@@ -97,11 +97,11 @@ def intend_return_request(record: PanelRecord, reason: str, by: Any) -> PanelAct
         [locked] = _lock(record.panel, [record])
         problems = []
         if not reason:
-            problems.append("The participant is told why; please say it.")
+            problems.append("Give a reason; the participant will see it.")
         if locked.status not in (PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW):
-            problems.append(f"It is {PanelStatus(locked.status).label}; it can't be returned any more.")
+            problems.append(f"It is {PanelStatus(locked.status).label}; it can no longer be returned.")
         if _standing([locked], Kind.APPROVE, Kind.REJECT, Kind.REQUEST_RETURN):
-            problems.append("It is being decided about already.")
+            problems.append("A decision on it is already under way.")
         if problems:
             raise ActNotAllowed(problems)
         return PanelAct.objects.create(
@@ -127,7 +127,7 @@ def intend_bonuses(
         for record in locked:
             problems += _bonus_problems(record, amounts[record])
             if record.pk in before:
-                problems.append(f"{record.external_id} has a bonus for {purpose!r} already.")
+                problems.append(f"{record.external_id} already has a bonus for {purpose!r}.")
         if problems:
             raise ActNotAllowed(problems)
         return PanelAct.objects.bulk_create(
@@ -138,16 +138,16 @@ def intend_bonuses(
 
 def _purpose_problems(purpose: str) -> list[str]:
     if not purpose:
-        return ["Please say what the bonus is for: nobody gets two for the same."]
+        return ["Enter what the bonus is for: nobody gets two for the same purpose."]
     if len(purpose) > MAX_PURPOSE:
-        return [f"What the bonus is for has {len(purpose)} characters; at most {MAX_PURPOSE} are kept."]
+        return [f"The purpose has {len(purpose)} characters; at most {MAX_PURPOSE} are allowed."]
     return []
 
 
 def _bonus_problems(record: PanelRecord, amount: Decimal) -> list[str]:
     problems = []
     if not amount.is_finite() or not 0 < amount <= MAX_BONUS or amount != amount.quantize(CENT):
-        problems.append(f"{record.external_id}: {amount} is no amount with at most two decimals above 0.")
+        problems.append(f"{record.external_id}: {amount} is not an amount above 0 with at most two decimals.")
     if record.status in AT_WORK:
         problems.append(f"{record.external_id} is {PanelStatus(record.status).label}.")
     return problems
@@ -159,7 +159,7 @@ def _lock(panel: Panel, records: Iterable[PanelRecord]) -> list[PanelRecord]:
     rows = PanelRecord.objects.filter(panel=panel, pk__in=wanted).select_related("panel__study", "submission")
     locked = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if len(locked) != len(wanted):
-        raise ActNotAllowed(["A submission of another study can't be decided about here."])
+        raise ActNotAllowed(["This submission belongs to another study."])
     return locked
 
 

@@ -47,14 +47,15 @@ def rejection_rules(panel: Panel) -> list[str]:
     n = checks_needed(panel)
     checks = "one attention check" if n == 1 else f"{n} attention checks"
     return [
-        f"The reason is sent to the participant and has at least {MIN_REASON} characters.",
-        f"A study of {panel.study.paid_minutes} minutes: only who failed at least {checks} can be rejected for how "
-        "they worked.",
-        "Wrong answers to gold items are never a reason: leave the data out and pay.",
-        f"Too quickly: at least {TOO_FAST_DEVIATIONS} standard deviations below the mean of who completed.",
-        "No data: nothing was submitted here, in training or the qualification either.",
-        "No code: none was entered. A wrong one: none of this study's. Neither for who completed here.",
-        "Who failed the qualification is never rejected: ask them to return.",
+        f"The reason is sent to the participant and needs at least {MIN_REASON} characters.",
+        f"A study of {panel.study.paid_minutes} minutes: only those who failed at least {checks} can "
+        "be rejected for careless work.",
+        "Wrong answers to gold items are never grounds for rejection: exclude the data and pay.",
+        f"Too fast: at least {TOO_FAST_DEVIATIONS} standard deviations below the mean of those who completed.",
+        "No data: nothing was submitted here, not even in training or qualification.",
+        "No code: none was entered. Wrong code: not one of this study's. Neither applies to "
+        "participants who completed the study here.",
+        "Participants who failed the qualification are never rejected: ask them to return.",
     ]
 
 
@@ -62,11 +63,13 @@ def rejection_problems(record: PanelRecord, reason: str, category: str) -> list[
     """Sentences that say why this record can't be rejected for this; none if it can be."""
     problems = []
     if record.status != PanelStatus.AWAITING_REVIEW:
-        problems.append(f"It is {PanelStatus(record.status).label}; only what awaits review can be rejected.")
+        problems.append(
+            f"It is {PanelStatus(record.status).label}; only submissions awaiting review can be rejected."
+        )
     if len(reason) < MIN_REASON:
-        problems.append(f"The reason has {len(reason)} characters; the panel wants at least {MIN_REASON}.")
+        problems.append(f"The reason has {len(reason)} characters; the panel requires at least {MIN_REASON}.")
     if category not in CATEGORIES:
-        problems.append(f"{category!r} is no category of the panel's; these are: {', '.join(CATEGORIES)}.")
+        problems.append(f"{category!r} is not one of the panel's categories: {', '.join(CATEGORIES)}.")
     else:
         problems += _unfounded(record, category)
     return problems
@@ -79,7 +82,7 @@ def _unfounded(record: PanelRecord, category: str) -> list[str]:
     if category in ("NO_CODE", "BAD_CODE"):
         problems += _code_is_right(record, category)
     elif category != "NO_DATA" and not people:
-        problems.append("Nothing is known here of what they did, so nothing can be held against it.")
+        problems.append("Assay has no record of what they did, so there are no grounds for rejection.")
     return list(dict.fromkeys(problems))
 
 
@@ -95,13 +98,17 @@ def _participants_of(record: PanelRecord) -> list[Participant]:
 
 def _speaks_against(record: PanelRecord, participant: Participant, category: str) -> list[str]:
     if participant.outcome == ParticipantOutcome.FAILED_QUALIFICATION:
-        return ["They failed the qualification, which is no ground to reject; ask them to return instead."]
+        return [
+            "They failed the qualification, which is not grounds for rejection; ask them to return instead."
+        ]
     if category == "NO_DATA":
         n = Assignment.objects.filter(participant=participant, state=AssignmentState.SUBMITTED).count()
-        return [f"{n} items were submitted here; that is data."] if n else []
+        return [f"{n} items were submitted here, so there is data."] if n else []
     if category in ("NO_CODE", "BAD_CODE"):
         complete = participant.outcome == ParticipantOutcome.COMPLETED
-        return ["They completed the study here; a code that went wrong is no ground."] if complete else []
+        return (
+            ["They completed the study here; a wrong code is not grounds for rejection."] if complete else []
+        )
     if category == "TOO_QUICKLY":
         return _not_too_quick(participant)
     failed, needed = failed_checks(participant), checks_needed(record.panel)
@@ -118,9 +125,11 @@ def _code_is_right(record: PanelRecord, category: str) -> list[str]:
         if entered:
             return [f"They entered the code {entered}."]
         # A webhook tells no code.
-        return [] if record.completed_at else ["Their code has not been read yet; ask the panel again first."]
+        return (
+            [] if record.completed_at else ["Their code has not been read yet; refresh from the panel first."]
+        )
     if not entered:
-        return ["No code of theirs is known, so none can be wrong."]
+        return ["They entered no code, so it can't be wrong."]
     ours = {str(code or "").strip().casefold() for code in record.panel.study.completion_codes.values()}
     return [f"{entered} is one of the study's own codes."] if entered.casefold() in ours else []
 
@@ -134,11 +143,11 @@ def _not_too_quick(participant: Participant) -> list[str]:
     }
     took = times.get(participant.pk)
     if took is None:
-        return ["How long they took is known only of who completed."]
+        return ["Completion time is known only for participants who completed the study."]
     limit = statistics.fmean(times.values()) - TOO_FAST_DEVIATIONS * statistics.pstdev(times.values())
     if took < limit:
         return []
     return [
-        f"They took {took / 60:.1f} minutes; too quickly is less than {max(0.0, limit) / 60:.1f} minutes, "
+        f"They took {took / 60:.1f} minutes; too fast is less than {max(0.0, limit) / 60:.1f} minutes, "
         f"{TOO_FAST_DEVIATIONS} standard deviations below the mean."
     ]

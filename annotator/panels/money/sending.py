@@ -39,7 +39,7 @@ ACTIONS = {Kind.APPROVE: "APPROVE", Kind.REJECT: "REJECT"}
 NOT_FOUND = 404
 # After so many acts in a row of which the panel gave no account, it is not about the acts.
 MOST_IN_DOUBT = 3
-FOUND = "It was found to have happened at the panel."
+FOUND = "The panel shows that it happened."
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _send_one(client: Client, act: PanelAct) -> str:
         if act.kind == Kind.REQUEST_RETURN:
             # A second request would be a second message.
             return end_acts(
-                [act], State.UNKNOWN, "The sender was lost, and the panel does not show the request."
+                [act], State.UNKNOWN, "The worker was lost, and the panel does not show the request."
             )
     try:
         _ask(client, act)

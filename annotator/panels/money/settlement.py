@@ -25,9 +25,11 @@ def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
         locked = PanelAct.objects.select_for_update(no_key=True, of=("self",)).get(pk=act.pk)
         problems = []
         if locked.state != State.INTENDED:
-            problems.append(f"It is {State(locked.state).label}; only what is not sent yet can be cancelled.")
+            problems.append(
+                f"It is {State(locked.state).label}; only requests that have not been sent can be cancelled."
+            )
         if not reason:
-            problems.append("Please say why.")
+            problems.append("Give a reason.")
         if problems:
             raise ActNotAllowed(problems)
         locked.state, locked.note, locked.ended_at = State.CANCELLED, reason, timezone.now()
@@ -64,7 +66,7 @@ def _is_missing_there(act: PanelAct) -> bool:
 
 
 def _note_problems(note: str) -> list[str]:
-    return [] if note.strip() else ["Please say how you know."]
+    return [] if note.strip() else ["Say how you know."]
 
 
 def _settle(acts: Sequence[PanelAct], happened: bool, note: str, by: Any) -> None:
@@ -117,7 +119,7 @@ def _in_doubt(evidence: Evidence, verdict: EvidenceVerdict) -> list[PanelAct]:
     rows = rows.select_related("record", "panel__study").order_by("pk")
     locked = list(rows.select_for_update(no_key=True, of=("self",)))
     if len(locked) != len(evidence.acts):
-        raise ActNotAllowed(["Somebody settled some of them meanwhile; look again first."])
+        raise ActNotAllowed(["Some of them were settled in the meantime; reload the page first."])
     return locked
 
 
@@ -140,5 +142,5 @@ def record_bonus_paid_there(record: PanelRecord, note: str, by: Any) -> PanelAct
             purpose=f"paid there, seen {at:%Y-%m-%d %H:%M:%S}", sent_at=at, ended_at=at, note=note.strip(),
         )  # fmt: skip
         what = f"bonus of {more} for {locked.external_id}, which was paid at the panel"
-        log_action(study=locked.panel.study, by=by, message=f"Taken down: {what}. {note.strip()}")
+        log_action(study=locked.panel.study, by=by, message=f"Recorded: {what}. {note.strip()}")
     return made

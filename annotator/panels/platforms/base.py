@@ -98,7 +98,7 @@ class Platform:
     def unknown_people_reason(self, settings: Settings) -> str:
         """Why somebody who took part in another study of the platform is not known in this one; empty where they are:
         lists across studies go by ids, so they need the same one in both."""
-        return "" if self.needs_id(settings) else f"{self.label} gives nobody an id"
+        return "" if self.needs_id(settings) else f"{self.label} gives participants no id"
 
     @abstractmethod
     def read_visit(self, params: Mapping[str, str], settings: Settings) -> Visit:

@@ -23,15 +23,18 @@ class Connect(Platform):
     key = "connect"
     label = "CloudResearch Connect"
     about = (
-        "Connect sends its people with three ids. Who completes goes back by the project's completion address; who "
-        "fails a check goes by its Partial Completes address, which never marks the assignment as complete."
+        "Connect passes three ids. Participants who complete go back by the project's completion "
+        "address; those who fail a check go by its Partial Completes address, which never marks "
+        "the assignment as complete."
     )
     settings = (
         Setting(
             "partial_url",
             "Partial Completes address",
-            "From the project's settings on Connect: for failed qualification, failed attention checks and a full "
-            "study. Empty: they only see the study's code for it, if there is one. {participant}, {study}, {session} "
+            "From the project's settings on Connect: for failed qualification, failed attention "
+            "checks and a full "
+            "study. Empty: they only see the study's code for it, if there is one. {participant}, "
+            "{study}, {session} "
             "and {code} may stand in it.",
         ),
     )

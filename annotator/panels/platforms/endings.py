@@ -29,8 +29,8 @@ _NOTHING = _("You can close this page.")
 LINK: Endings = {
     "completed": Ending(
         _("If pay was offered, it comes from where you found the study."),
-        _("Hand your work in there, as shown below."),
-        _("There is nothing to hand in: your answers are saved. You can close this page."),
+        _("Submit your work there, as shown below."),
+        _("There is nothing more to do: your answers are saved. You can close this page."),
     ),
     "no_consent": Ending(
         _("There is no pay, since you did not take part."),
@@ -54,7 +54,8 @@ LINK: Endings = {
     ),
     "withdrawn": Ending(
         _(
-            "A visit that ends early is not paid automatically. Ask the researchers about the part that you did."
+            "A visit that ends early is not paid automatically. Ask the researchers about the part "
+            "that you did."
         ),
         _("Go back to where you found the study, as shown below."),
         _NOTHING,
@@ -69,7 +70,7 @@ LINK: Endings = {
     ),
 }
 
-_RETURN = _("Please return your submission on Prolific, so that somebody else can take the place.")
+_RETURN = _("Please return your submission on Prolific, so that somebody else can take your place.")
 _ASKED = _(
     "Go back to Prolific with the code below. Prolific then asks you to return your submission; please do so."
 )
@@ -77,10 +78,10 @@ _REVIEWED = _("Go back to Prolific with the code below, so that the researchers 
 PROLIFIC: Endings = {
     "completed": Ending(
         _("You are paid on Prolific once your submission is approved."),
-        _("Go back to Prolific with the code below to hand in your submission."),
+        _("Go back to Prolific with the code below to complete your submission."),
         _(
-            "This study has no completion code. Do not return your submission: hand it in on Prolific without a code "
-            "and send the researchers a message there."
+            "This study has no completion code. Do not return your submission: submit it on Prolific "
+            "without a code and send the researchers a message there."
         ),
     ),
     "no_consent": Ending(_("There is no pay, since you did not take part."), _ASKED, _RETURN),
@@ -89,7 +90,8 @@ PROLIFIC: Endings = {
         _("The researchers decide about your pay when they review your submission on Prolific."),
         _REVIEWED,
         _(
-            "This study has no code for this. Send the researchers a message on Prolific if you think that it is a "
+            "This study has no code for this. Send the researchers a message on Prolific if you "
+            "think that it is a "
             "mistake; otherwise please return your submission there."
         ),
     ),
@@ -98,11 +100,13 @@ PROLIFIC: Endings = {
     ),
     "withdrawn": Ending(
         _(
-            "You are not paid automatically if you stop early; the researchers can pay you for the part you did."
+            "You are not paid automatically if you stop early; the researchers can pay you for the "
+            "part you did."
         ),
         _REVIEWED,
         _(
-            "Please return your submission on Prolific. If you did part of the work, message the researchers there."
+            "Please return your submission on Prolific. If you did part of the work, message the "
+            "researchers there."
         ),
     ),
     "returned": Ending(
@@ -124,7 +128,8 @@ CONNECT: Endings = {
         _("You are paid on Connect once the researchers have approved your assignment."),
         _("Go back to Connect as shown below to complete the assignment."),
         _(
-            "There is no way back from here. Do not return the assignment: complete it on Connect, and message the "
+            "There is no way back from here. Do not return the assignment: complete it on Connect, "
+            "and message the "
             "researchers there if it asks for a code."
         ),
     ),
@@ -142,7 +147,8 @@ CONNECT: Endings = {
         _("You did not complete the assignment; the project says whether a part of it is paid."),
         _PARTIAL,
         _(
-            "Please return the assignment on Connect. If you think that this is a mistake, message the researchers."
+            "Please return the assignment on Connect. If you think that this is a mistake, message "
+            "the researchers."
         ),
     ),
     "full": Ending(
@@ -152,7 +158,8 @@ CONNECT: Endings = {
     ),
     "withdrawn": Ending(
         _(
-            "You are not paid automatically if you stop early; the researchers can pay you for the part you did."
+            "You are not paid automatically if you stop early; the researchers can pay you for the "
+            "part you did."
         ),
         _("Please return the assignment on Connect; if it asks for a code, this is it."),
         _RETURN_ASSIGNMENT,

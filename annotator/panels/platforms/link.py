@@ -49,14 +49,15 @@ class Link(Platform):
     key = "link"
     label = "Link"
     about = (
-        "One address for everybody. With a parameter for the participant's id, any panel can send its people here and "
-        "get them back at an address of its own per outcome."
+        "One link for everyone. With a parameter for the participant's id, any panel can send people "
+        "here and get them back at its own address for each outcome."
     )
     settings = (
         Setting(
             "participant_param",
             IDS[0][2],
-            "Such as pid. Empty: whoever opens the link is somebody new. With it, nobody enters without an id.",
+            "Such as pid. If empty, everyone who opens the link is a new participant. With it, "
+            "nobody enters without an id.",
         ),
         Setting("study_param", IDS[1][2], "Such as the panel's project. May be empty."),
         Setting("session_param", IDS[2][2], "Such as the panel's submission. May be empty."),
@@ -64,7 +65,8 @@ class Link(Platform):
             Setting(
                 f"return_{outcome}",
                 f"Return address: {label}",
-                "Where they go back to, with {code}, {participant}, {study} and {session} where wanted. Empty: they "
+                "Where they go back to, with {code}, {participant}, {study} and {session} where "
+                "wanted. Empty: they "
                 "only see the study's code for it, if there is one."
                 if outcome == "completed"
                 else "",
@@ -86,7 +88,7 @@ class Link(Platform):
         return bool(settings.get("participant_param"))
 
     def unknown_people_reason(self, settings: Settings) -> str:
-        return "" if self.needs_id(settings) else "whoever opens a link without an id is somebody new"
+        return "" if self.needs_id(settings) else "everyone who opens a link without an id counts as new"
 
     def read_params(self, settings: Settings) -> Collection[str]:
         return [name for name, _ in _names(settings)]
@@ -145,7 +147,8 @@ def _same_addresses(settings: Settings) -> list[str]:
         return []
     same = [label for outcome, label in OUTCOMES.items() if settings.get(f"return_{outcome}") == completed]
     return [
-        f"Return address: {label}: the same as of who completed, and without {{code}}; the panel could not tell them "
+        f"Return address: {label}: the same as of who completed, and without {{code}}; the panel "
+        "could not tell them "
         "apart."
         for label in same
         if label != OUTCOMES["completed"]
@@ -165,7 +168,7 @@ class Personal(Platform):
 
     key = "personal"
     label = "Personal link"
-    about = "Given out beside any platform."
+    about = "Personal links for individual people, in addition to any platform."
     is_offered = False
     endings = PERSONAL
     away = PERSONAL_AWAY

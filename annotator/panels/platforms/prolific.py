@@ -19,8 +19,9 @@ class Prolific(Platform):
     key = "prolific"
     label = "Prolific"
     about = (
-        "Prolific sends its people with three ids and gets them back with the study's code for how their visit ended. "
-        "Codes are set under Design; once the study is drafted on Prolific they can't be changed any more."
+        "Prolific passes three ids and gets participants back with the study's code for their "
+        "outcome. Codes are set under Design; once the study is drafted on Prolific they can no "
+        "longer be changed."
     )
     has_api = True
     params = tuple(name for name, _ in PARAMS)
@@ -28,9 +29,10 @@ class Prolific(Platform):
         Setting(
             "description",
             "Description",
-            help="What people read on Prolific before they take the study. Empty: a sentence made from its rules.",
+            help="Shown on Prolific before people take the study. If empty, a sentence is made from "
+            "the study's rules.",
         ),
-        Setting("project", "Project", help="The id of a Prolific project. Empty: the account's own choice."),
+        Setting("project", "Project", help="The id of a Prolific project. If empty, the account's default."),
     )
 
     endings = PROLIFIC

@@ -18,8 +18,8 @@ class Sona(Platform):
     key = "sona"
     label = "SONA"
     about = (
-        "A university's participant pool. SONA sends each person with a survey code; who completes is sent back with "
-        "it and gets credit at once. Nobody else does."
+        "A university's participant pool. SONA gives each person a survey code; those who complete "
+        "are sent back with it and get credit at once. Nobody else does."
     )
     settings = (
         Setting("site", "Your SONA site", "Such as https://school.sona-systems.com.", required=True),
@@ -37,7 +37,7 @@ class Sona(Platform):
         return True
 
     def unknown_people_reason(self, settings: Settings) -> str:
-        return "SONA gives everybody another survey code in each study"
+        return "SONA gives each person a new survey code in every study"
 
     def read_params(self, settings: Settings) -> Collection[str]:
         return (_param(settings),)

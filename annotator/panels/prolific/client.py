@@ -294,7 +294,7 @@ def _may_repeat(error: PanelError, repeat: Repeat) -> bool:
 def _part(identifier: str) -> str:
     """An id as one part of a path; another study's or the whole list's address can't come of it."""
     if not identifier.strip(". "):
-        raise ValueError(f"{identifier!r} is no id of Prolific's.")
+        raise ValueError(f"{identifier!r} is not a Prolific id.")
     return quote(identifier, safe="")
 
 
@@ -304,7 +304,7 @@ def _json(response: httpx2.Response) -> Any:
     try:
         return response.json()
     except ValueError:
-        raise answers.odd("it is no JSON") from None
+        raise answers.odd("it is not JSON") from None
 
 
 def _error_text(response: httpx2.Response) -> str:

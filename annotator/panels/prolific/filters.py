@@ -66,7 +66,8 @@ def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[s
             if each not in there.choices:
                 raise FilterUnknown(
                     wanted.id,
-                    f"Prolific's filter {wanted.id!r} has no choice {each!r}{_near(each, there)} ({wanted.said}).",
+                    f"Prolific's filter {wanted.id!r} has no choice {each!r}{_near(each, there)} "
+                    f"({wanted.said}).",
                 )
         return {"filter_id": wanted.id, "selected_values": [there.choices[each] for each in wanted.choices]}
     bounds = {"lower": wanted.lower, "upper": wanted.upper}
@@ -74,8 +75,8 @@ def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[s
         if bound is not None and not _is_within(bound, there):
             raise FilterUnknown(
                 wanted.id,
-                f"Prolific's filter {wanted.id!r} goes from {there.lowest} to {there.highest}, and {bound} is asked "
-                f"for ({wanted.said}).",
+                f"Prolific's filter {wanted.id!r} goes from {there.lowest} to {there.highest}, but "
+                f"{bound} was requested ({wanted.said}).",
             )
     return {
         "filter_id": wanted.id,
@@ -85,7 +86,7 @@ def _as_filter(wanted: Condition, listed: Mapping[str, FilterListing]) -> dict[s
 
 def _near(name: str, there: FilterListing) -> str:
     near = get_close_matches(name, list(there.choices), n=3)
-    return f"; near it are {', '.join(near)}" if near else ""
+    return f"; similar are {', '.join(near)}" if near else ""
 
 
 def _is_within(value: int, there: FilterListing) -> bool:
@@ -125,10 +126,10 @@ def differences(
     found = []
     for name, each in here.items():
         if name not in there:
-            found.append(f"“{said.get(name, name)}” is not asked for there")
+            found.append(f"“{said.get(name, name)}” is not set there")
         elif not _is_same(each, there[name], limits.get(name, (None, None))):
-            found.append(f"“{said.get(name, name)}” is another there")
-    return found + [f"“{name}” is asked for there only" for name in there if name not in here]
+            found.append(f"“{said.get(name, name)}” differs there")
+    return found + [f"“{name}” is set only there" for name in there if name not in here]
 
 
 def _is_same(ours: Mapping[str, Any], theirs: Mapping[str, Any], limits: Sequence[int | None]) -> bool:

@@ -88,7 +88,7 @@ def fair_pay_warning(pay: Decimal, minutes: int, currency: str) -> str:
     per_hour = (pay * 60 / minutes).quantize(CENT, ROUND_HALF_UP)
     said = f"{pay:.2f} {currency} for {minutes} minutes is {per_hour} per hour"
     if currency not in MINIMUM:
-        return f"{said}; Prolific states what is fair in {' and '.join(MINIMUM)} only."
+        return f"{said}; Prolific says what is fair in {' and '.join(MINIMUM)} only."
     if per_hour < MINIMUM[currency]:
         return f"{said}, below Prolific's minimum of {MINIMUM[currency]}: it won't publish the study."
     if per_hour < RECOMMENDED[currency]:

@@ -25,22 +25,22 @@ EDUCATION = (
 # published; or by the ids of those who have come to them here when this one is drafted, whatever their project.
 BY_STUDY, BY_PERSON = "studies", "people"
 EXCLUSION_FILTERS = {
-    BY_STUDY: "Prolific keeps them out by the study; it must be of the same project there",
-    BY_PERSON: "By the ids of those who came here until this study is drafted; of any project",
+    BY_STUDY: "by study, on Prolific; both must be in the same project there",
+    BY_PERSON: "by the ids of those who came here before this study is drafted; any project",
 }
 MOST_SUBMISSIONS = 1_000_000
 
 # Name of a field to what stands before it on a form, and in the sentences about it.
 LABELS = {
-    "approval_rate": "Approval rate of at least, in percent",
-    "least": "Approved submissions, at least",
-    "most": "Approved submissions, at most",
-    "fluent": "Fluent in one of",
-    "first": "First language, one of",
-    "countries": "Living in one of",
-    "education": "Education of at least",
-    "not_from": "Not who took part in",
-    "by": "How they are kept out",
+    "approval_rate": "Minimum approval rate, in percent",
+    "least": "Minimum approved submissions",
+    "most": "Maximum approved submissions",
+    "fluent": "Fluent in any of",
+    "first": "First language, any of",
+    "countries": "Living in any of",
+    "education": "Minimum education",
+    "not_from": "Exclude participants of",
+    "by": "Excluded",
     "devices": "Devices",
 }
 NUMBERS = {"approval_rate": 100, "least": MOST_SUBMISSIONS, "most": MOST_SUBMISSIONS}
@@ -115,7 +115,7 @@ class RecruitmentFilters:
 
     @property
     def _kept_out(self) -> str:
-        return f"not who took part in {_either(self.not_from)}"
+        return f"nobody who took part in {_either(self.not_from)}"
 
     def sentences(self) -> list[str]:
         """The filters in words; nothing where everybody is taken."""
@@ -134,7 +134,7 @@ def read_filters(given: Mapping[str, Any]) -> RecruitmentFilters:
     """Filters from values by field: numbers, and names as a list or a text, one per line or with commas or semicolons
     between. What is not given asks for nothing. Raises FiltersInvalid with everything that is wrong.
     """
-    problems = [(name, f"there is no such condition; there are {', '.join(LABELS)}.")
+    problems = [(name, f"there is no such filter; there are {', '.join(LABELS)}.")
                 for name in given if name not in LABELS]  # fmt: skip
     values: dict[str, Any] = {}
     for name in LABELS:
@@ -145,12 +145,12 @@ def read_filters(given: Mapping[str, Any]) -> RecruitmentFilters:
             values[name] = _read(name, value)
         except ValueError as wrong:
             problems.append((name, str(wrong)))
-    whom = replace(NO_FILTERS, **values)
-    if whom.least is not None and whom.most is not None and whom.least > whom.most:
-        problems.append(("most", f"{whom.most} is less than the {whom.least} that are asked for at least."))
+    filters = replace(NO_FILTERS, **values)
+    if filters.least is not None and filters.most is not None and filters.least > filters.most:
+        problems.append(("most", f"{filters.most} is less than the {filters.least} set as the minimum."))
     if problems:
         raise FiltersInvalid(problems)
-    return whom
+    return filters
 
 
 def _read(name: str, value: Any) -> Any:
@@ -169,13 +169,13 @@ def _read(name: str, value: Any) -> Any:
 def _whole(value: Any, most: int) -> int:
     written = str(value).strip()
     if not re.fullmatch(r"[0-9]{1,9}", written) or int(written) > most:
-        raise ValueError(f"{written[:40]!r} is no whole number from 0 to {most:,}.")
+        raise ValueError(f"{written[:40]!r} is not a whole number from 0 to {most:,}.")
     return int(written)
 
 
 def _one_of(value: str, known: tuple[str, ...]) -> str:
     if value not in known:
-        raise ValueError(f"{value[:80]!r} is none of {', '.join(known)}.")
+        raise ValueError(f"{value[:80]!r} is not one of {', '.join(known)}.")
     return value
 
 

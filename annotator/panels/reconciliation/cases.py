@@ -112,7 +112,7 @@ class Case:
 
     @property
     def came(self) -> float:
-        """When it began, for the order of visits."""
+        """Start of the visit as a timestamp, for sorting."""
         starts = [
             moment
             for moment in (

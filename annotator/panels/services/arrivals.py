@@ -103,5 +103,5 @@ def frame_origins(study: Study) -> tuple[str, ...]:
 
 
 def study_address(study: Study) -> str:
-    """Where participants enter; the panel's placeholders are added by `Platform.entry_address`."""
+    """The address at which participants enter, before `Platform.entry_address` adds placeholders."""
     return f"{installation.ASSAY_PUBLIC_URL}/s/{study.slug}/"

@@ -25,7 +25,7 @@ def open_client(*, patience: float = PATIENCE, wait: Callable[[float], None] = t
     """A client of Prolific's API; close it, or use it with `with`. `wait` waits so many seconds. Raises NotSetUp."""
     token = settings.ASSAY_PROLIFIC_TOKEN.strip()
     if not token:
-        raise NotSetUp("ASSAY_PROLIFIC_TOKEN is not set, so nothing can be asked of Prolific from here.")
+        raise NotSetUp("ASSAY_PROLIFIC_TOKEN is not set, so Prolific can't be reached from here.")
     return Client(token, settings.ASSAY_PROLIFIC_URL, first_wait=FIRST_WAIT, patience=patience, sleep=wait)
 
 

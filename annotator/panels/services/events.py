@@ -39,7 +39,7 @@ class NoSecret(Exception):
 
 
 class NotSigned(Exception):
-    """Whoever sent this does not know the secret."""
+    """The signature is missing or wrong: the sender does not know the secret."""
 
 
 class NotAnEvent(Exception):
@@ -113,7 +113,7 @@ def _apply_one(event: PanelEvent) -> bool:
     except Exception:
         # One that can't be applied must not keep the others; it is tried again with the panel's next sync.
         logger.exception("Event %s could not be applied.", event.event_id)
-        _note(event, problem="It could not be applied; the server's log says why.")
+        _note(event, problem="It could not be applied; see the server's log.")
         return False
     _note(event, applied_at=timezone.now(), problem="")
     return True
@@ -126,7 +126,7 @@ def _note(event: PanelEvent, **fields: Any) -> None:
 def _apply(event: PanelEvent) -> None:
     event.panel = event.panel or _find_panel(event.payload)
     if event.panel is None:
-        raise EventDeferred(f"No study here has anything to do with {event.payload['resource_id']}.")
+        raise EventDeferred(f"No study here belongs to {event.payload['resource_id']}.")
     if event.kind == STUDY_STATUS:
         _note_study(event.panel, study_status(event.payload.get("status", "")), event.occurred_at)
     elif event.kind == SUBMISSION_STATUS:
@@ -193,7 +193,7 @@ def _read(raw: bytes) -> dict[str, Any]:
 
 
 def _occurred(written: str, signed_at: str) -> datetime:
-    """When it happened by the panel's clock; nothing is signed before it has happened.
+    """The event's time by the panel's clock; nothing is signed before it has happened.
 
     Only the time of signing is signed, and it is another one with every attempt to deliver.
     """

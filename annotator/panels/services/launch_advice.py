@@ -17,8 +17,8 @@ ATTEMPTS = 2
 RETRY_URL_NAME = "admin:evaluation_study_attempts"
 
 NO_PANEL = (
-    "It is not set where people come from. Whoever comes with Prolific's ids is known by them and sent back there, but "
-    "nobody is kept out without an id, and other panels' ids are not read."
+    "No recruitment platform is set. Visitors with Prolific's ids are recognised and sent back "
+    "there, but visitors without an id are let in, and other panels' ids are not read."
 )
 
 
@@ -28,14 +28,14 @@ def launch_cautions(study: Study) -> Iterator[str]:
     if panel is None:
         yield NO_PANEL
     codes = codes_of(study)
-    # Prolific's parameters are understood where no panel is set, and its people come back by codes alone.
+    # Prolific's parameters are understood where no platform is set, and its people come back by codes alone.
     platform, settings = (
         (get_platform("prolific"), {}) if panel is None else (get_platform(panel.platform), panel.settings)
     )
     needed = [each for each in needed_outcomes(study) if platform.needs_code(each, settings)]
     if missing := [ParticipantOutcome(each).label for each in needed if each not in codes]:
         who = platform.label if panel is not None else f"{platform.label}, if they come from there,"
-        yield f"Participants from {who} get no code at these ends of a visit: {', '.join(missing)}."
+        yield f"Participants from {who} get no code for these outcomes: {', '.join(missing)}."
 
 
 def lacks_retry(study: Study) -> bool:

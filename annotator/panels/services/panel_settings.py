@@ -46,7 +46,7 @@ def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         panel = Panel.objects.filter(study=study).first() or Panel(study=study)
         if panel.drafted_at is not None:
-            raise PanelFixed(f"{study} is drafted on its panel; where it recruits can't be changed any more.")
+            raise PanelFixed(f"{study} is drafted on its panel, so its platform can no longer be changed.")
         panel.platform, panel.settings, panel.returned = platform, cleaned, returned
         panel.save()
     study.panel = panel
@@ -60,12 +60,12 @@ def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, st
     unknown = sorted(set(settings) - {each.name for each in platform.settings})
     problems = [f"{platform.label} has no setting {name!r}." for name in unknown]
     if returned not in Panel.Returned.values:
-        problems.append(f"What becomes of returned work can't be {returned!r}.")
+        problems.append(f"There is no rule {returned!r} for returned work.")
     cleaned = {}
     for each in platform.settings:
         value = str(settings.get(each.name) or "").strip() or each.default
         if each.required and not value:
-            problems.append(f"{each.label}: this is needed.")
+            problems.append(f"{each.label}: this field is required.")
         if len(value) > MAX_SETTING:
             problems.append(f"{each.label}: at most {MAX_SETTING} characters.")
         if value:
@@ -82,9 +82,7 @@ def fixed_codes_reason(study: Study) -> str:
     panel = Panel.objects.filter(study=study, drafted_at__isnull=False).first()
     if panel is None:
         return ""
-    return (
-        f"The study is drafted on {get_platform(panel.platform).label}, which knows these codes: they stay."
-    )
+    return f"The study is drafted on {get_platform(panel.platform).label}, so its codes can no longer be changed."
 
 
 def unknown_reason(study: Study, other: Study) -> str:
@@ -92,7 +90,7 @@ def unknown_reason(study: Study, other: Study) -> str:
     there, here = panel_of(other), panel_of(study)
     set_to = {panel.platform if panel is not None else "" for panel in (there, here)}
     if "" in set_to and set_to <= {"", "prolific"}:
-        return "where no platform is set, only who comes with Prolific's ids is known"
+        return "without a platform, only visitors with Prolific's ids are recognised"
     for panel in (there, here):
         platform = get_platform(panel.platform if panel is not None else "link")
         if why := platform.unknown_people_reason(panel.settings if panel is not None else {}):
@@ -100,4 +98,4 @@ def unknown_reason(study: Study, other: Study) -> str:
     if len(set_to) == 1:
         return ""
     labels = [get_platform(panel.platform).label for panel in (there, here) if panel is not None]
-    return f"its people come from {labels[0]} and this study's from {labels[1]}, which each have ids of their own"
+    return f"it recruits from {labels[0]} and this study from {labels[1]}, which use different ids"

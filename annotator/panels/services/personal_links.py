@@ -26,7 +26,7 @@ def make_links(study: Study, labels: Iterable[str]) -> list[PersonalLink]:
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         there = PersonalLink.objects.filter(study=study, label__in=wanted).values_list("label", flat=True)
         if taken := ", ".join(sorted(there)):
-            raise Refused(f"There is a link already for: {taken}.")
+            raise Refused(f"There already is a link for: {taken}.")
         return PersonalLink.objects.bulk_create(PersonalLink(study=study, label=label) for label in wanted)
 
 
@@ -38,11 +38,11 @@ def _check(labels: list[str]) -> None:
     if too_long := [label for label in labels if len(label) > MAX_LABEL]:
         raise Refused(f"Longer than {MAX_LABEL} characters: {too_long[0][:40]} ...")
     if twice := sorted({label for label in labels if labels.count(label) > 1}):
-        raise Refused(f"Named twice: {', '.join(twice)}.")
+        raise Refused(f"Listed twice: {', '.join(twice)}.")
 
 
 def revoke_link(link: PersonalLink, reason: str) -> None:
-    """Whoever opens it is told so from now on. What they handed in stays; what they were at is given to others.
+    """Revoke a link. Submitted work stays; an item in progress is given to others.
 
     Who had come to an end of their own keeps it; of everybody else the visit ends as returned. Refused if it
     is revoked already, or without a reason.
@@ -53,7 +53,7 @@ def revoke_link(link: PersonalLink, reason: str) -> None:
         Study.objects.select_for_update(no_key=True).get(pk=link.study_id)
         standing = PersonalLink.objects.filter(pk=link.pk, revoked_at=None)
         if not standing.update(revoked_at=timezone.now(), revoked_reason=reason):
-            raise Refused(f"The link for {link.label} is revoked already.")
+            raise Refused(f"The link for {link.label} is already revoked.")
         holder = Participant.objects.filter(study=link.study_id, platform="personal", external_id=link.label)
         if (token := holder.values_list("token", flat=True).first()) is not None:
             participant = lock_participant(token)
@@ -75,7 +75,7 @@ def restore_link(link: PersonalLink, reason: str) -> None:
 def _reason(text: str) -> str:
     text = text.strip()
     if not text or len(text) > MAX_REASON:
-        raise Refused(f"Say why, in at most {MAX_REASON} characters.")
+        raise Refused(f"Give a reason of at most {MAX_REASON} characters.")
     return text
 
 

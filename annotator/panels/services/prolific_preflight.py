@@ -16,7 +16,7 @@ from evaluation.models import Status, Study
 PLATFORM = "prolific"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_CODE = 40
-ONE_ATTEMPT = "The qualification can be tried once; Prolific wants two attempts at a comprehension check."
+ONE_ATTEMPT = "The qualification allows one attempt; Prolific requires two at a comprehension check."
 
 
 class DraftNotReady(Exception):
@@ -62,11 +62,11 @@ def _state_problems(study: Study) -> Iterator[str]:
     if panel is not None and panel.platform != PLATFORM:
         yield f"The study is set to {get_platform(panel.platform).label}, not to Prolific."
     if panel is not None and panel.drafted_at is not None:
-        yield f"The study is drafted on Prolific already, as {panel.external_id}."
+        yield f"The study is already drafted on Prolific, as {panel.external_id}."
     if study.status not in (Status.LIVE, Status.PAUSED):
-        yield f"The study is {study.get_status_display()}; launch it first, so that it has places."
+        yield f"The study is {study.get_status_display()}; launch it first, so that it has slots."
     elif people_needed(study, timezone.now()) == 0:
-        yield "The study has no open places: nobody is needed."
+        yield "The study has no open slots: nobody is needed."
 
 
 def _code_problems(study: Study) -> Iterator[str]:
@@ -79,18 +79,18 @@ def _code_problems(study: Study) -> Iterator[str]:
         by_code.setdefault(code, []).append(outcome)
     for code, outcomes in by_code.items():
         if len(outcomes) > 1:
-            yield f"The code {code!r} stands for several outcomes: {', '.join(sorted(outcomes))}."
+            yield f"The code {code!r} is used for several outcomes: {', '.join(sorted(outcomes))}."
         if len(code) > MAX_CODE or code.split() != [code]:
-            yield f"The code {code!r} must have 1 to {MAX_CODE} characters and no blanks."
+            yield f"The code {code!r} must have 1 to {MAX_CODE} characters and no spaces."
 
 
 def _offer_problems(study: Study) -> Iterator[str]:
     if study.pay is None or study.pay <= 0:
-        yield "The study says no pay."
+        yield "The study has no pay."
     elif study.pay != study.pay.quantize(CENT):
         yield f"The pay of {study.pay} has more than two decimals."
     if not study.contact.strip():
-        yield "The study names no contact; participants must be able to reach somebody."
+        yield "The study has no contact; participants must be able to reach you."
 
 
 def address_problems() -> Iterator[str]:
@@ -103,7 +103,7 @@ def address_problems() -> Iterator[str]:
     if parts.hostname in LOOPBACK or not parts.hostname:
         yield f"ASSAY_PUBLIC_URL is {settings.ASSAY_PUBLIC_URL}, which participants can't reach."
     elif parts.scheme != "https":
-        yield f"ASSAY_PUBLIC_URL is {settings.ASSAY_PUBLIC_URL}; participants must come by https."
+        yield f"ASSAY_PUBLIC_URL is {settings.ASSAY_PUBLIC_URL}; it must use https."
 
 
 def draft_warnings(study: Study) -> list[str]:
@@ -112,12 +112,12 @@ def draft_warnings(study: Study) -> list[str]:
     if study.pay:
         found.append(fair_pay_warning(study.pay, study.paid_minutes, study.currency))
         found.append(
-            f"Prolific pays {study.pay:.2f} in the currency of your account there, which can't be read from here: it "
-            f"must be {study.currency}."
+            f"Prolific pays {study.pay:.2f} in the currency of your account there, which Assay can't "
+            f"read: it must be {study.currency}."
         )
     rule = steps_in_force(study).get("qualification")
     if rule and (rule.get("attempts") or 1) < 2:
-        found.append(f"{ONE_ATTEMPT} “Allow two attempts” on the workbench sets it.")
+        found.append(f"{ONE_ATTEMPT} Use “Allow two attempts” on the workbench.")
     if not settings.ASSAY_PROLIFIC_WEBHOOK_SECRET:
         found.append("Without webhooks, returned places are free again only after the next sync.")
     return [each for each in found if each]

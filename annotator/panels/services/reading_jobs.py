@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 SHORT = 20
 # A worker may wait longer for a panel that is busy than a page can.
 PATIENCE = 60.0
-UNREACHED = "The queue can't be reached at the moment, so no worker could be told. Ask again in a while."
+UNREACHED = "The job queue can't be reached right now. Try again in a few minutes."
 BEAT_SECONDS = 1.0
 
 
@@ -41,12 +41,12 @@ def begin_reading(panel: Panel, by: Any) -> PanelReading:
     drafted_id(panel)
     silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)
     active = PanelReading.objects.filter(panel=panel, state__in=["queued", "running"])
-    active.filter(heartbeat_at__lt=silent).update(state="failed", message="Its worker was lost.")
+    active.filter(heartbeat_at__lt=silent).update(state="failed", message="The worker was lost.")
     try:
         with transaction.atomic():
             return PanelReading.objects.create(panel=panel, by=by)
     except IntegrityError:
-        raise DraftNotReady(["The panel is being asked already; its page shows how far that is."]) from None
+        raise DraftNotReady(["A refresh is already running; the page shows its progress."]) from None
 
 
 def work_on_reading(pk: int) -> Panel | None:
@@ -59,7 +59,7 @@ def work_on_reading(pk: int) -> Panel | None:
     reading = PanelReading.objects.select_related("panel__study", "by").get(pk=pk)
     panel = reading.panel
     try:
-        said = f"Read back: {sync(panel, everyone=True, watch=_Progress(reading), patience=PATIENCE)}"
+        said = f"Refreshed: {sync(panel, everyone=True, watch=_Progress(reading), patience=PATIENCE)}"
     except ReadingTaken as taken_over:
         logger.warning("%s", taken_over)
         return None
@@ -67,7 +67,7 @@ def work_on_reading(pk: int) -> Panel | None:
         _end(reading, PanelReading.State.FAILED, str(why))
     except Exception:
         logger.exception("Reading %s failed", pk)
-        _end(reading, PanelReading.State.FAILED, "Something went wrong on our side; the log has the details.")
+        _end(reading, PanelReading.State.FAILED, "Something went wrong on our side; see the log.")
     else:
         _end(reading, PanelReading.State.DONE, said)
         log_action(study=panel.study, by=reading.by, message=said)

@@ -46,7 +46,7 @@ class ReadingResult:
     left: str = ""
 
     def __str__(self) -> str:
-        news = f"{self.submissions:,} submissions, {self.changed:,} of them news"
+        news = f"{self.submissions:,} submissions, {self.changed:,} changed"
         bonuses = f"; bonuses of {self.bonuses:,}" if self.bonuses else ""
         return f"{news}{bonuses}.{f' {self.left}' if self.left else ''}"
 
@@ -81,7 +81,7 @@ def sync_submissions(
     known = {each.external_id: each for each in PanelRecord.objects.filter(panel=panel)}
     news = [each for each in found if not _is_settled(known.get(each.id), each)]
     for n, each in enumerate(news):
-        watch("taking over what is new", n, len(news))
+        watch("applying changes", n, len(news))
         note_status(panel, _seen(each, asked))
     Panel.objects.filter(pk=panel.pk).update(synced_at=asked)
     return ReadingResult(len(found), len(news))
@@ -97,9 +97,7 @@ def read_visit(panel: Panel, external_id: str) -> PanelRecord:
     with open_client() as client:
         there = client.get_submission(external_id)
     if there.study_id not in ("", study):
-        raise DraftNotReady(
-            [f"{external_id} is a submission of another study on Prolific, {there.study_id}."]
-        )
+        raise DraftNotReady([f"{external_id} belongs to another study on Prolific, {there.study_id}."])
     record = note_status(panel, _seen(there, asked))
     _note_bonuses(record, there, asked)
     return record
@@ -182,7 +180,7 @@ def read_bonuses(
                 logger.warning("Bonuses of %s were not read: %s", record.external_id, error)
                 refused, why = refused + 1, error.message
     rest = len(wanted) - len(chosen)
-    left = f"Bonuses of {rest:,} more are read when it is asked again." if rest else ""
+    left = f"Bonuses of {rest:,} more will be read on the next refresh." if rest else ""
     return read, f"{_refusals(refused, why)} {left}".strip()
 
 

@@ -28,7 +28,7 @@ def publish(panel: Panel) -> Panel:
     """Participants can take places from now on, and that costs money. Raises DraftNotReady or PanelError."""
     if panel.study.status != Status.LIVE:
         raise DraftNotReady(
-            [f"The study here is {panel.study.get_status_display()}: nobody would be taken in."]
+            [f"The study here is {panel.study.get_status_display()}: nobody could take part."]
         )
     return _move(panel, "PUBLISH", (statuses.DRAFT,), (statuses.ACTIVE, statuses.PUBLISHING))
 
@@ -42,7 +42,7 @@ def start(panel: Panel) -> Panel:
     """Goes on after a pause."""
     if panel.study.status != Status.LIVE:
         raise DraftNotReady(
-            [f"The study here is {panel.study.get_status_display()}: nobody would be taken in."]
+            [f"The study here is {panel.study.get_status_display()}: nobody could take part."]
         )
     return _move(panel, "START", (statuses.PAUSED,), (statuses.ACTIVE,))
 
@@ -57,7 +57,7 @@ def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, 
             _check_codes(panel, there)
         if there.status not in (*before, *after):
             state = statuses.STUDY.get(there.status, there.status)
-            raise DraftNotReady([f"The study is {state} on Prolific; it can't be asked to {action}."])
+            raise DraftNotReady([f"The study is {state} on Prolific, where this is not possible."])
         if there.status in before:
             asked = timezone.now()
             try:
@@ -79,9 +79,9 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
     """
     study = drafted_id(panel)
     if more < 1:
-        raise DraftNotReady([f"{more} places can't be added; Prolific only takes more of them."])
+        raise DraftNotReady([f"{more} places can't be added; their number can only grow."])
     if shown is None:
-        raise DraftNotReady(["How many places there are is not known here yet; ask the panel first."])
+        raise DraftNotReady(["The number of places is not known yet; refresh from the panel first."])
     wanted = shown + more
     with open_client() as client:
         asked = timezone.now()
@@ -95,10 +95,7 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
     _note_study(panel, there, asked)
     if not as_shown and there.places != wanted:
         raise DraftNotReady(
-            [
-                f"Prolific has {there.places} places, and not the {shown} that it was known to have. None was added: "
-                "look again first."
-            ]
+            [f"Prolific has {there.places} places, not {shown}. None were added; reload the page first."]
         )
     return as_shown
 
@@ -119,12 +116,12 @@ def drafted_id(panel: Panel) -> str:
 
 
 def _check_codes(panel: Panel, there: PanelStudy) -> None:
-    """Whoever edits the draft there could send participants away with codes that mean something else here."""
+    """Refuse if the codes there are not the study's: participants would leave with codes of another meaning."""
     codes = codes_of(panel.study).items()
     ours = {code: CODE_TYPES.get(outcome, OTHER)[0] for outcome, code in codes}
     if dict(there.codes) != ours:
         raise DraftNotReady(
-            ["The completion codes on Prolific are not the study's own; set them right there first."]
+            ["The completion codes on Prolific differ from the study's; correct them there first."]
         )
 
 

@@ -90,7 +90,7 @@ def _left_to_do(study: Study, preset: Preset) -> list[str]:
         items = study.items.filter(role=Role.QUALIFICATION, withdrawn_at=None).count()
         if (rule.get("pass_mark"), items) != (right, of):
             found.append(
-                f"{preset.label} takes who has {right} of {of} right in a qualification; the study does not."
+                f"{preset.label} requires {right} of {of} right in a qualification; this study does not."
             )
     return [each for each in found if each]
 
@@ -99,62 +99,66 @@ def _left_to_do(study: Study, preset: Preset) -> list[str]:
 
 
 def set_filters(study: Study, given: Mapping[str, Any]) -> list[str]:
-    """Sets whom the study takes, by what Prolific lists now; a draft that nobody sees yet is changed there as well.
+    """Set the study's filters, by what Prolific lists now; a draft that nobody sees yet is changed there as well.
 
     Sentences on what could not be checked. Raises FiltersInvalid with what is wrong by field, DraftNotReady once it is
     published, and of a draft PanelError or NotSetUp; then nothing is changed.
     """
-    whom = read_filters(given)
+    filters = read_filters(given)
     panel = panel_of(study) or set_panel(study, PLATFORM, {}, Panel.Returned.KEEP)
     _check_open(panel)
-    if wrong := _kept_out_problems(study, whom):
+    if wrong := _kept_out_problems(study, filters):
         raise FiltersInvalid([("not_from", sentence) for sentence in wrong])
     try:
-        asked, there = _ask_there(panel, whom)
+        asked, there = _ask_there(panel, filters)
     except FilterUnknown as unknown:
         raise FiltersInvalid([(FIELDS[unknown.filter_id], str(unknown))]) from None
     except (NotSetUp, PanelError) as why:
         if panel.drafted_at is not None:
             raise
-        _keep(panel, whom=whom.as_json())
-        return [f"Whether Prolific knows these words is seen when the study is drafted: {why}"]
+        _keep(panel, whom=filters.as_json())
+        return [f"These names are checked against Prolific's list when the study is drafted: {why}"]
     drafted = {} if there is None else {"drafted": asked.kept, "there": filters_there(there)}
-    _keep(panel, whom=whom.as_json(), **drafted)
+    _keep(panel, whom=filters.as_json(), **drafted)
     return []
 
 
 def _keep(panel: Panel, **fields: Any) -> None:
     if not Panel.objects.filter(pk=panel.pk, drafted_at=panel.drafted_at).update(**fields):
-        raise DraftNotReady(["Somebody drafted the study meanwhile; look again first."])
+        raise DraftNotReady(["The study was drafted in the meantime; reload the page first."])
     panel.refresh_from_db()
 
 
 def _check_open(panel: Panel) -> None:
     if panel.platform != PLATFORM:
-        raise DraftNotReady(["The study is not set to Prolific."])
+        raise DraftNotReady(["The study's platform is not Prolific."])
     if panel.drafted_at is not None and panel.status != statuses.DRAFT:
-        raise DraftNotReady(["The study is published on Prolific: whom it takes stays as it is there."])
+        raise DraftNotReady(["The study is published on Prolific, so its filters can no longer be changed."])
 
 
-def _kept_out_problems(study: Study, whom: RecruitmentFilters) -> list[str]:
-    known = {each.slug: each for each in Study.objects.visible().filter(slug__in=whom.not_from)}
-    missing = [f"There is no study {slug!r}." for slug in whom.not_from if slug not in known]
-    own = [f"{slug!r} is this study itself." for slug in whom.not_from if slug == study.slug]
-    if whom.by == BY_STUDY:
-        drafted = _ids_there(whom)
+def _kept_out_problems(study: Study, filters: RecruitmentFilters) -> list[str]:
+    known = {each.slug: each for each in Study.objects.visible().filter(slug__in=filters.not_from)}
+    missing = [f"There is no study {slug!r}." for slug in filters.not_from if slug not in known]
+    own = [
+        f"{slug!r} is this study: its participants can't be excluded."
+        for slug in filters.not_from
+        if slug == study.slug
+    ]
+    if filters.by == BY_STUDY:
+        drafted = _ids_there(filters)
         own += [
-            f"{known[slug].title} was never drafted on Prolific, which so does not know it: keep its people out by "
-            "their ids."
-            for slug in whom.not_from
+            f"{known[slug].title} was never drafted on Prolific, so Prolific can't exclude its "
+            "participants: exclude them by their ids."
+            for slug in filters.not_from
             if slug in known and slug != study.slug and slug not in drafted
         ]
     return missing + own
 
 
-def _ask_there(panel: Panel, whom: RecruitmentFilters) -> tuple[FilterRequest, PanelStudy | None]:
+def _ask_there(panel: Panel, filters: RecruitmentFilters) -> tuple[FilterRequest, PanelStudy | None]:
     """The conditions in Prolific's form, and the draft there if there is one, which now has them."""
     with open_client() as client:
-        asked = request_filters(panel, whom, client.list_filters())
+        asked = request_filters(panel, filters, client.list_filters())
         if panel.drafted_at is None:
             return asked, None
         fields = {"filters": asked.filters, "device_compatibility": asked.devices}
@@ -164,29 +168,31 @@ def _ask_there(panel: Panel, whom: RecruitmentFilters) -> tuple[FilterRequest, P
 # --- what is asked there ----------------------------------------------------------------------------------------------
 
 
-def request_filters(panel: Panel, whom: RecruitmentFilters, known: Iterable[KnownFilter]) -> FilterRequest:
+def request_filters(panel: Panel, asked: RecruitmentFilters, known: Iterable[KnownFilter]) -> FilterRequest:
     """The conditions as Prolific takes them. Raises FilterUnknown."""
     listed = {each.id: each for each in known}
-    ids = tuple(_ids_there(whom).values()) if whom.by == BY_STUDY else ()
-    wanted = whom.wanted(ids, _people(whom) if whom.by == BY_PERSON else ())
+    ids = tuple(_ids_there(asked).values()) if asked.by == BY_STUDY else ()
+    wanted = asked.wanted(ids, _people(asked) if asked.by == BY_PERSON else ())
     filters = as_filters(wanted, listed.values())
     kept = {
         "filters": as_stored(filters),
-        "devices": list(whom.devices),
+        "devices": list(asked.devices),
         "said": {each.id: each.said for each in wanted},
         "limits": {each.id: [listed[each.id].lowest, listed[each.id].highest] for each in wanted},
     }
-    return FilterRequest(filters, list(whom.devices), kept)
+    return FilterRequest(filters, list(asked.devices), kept)
 
 
-def _ids_there(whom: RecruitmentFilters) -> dict[str, str]:
+def _ids_there(filters: RecruitmentFilters) -> dict[str, str]:
     """Slug to the panel's id, of the studies that are kept out and were drafted there."""
-    drafted = Panel.objects.filter(platform=PLATFORM, study__slug__in=whom.not_from).exclude(external_id="")
+    drafted = Panel.objects.filter(platform=PLATFORM, study__slug__in=filters.not_from).exclude(
+        external_id=""
+    )
     return dict(drafted.order_by("pk").values_list("study__slug", "external_id"))
 
 
-def _people(whom: RecruitmentFilters) -> tuple[str, ...]:
-    came = Participant.objects.filter(platform=PLATFORM, study__slug__in=whom.not_from)
+def _people(filters: RecruitmentFilters) -> tuple[str, ...]:
+    came = Participant.objects.filter(platform=PLATFORM, study__slug__in=filters.not_from)
     ids = came.exclude(external_id="").order_by("external_id").values_list("external_id", flat=True)
     return tuple(ids.distinct())
 
@@ -205,5 +211,5 @@ def filter_differences(panel: Panel) -> list[str]:
     ours, there = panel.drafted, panel.there
     found = differences(ours["filters"], there["filters"], said=ours["said"], limits=ours["limits"])
     if there["devices"] and set(ours["devices"]) != set(there["devices"]):
-        found.append(f"it can be done on {', '.join(there['devices'])} there")
+        found.append(f"it allows {', '.join(there['devices'])} there")
     return found

@@ -56,7 +56,7 @@ CODE_TYPES: Mapping[str, tuple[str, str]] = {
 
 
 def draft_on_panel(study: Study) -> Panel:
-    """Draft the study on Prolific, where nobody sees it yet. From now on its codes are fixed.
+    """Create a draft on Prolific, where nobody sees it yet. From now on its codes are fixed.
 
     Raises DraftNotReady, NotSetUp or PanelError. Repeated after a failure, it takes up the draft that the failure may
     have left there.
@@ -85,8 +85,8 @@ def _claim_drafting(panel: Panel) -> datetime:
     taken = Panel.objects.filter(free, pk=panel.pk, drafted_at=None).update(status=DRAFTING, status_at=now)
     if not taken:
         minutes = DRAFTING_FOR // timedelta(minutes=1)
-        said = f"at this moment, or began less than {minutes} minutes ago and did not get to the end"
-        raise DraftNotReady([f"Somebody is drafting the study on Prolific {said}."])
+        said = f", or began to less than {minutes} minutes ago without finishing"
+        raise DraftNotReady([f"Somebody is drafting the study on Prolific{said}."])
     return now
 
 
@@ -134,7 +134,7 @@ def internal_name(study: Study) -> str:
 def _description(study: Study) -> str:
     items = f"{study.items_per_participant} items" if study.items_per_participant > 1 else "one item"
     return (
-        f"You will read and judge {items} and say why, in about {study.paid_minutes} minutes. "
+        f"You will read and judge {items} and explain your choices, in about {study.paid_minutes} minutes. "
         f"Everything is explained at the start. Questions: {study.contact}"
     )
 
@@ -154,7 +154,7 @@ def _create_or_adopt(client: Client, fields: Mapping[str, Any]) -> PanelStudy:
     begun = [each for each in same if each.status != statuses.DRAFT]
     if begun:
         state = statuses.STUDY.get(begun[0].status, begun[0].status)
-        raise DraftNotReady([f"Prolific has a study {name!r} already, which is {state}: {begun[0].id}."])
+        raise DraftNotReady([f"Prolific already has a study {name!r}, which is {state}: {begun[0].id}."])
     return client.update_study(same[0].id, fields) if same else client.create_study(fields)
 
 
@@ -169,7 +169,7 @@ def _keep_draft(
             raise DraftNotReady(["The study's codes were changed while it was drafted; draft it again."])
         # Locked, so that whom it takes is not changed any more until the draft made from it is kept.
         if Panel.objects.select_for_update(no_key=True).get(pk=panel.pk).whom != panel.whom:
-            raise DraftNotReady(["Whom the study takes was changed while it was drafted; draft it again."])
+            raise DraftNotReady(["The filters were changed while the study was drafted; draft it again."])
         kept = _claim(panel, claimed).update(
             external_id=there.id,
             drafted_at=now,
@@ -181,4 +181,4 @@ def _keep_draft(
             synced_at=now,
         )
         if not kept:
-            raise DraftNotReady(["It took too long, and somebody else began to draft the study meanwhile."])
+            raise DraftNotReady(["Drafting took too long, and somebody else has begun to draft the study."])

@@ -29,8 +29,8 @@ ENDINGS = {
     PanelStatus.TIMED_OUT: ParticipantOutcome.TIMED_OUT,
 }
 REASONS = {
-    PanelStatus.RETURNED: "The participant returned the study at the panel.",
-    PanelStatus.TIMED_OUT: "The participant ran out of time at the panel.",
+    PanelStatus.RETURNED: "The participant returned the study on the panel.",
+    PanelStatus.TIMED_OUT: "The participant ran out of time on the panel.",
 }
 # Of two states at the same time the one further on in a submission's life holds, whichever is told first.
 LIFE = [PanelStatus.UNKNOWN, *(status for status in PanelStatus if status != PanelStatus.UNKNOWN)]

@@ -12,10 +12,10 @@ from evaluation.hooks import Advice
 from evaluation.models import Study
 
 UNDERSTOOD = (
-    "They are known by their ids and sent back with the study's codes, but nobody is kept out without an id, and what "
-    "becomes of their submissions there is not followed."
+    "They are recognised by their ids and sent back with the study's codes, but visitors without an "
+    "id are let in, and their submissions there are not tracked."
 )
-NOT_READ = "Their ids are not read: each is somebody new at every visit, and is not sent back there."
+NOT_READ = "Their ids are not read: every visit counts as a new person, and nobody is sent back there."
 
 
 def note_unread(study: Study, params: Mapping[str, str]) -> None:
@@ -41,7 +41,7 @@ def unread_cautions(study: Study) -> Iterator[Advice]:
         sender, panel = sender_of(names), panel_of(study)
         came = "1 visit" if row["total"] == 1 else f"{row['total']:,} visits"
         where = (
-            "no panel is set"
+            "no platform is set"
             if panel is None
             else f"the study is set to {get_platform(panel.platform).label}"
         )
@@ -53,12 +53,12 @@ def unread_cautions(study: Study) -> Iterator[Advice]:
         if panel is not None and panel.drafted_at is not None:
             # Where it recruits can't be changed any more (`set_panel`).
             yield Advice(
-                f"{said} The study is drafted there and stays so: take its address off {sender.label}, and recruit "
-                "there with a study of its own."
+                f"{said} The study is drafted on its panel and stays there: take its link off "
+                f"{sender.label}, and recruit there with a separate study."
             )
             continue
         yield Advice(
-            f"{said} If you recruit on {sender.label}, set that before more come.",
+            f"{said} If you recruit on {sender.label}, set that before more people come.",
             f"Set {sender.label}",
             "admin:evaluation_study_platform",
         )

@@ -30,7 +30,7 @@ def draw_arm(study: Study, now: datetime) -> int | None:
 
 
 def arms_for(participant: Participant, now: datetime) -> list[int]:
-    """Where to look for the participant's next item: in their arm, or in all, in an order drawn for this item."""
+    """Arms in which to look for the participant's next item: theirs, or all, in an order drawn for this item."""
     if participant.arm_id is not None:
         return [participant.arm_id]
     arms = list(Arm.objects.filter(study=participant.study_id).values_list("pk", flat=True))

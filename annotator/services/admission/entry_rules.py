@@ -14,10 +14,12 @@ from evaluation.models import Exclusion, Study
 from evaluation.permissions import studies_for
 
 Participation = EntryRule.Participation
-# What a list does with who is not known, by its kind.
+# How a phrase about a list begins, by its kind.
+PEOPLE = {EntryRule.Kind.NOT: "Nobody", EntryRule.Kind.ONLY: "Only people"}
+# What a list does with people who are not known, by its kind.
 STRANGERS = {
-    EntryRule.Kind.NOT: "Whoever is not known is let in all the same.",
-    EntryRule.Kind.ONLY: "Whoever is not known is not let in.",
+    EntryRule.Kind.NOT: "People who can't be recognised are let in.",
+    EntryRule.Kind.ONLY: "People who can't be recognised are not let in.",
 }
 # How each way of having taken part is told of somebody who did.
 PARTICIPATION_TESTS: dict[str, Callable[[Participant], bool]] = {
@@ -62,9 +64,9 @@ def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mappi
     It binds who comes from now on; who is in stays in.
     """
     if contradictions := [other for other in barred if contradicts(barred[other], invited.get(other, ""))]:
-        raise ValueError(f"{contradictions[0]} can't both be kept out and be the only one let in.")
+        raise ValueError(f"{contradictions[0]} can't be both excluded and required.")
     if study in barred or study in invited:
-        raise ValueError("A study's own participants come back by their link; it can't be on its own list.")
+        raise ValueError("A study can't be on its own list: its participants come back by their link.")
     lists = ((EntryRule.Kind.NOT, barred), (EntryRule.Kind.ONLY, invited))
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -109,12 +111,12 @@ def _reasons(study: Study, rule: EntryRule) -> Iterator[str]:
     if rule.took == Participation.PASSED and not qualifies:
         yield "it has no qualification, so nobody has passed it."
     if rule.kind == EntryRule.Kind.ONLY and rule.took == Participation.ANY and qualifies:
-        yield "that lets in who failed its qualification, too. “Passed the qualification” does not."
+        yield "that also lets in people who failed its qualification; “Passed the qualification” does not."
 
 
 def rule_phrase(kind: str, took: str, names: Iterable[str]) -> str:
     """A rule as a phrase, beginning with a capital."""
-    return f"{kind.capitalize()} who {Participation(took).label} {', '.join(names)}"
+    return f"{PEOPLE[EntryRule.Kind(kind)]} who {Participation(took).label} {', '.join(names)}"
 
 
 def launch_advice(study: Study, by: Any) -> Iterator[Advice]:

@@ -19,7 +19,9 @@ def launch_advice(study: Study, by: Any) -> Iterator[Advice]:
     arms = study.arms.annotate(there=there).filter(there__lt=checks + may_skip)
     if short := ", ".join(f"{arm.key} ({arm.there})" for arm in arms):
         yield Advice(
-            f"A participant is given {checks} attention {'check' if checks == 1 else 'checks'} and may skip {may_skip} "
-            f"times, so an arm should have {checks + may_skip} checks; fewer are in: {short}. Who has met them all "
-            "meets a skipped one again, which no item does, and so can tell it from an item."
+            f"A participant gets {checks} attention {'check' if checks == 1 else 'checks'} and may "
+            f"skip {may_skip} "
+            f"times, so each arm needs {checks + may_skip} checks; too few are in: {short}. A "
+            "participant who has seen every check gets a skipped one again, which never happens "
+            "with items and gives it away."
         )

@@ -161,7 +161,7 @@ def _questions(study: Study) -> dict[str, QuestionSpec]:
 
 
 def _is(columns: Columns, name: str, wanted: Any) -> npt.NDArray[np.bool_]:
-    """Which rows have one of these texts in that column."""
+    """Mask of the rows that have one of these texts in that column."""
     coded = columns.coded(name)
     return np.isin(coded.codes, [at for at, value in enumerate(coded.values) if value in wanted])
 
@@ -327,11 +327,11 @@ def _signs(report: ParticipantQuality) -> list[str]:
     if report.skipped_checks:
         signs.append(f"skipped {_counted(report.skipped_checks)}")
     if report.gold.n >= ENOUGH and report.gold.k * 2 < report.gold.n:
-        signs.append(f"has {report.gold} items with gold right")
+        signs.append(f"has {report.gold} gold items right")
     if report.judged >= ENOUGH and (report.relative_time or 1.0) < FAST_SHARE:
-        signs.append(f"takes {report.relative_time:.0%} of the time that others take for the same items")
+        signs.append(f"takes {report.relative_time:.0%} of the time others take for the same items")
     if report.lines.n >= ENOUGH and report.lines.k >= LINES_SHARE * report.lines.n:
-        signs.append(f"gives one value throughout in {report.lines} judgments")
+        signs.append(f"gives the same answer throughout in {report.lines} judgments")
     return signs + _text_signs(report.texts)
 
 
@@ -345,13 +345,13 @@ def _text_signs(texts: quality.Texts) -> list[str]:
         signs.append(f"{texts.short} of {texts.n} texts are very short")
     for n, what in (
         (texts.repeated, "repeat an earlier one"),
-        (texts.like_others, "are word for word another participant's"),
+        (texts.like_others, "are identical to another participant's"),
         (texts.copied, "are copied from the screen"),
     ):
         if n:
             signs.append(f"{n} of {texts.n} texts {what}")
     if texts.pasted:
-        signs.append(f"{texts.pasted} of {texts.watched} texts are pasted for the most part")
+        signs.append(f"{texts.pasted} of {texts.watched} texts are mostly pasted")
     return signs
 
 
@@ -361,7 +361,7 @@ def _add_far_from_others(reports: list[ParticipantQuality]) -> None:
         return
     for report, z in zip(reports, quality.modified_z(known), strict=True):
         if z < FAR_FROM_OTHERS and report.judged >= ENOUGH:
-            signs = f"agrees with others far less than they do among themselves ({report.agreement:.0%})"
+            signs = f"agrees with others far less than they agree with each other ({report.agreement:.0%})"
             report.signs.append(signs)
 
 

@@ -1,4 +1,4 @@
-"""Where claiming begins to look: bounds that pass over what was handed out, and over nothing that can be had.
+"""Lower bounds for claims: they pass over what was handed out, and over nothing that can be had.
 
 They are moved on now and then by who claims, and back by who opens a slot, in the transaction that opens it. Whoever
 moves a front on holds its row while they look at the slots: a slot that is being opened meanwhile either is seen, or

@@ -62,7 +62,7 @@ def _in_batches(by_arm: Mapping[int, list[int]]) -> Iterator[tuple[int, QuerySet
 
 
 def _lacking(slots: list[ItemSlot], redundancy: int) -> tuple[list[int], list[int]]:
-    """Which of an item's retired places come back, and the k of each new one; always the order there is less of.
+    """Choose the retired slots of an item that come back, and the k of each new one; always the order there is less of.
 
     The k of a pair tells its order, so one may be left out; of more responses the orders go round.
     """
@@ -85,7 +85,7 @@ def _lacking(slots: list[ItemSlot], redundancy: int) -> tuple[list[int], list[in
 
 
 def _wanted_order(n: int, start: int, orders: list[str], retired: list[str]) -> str:
-    """Which order one more place should have; of more than two responses, the rarest of those that come back."""
+    """Choose the order of one more slot; with more than two responses, the rarest of those that come back."""
     if n == 2:
         return design.next_order(start, orders)
     return min(retired, key=orders.count) if retired else ""

@@ -113,7 +113,7 @@ def request_round(token: str, assignment_id: uuid.UUID, instruction: str, data: 
 
 
 def limit_reached(participant: Participant) -> str:
-    """Which limit keeps this participant from asking again: spent, study_spent, day_spent, or ''.
+    """Name the limit that keeps this participant from asking again: spent, study_spent, day_spent, or ''.
 
     Rounds that failed are counted: they may have been paid for. Those that no worker was told of are not. Withdrawing
     and coming back changes nothing of what the study has spent, and who came without an id may be anybody again.
@@ -197,7 +197,7 @@ def work_on_round(round_id: int) -> None:
     found = find_reviser(item)
     try:
         if found is None:
-            raise hooks.RevisionFailed(gettext_noop("No model can be asked in this study any more."))
+            raise hooks.RevisionFailed(gettext_noop("No model is available in this study any more."))
         after = found[0].revise(item, each.before, each.instruction)
     except hooks.RevisionFailed as failed:
         _end(waiting, state=DraftRound.State.FAILED, problem=str(failed)[:300])

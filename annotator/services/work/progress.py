@@ -89,7 +89,7 @@ def _qualification(participant: Participant) -> dict[str, Any]:
 
 
 def _attempt(participant: Participant) -> int:
-    """Which attempt at qualifying the participant is at, from 0."""
+    """The number of the participant's current attempt at qualifying, from 0."""
     met = Assignment.objects.filter(participant=participant, item__role=Role.QUALIFICATION)
     return met.aggregate(latest=Max("attempt"))["latest"] or 0
 

@@ -80,7 +80,7 @@ def store_revision_draft(token: str, assignment_id: uuid.UUID, fields: dict[str,
 
 
 def revision_of(assignment: Assignment) -> str:
-    """Which of its answers a page shows that revises them: how often they were revised before."""
+    """The version of the answers that a revising page shows: the number of earlier revisions."""
     judgment = assignment.judgment
     return str(judgment.trace.get("revised", 0)) if judgment is not None else ""
 

@@ -49,7 +49,7 @@ WARN_SECONDS = 300
 
 
 def current_screen(participant: Participant, assignment: Assignment | None, notice: str = "") -> HttpResponse:
-    """Whatever the participant has before them: this assignment, or what their step says."""
+    """The participant's current screen: this assignment, or the one of their step."""
     if participant.step in SIMPLE:
         return SIMPLE[Step(participant.step)](participant, notice)
     if assignment is not None:
@@ -93,7 +93,7 @@ def item_screen(participant: Participant, assignment: Assignment, notice: str = 
 
 
 def _held(participant: Participant, stimulus: dict[str, Any], data: Data) -> str:
-    """Which fields of a form have something in them; nothing to look through on most pages."""
+    """Names of a form's fields that are filled in; empty on most pages."""
     if not data:
         return ""
     protocol, spec = participant.study.protocol_object, participant.revision.spec
@@ -160,7 +160,7 @@ def skip_screen(participant: Participant, assignment: Assignment, *, fragment: b
 
 
 def _undo(participant: Participant, assignment: Assignment | None) -> dict[str, str] | None:
-    """Where the latest skip is taken back; asks the database only of who has skipped something."""
+    """The address that undoes the latest skip; the database is asked only for participants who skipped."""
     skipped = last_skipped(participant) if participant.skipped else None
     if skipped is None:
         return None
@@ -248,9 +248,13 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     """Nothing before them: the study rests, others hold what is left, or the next thing only needs fetching."""
     now = timezone.now()
     release = next_release(participant, now)
-    title, text, button = gettext("Ready to go on?"), gettext("There is more for you."), gettext("Go on")
+    title, text, button = (
+        gettext("Ready to continue?"),
+        gettext("There are more items for you."),
+        gettext("Continue"),
+    )
     if participant.study.status == Status.PAUSED:
-        title, button = gettext("This study is paused"), gettext("Look again")
+        title, button = gettext("This study is paused"), gettext("Check again")
         text = gettext(
             "Your place and your answers are kept. Come back to this page later to continue where you stopped."
         )
@@ -258,10 +262,10 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
         text = gettext("There is nothing more to judge at the moment.")
     elif release > now:
         minutes = max(1, ceil((release - now).total_seconds() / 60))
-        title, button = gettext("A short wait"), gettext("Look again")
+        title, button = gettext("A short wait"), gettext("Check again")
         text = ngettext(
-            "Other people are at the items that are left. Please look again in %(n)s minute.",
-            "Other people are at the items that are left. Please look again in %(n)s minutes.",
+            "Other people are working on the remaining items. Please check again in %(n)s minute.",
+            "Other people are working on the remaining items. Please check again in %(n)s minutes.",
             minutes,
         ) % {"n": minutes}
     context = _around(participant, notice) | {
@@ -273,7 +277,7 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
 
 
 def comments_screen(participant: Participant, notice: str = "") -> HttpResponse:
-    """Where the last words are asked for; with those that were too long, and how long they may be."""
+    """The form for final comments; with those that were too long, and their limit."""
     value = participant.unsent_comments
     error = gettext("This is too long; please keep it under %(limit)s characters.") % {"limit": MAX_COMMENTS}
     context = _around(participant, notice) | {

@@ -11,60 +11,55 @@ Words = str | Promise
 REFUSED = "refused"
 
 NOTICES: dict[str, Words] = {
-    "already": gettext_lazy("You had already done that item. This is what comes next."),
+    "already": gettext_lazy("You have already done that item. Here is what comes next."),
     "check-failed": gettext_lazy(
-        "One of the items was there to see whether you read with care, and its answer was not right. Please take your "
-        "time for the next ones."
+        "One of the items was an attention check, and your answer to it was wrong. Please take your "
+        "time with the next ones."
     ),
     "late": gettext_lazy(
-        "The time for that item had run out and somebody else has judged it. "
-        "Your answers are kept and count for your pay."
+        "The time for that item ran out, and somebody else has judged it. Your answers are saved and "
+        "count towards your pay."
     ),
-    "lost": gettext_lazy("That item is no longer yours to work on. This is what comes next."),
+    "lost": gettext_lazy("That item is no longer reserved for you. Here is what comes next."),
     "more-time": gettext_lazy("You have more time for this item now."),
     "no-skip": gettext_lazy("This item can't be skipped."),
-    "shown-again": gettext_lazy("This is what you have filled in so far. Nothing is handed in yet."),
-    "skip-stands": gettext_lazy("That skip can't be undone any more. This is what comes next."),
+    "shown-again": gettext_lazy("These are your answers so far. Nothing has been submitted yet."),
+    "skip-stands": gettext_lazy("That skip can no longer be undone. Here is what comes next."),
     "try-again": gettext_lazy(
-        "That was not quite enough to go on. You can try once more: here are the items again, from the first."
+        "You did not reach the pass mark. You can try once more: here are the items again, from the first."
     ),
-    "too-large": gettext_lazy(
-        "What you filled in was too long, so none of it was kept. Please make it shorter."
-    ),
-    REFUSED: gettext_lazy(
-        "Your answers were not handed in. This is what you have filled in so far; please check it and submit it."
-    ),
+    "too-large": gettext_lazy("Your answers were too long and could not be saved. Please shorten them."),
+    REFUSED: gettext_lazy("Your answers were not submitted. Please check them and submit them again."),
     "report-enough": gettext_lazy(
-        "Your report was not sent: the researchers have five of yours to look at. Please write to them instead."
+        "Your report was not sent: the researchers have yet to look at five of your reports. Please "
+        "write to them instead."
     ),
     "report-late": gettext_lazy(
-        "Your report was not sent: it can only be about the item before you or the one that you submitted last."
+        "Your report was not sent: you can only report the current item or the one you submitted last."
     ),
-    "nothing-back": gettext_lazy("There is no answer that you can revise."),
-    "revised": gettext_lazy("Your answers were revised. This is what comes next."),
+    "nothing-back": gettext_lazy("You have no answers that can be revised."),
+    "revised": gettext_lazy("Your revised answers were saved. Here is what comes next."),
     "unsent": gettext_lazy(
-        "This item had been submitted already, perhaps in another window. What you filled in here is shown below; it "
-        "does not count."
+        "This item had already been submitted, perhaps in another window. What you filled in here is "
+        "shown below, but it does not count."
     ),
     "reported": gettext_lazy("Thank you. The researchers will look at the item."),
-    "unskipped": gettext_lazy("Here is the item that you had skipped."),
+    "unskipped": gettext_lazy("Here is the item you skipped."),
     "round-asked": gettext_lazy(
-        "The model is at it. Go on with your own work, and look again in a little while."
+        "The model is working on it. Continue with your own work and check again in a moment."
     ),
     "round-day_spent": gettext_lazy(
-        "The model has been asked as often as it may be today. Your work is kept; go on without it."
+        "The model's limit for today has been reached. Your work is saved; please continue without it."
     ),
-    "round-enough": gettext_lazy("You have asked the model as often as you can for this item."),
-    "round-no_instruction": gettext_lazy("Say what the model should do before you ask it."),
-    "round-no_model": gettext_lazy("There is no model to ask at the moment."),
-    "round-spent": gettext_lazy("You have asked the model as often as you can in this study."),
+    "round-enough": gettext_lazy("You have used all your requests to the model for this item."),
+    "round-no_instruction": gettext_lazy("Tell the model what to do before you ask it."),
+    "round-no_model": gettext_lazy("No model is available at the moment."),
+    "round-spent": gettext_lazy("You have used all your requests to the model in this study."),
     "round-study_spent": gettext_lazy(
-        "The model has been asked as often as it may be in this study. Your work is kept; go on without it."
+        "The model's limit for this study has been reached. Your work is saved; please continue without it."
     ),
-    "round-too_long": gettext_lazy(
-        "That instruction is too long for the model. Please say it in fewer words."
-    ),
-    "round-waiting": gettext_lazy("The model has not answered the last time yet. Please wait for it."),
+    "round-too_long": gettext_lazy("That instruction is too long for the model. Please shorten it."),
+    "round-waiting": gettext_lazy("The model is still working on your last request. Please wait."),
 }
 
 # What the bar says where there is nothing to count.
@@ -90,7 +85,8 @@ OUTCOMES: dict[str, tuple[Words, Words]] = {
     ParticipantOutcome.FAILED_ATTENTION: (
         gettext_lazy("You can't continue"),
         gettext_lazy(
-            "Some items check that they are read carefully, and you did not follow the instructions in them. Thank you "
+            "Some items check that you read carefully, and you did not follow the instructions in "
+            "them. Thank you "
             "for your time."
         ),
     ),
@@ -110,7 +106,7 @@ OUTCOMES: dict[str, tuple[Words, Words]] = {
     ),
     ParticipantOutcome.TIMED_OUT: (
         gettext_lazy("Your time is up"),
-        gettext_lazy("Your time for this study ran out. What you did is kept."),
+        gettext_lazy("Your time for this study ran out. Your answers are saved."),
     ),
 }
 
@@ -135,14 +131,16 @@ AWAY: dict[str, tuple[Words, Words]] = {
     "done_before": (
         gettext_lazy("You have already done this study"),
         gettext_lazy(
-            "You completed it on an earlier visit, and what you did then is kept. It can be done only once, so there "
+            "You completed it on an earlier visit, and your answers are saved. It can be done only "
+            "once, so there "
             "is no code for this visit."
         ),
     ),
     "over_before": (
         gettext_lazy("You can't take part again"),
         gettext_lazy(
-            "Your participation ended on an earlier visit, and what you did then is kept. There is no code for this "
+            "Your participation ended on an earlier visit, and your answers are saved. There is no "
+            "code for this "
             "visit."
         ),
     ),
@@ -150,14 +148,14 @@ AWAY: dict[str, tuple[Words, Words]] = {
 # Title and text for who opens a personal link that was revoked.
 LINK_REVOKED: tuple[Words, Words] = (
     gettext_lazy("This link no longer works"),
-    gettext_lazy("The researchers have revoked it. What you handed in before is kept."),
+    gettext_lazy("The researchers have revoked it. What you submitted before is kept."),
 )
 # And on the page of somebody who was at it when it was revoked; it may have been given back since.
 LINK_STOPPED: tuple[Words, Words] = (
     gettext_lazy("Your link was revoked"),
     gettext_lazy(
-        "What you handed in before is kept. If the researchers restore your link, open it again, and continue where "
-        "you stopped."
+        "What you submitted before is kept. If the researchers restore your link, open it again and "
+        "continue where you stopped."
     ),
 )
 # What to do then.

@@ -43,17 +43,21 @@ class Command(BaseCommand):
             "--judge", required=True, metavar="NAME", help="its newest version; or random, shorter, longer"
         )
         parser.add_argument("--purpose", choices=Purpose.values, default=Purpose.MAIN)
-        parser.add_argument("--items", type=int, metavar="N", help="only so many, drawn by the study's seed")
+        parser.add_argument(
+            "--items", type=int, metavar="N", help="at most so many, drawn by the study's seed"
+        )
         parser.add_argument("--budget", metavar="X", help="stop before more than this is spent")
         parser.add_argument(
             "--in-flight", type=int, metavar="K", help="calls at once; at most what the endpoint allows"
         )
-        parser.add_argument("--estimate", action="store_true", help="only say what it would take")
+        parser.add_argument("--estimate", action="store_true", help="only print the estimate")
         parser.add_argument("--background", action="store_true", help="leave the work to the workers")
         parser.add_argument(
-            "--retry-failed", action="store_true", help="try failed, unparsed and truncated calls again"
+            "--retry-failed", action="store_true", help="retry failed, unparsed and truncated calls"
         )
-        parser.add_argument("--yes", action="store_true", help="don't ask before money is spent")
+        parser.add_argument(
+            "--yes", action="store_true", help="don't ask for confirmation before money is spent"
+        )
         add_progress_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -86,13 +90,13 @@ class Command(BaseCommand):
         if options["retry_failed"]:
             run = runs.exclude(state=RunState.CANCELLED).first()
             if run is None:
-                raise CommandError(f"There is no run of {judge} to try again.")
-            self.stdout.write(f"Run {run.pk}: {retry_run(run):,} calls are tried again.")
+                raise CommandError(f"There is no run of {judge} to retry.")
+            self.stdout.write(f"Run {run.pk}: {retry_run(run):,} calls are retried.")
             run.refresh_from_db()
             return run
         run = runs.filter(state__in=[*ACTIVE, RunState.PAUSED, RunState.STOPPED]).first()
         if run is not None:
-            self.stdout.write(f"Run {run.pk} of {judge} goes on.")
+            self.stdout.write(f"Run {run.pk} of {judge} is resumed.")
             if run.state not in ACTIVE:
                 changes = {"budget": budget, "in_flight": options["in_flight"]}
                 resume_run(run, **{name: value for name, value in changes.items() if value is not None})
@@ -127,7 +131,7 @@ class Command(BaseCommand):
     def _tell(self, told: RunEstimate) -> None:
         self.stdout.write(f"{told.items:,} items, {told.calls:,} calls")
         if told.excluded_share:
-            self.stdout.write(f"{told.excluded_share:.0%} of the items are left out against self-preference")
+            self.stdout.write(f"{told.excluded_share:.0%} of the items are excluded against self-preference")
         if told.in_flight is None:
             return
         if told.cached_share:
@@ -159,7 +163,7 @@ class Command(BaseCommand):
         run.refresh_from_db()
         if interrupted and run.state in ACTIVE:
             pause_run(run)
-            self.stdout.write(f"Paused; the same command goes on with run {run.pk}.")
+            self.stdout.write(f"Paused; the same command resumes run {run.pk}.")
 
     def _summarise(self, run: Run) -> None:
         run.refresh_from_db()

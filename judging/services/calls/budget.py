@@ -15,7 +15,7 @@ from judging.services.calls.leases import leased_calls
 
 @dataclass(frozen=True)
 class Reservation:
-    """What a budget allows: these calls may be asked; nothing fits any more if `spent_up`."""
+    """The calls that a budget allows; nothing fits any more if `spent_up`."""
 
     allowed: list[Call]
     spent_up: bool = False

@@ -35,7 +35,7 @@ def _write(statement: str, rows: Sequence[Row]) -> None:
 
 
 def _adapted(model: type[models.Model], rows: Sequence[Row]) -> Sequence[Row]:
-    """Where a database has no type for UUIDs, they are kept without the hyphens that JSON writes them with."""
+    """Adapt UUIDs for a database without a type for them: it stores them without the hyphens of JSON."""
     if connection.features.has_native_uuid_field:
         return rows
     columns = _uuids(model) & rows[0].keys()
@@ -53,7 +53,7 @@ def _uuids(model: type[models.Model]) -> frozenset[str]:
 
 
 def _spelled(value: Any) -> str:
-    """What JSON has no number for is written as a text, from which the database takes it exactly."""
+    """Write a decimal as a text, from which the database takes it exactly."""
     if isinstance(value, Decimal):
         return f"{value:f}"
     raise TypeError(f"{type(value).__name__} has no place in a row")

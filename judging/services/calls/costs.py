@@ -1,4 +1,4 @@
-"""What calls cost, and the most that one may cost."""
+"""Costs of calls, and upper bounds for them."""
 
 import json
 from decimal import ROUND_UP, Decimal

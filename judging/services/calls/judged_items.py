@@ -8,7 +8,7 @@ from evaluation.models import Item, Role, Study
 
 
 def judged_items(study: Study) -> QuerySet[Item]:
-    """What judges judge: main items that are frozen and not withdrawn, in the order of their rows."""
+    """Main items that are frozen and not withdrawn, in the order of their rows."""
     return (
         Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
         .exclude(stimulus_hash="")
@@ -27,7 +27,7 @@ def drawn_items(study: Study, max_items: int) -> list[int]:
 
 
 def sample_items(study: Study, max_items: int | None, size: int) -> tuple[int, list[Item]]:
-    """How many items a run would judge, and up to `size` of them, drawn by the seed, with their stimuli."""
+    """The number of items a run would judge, and up to `size` of them, drawn by the seed, with their stimuli."""
     total = judged_items(study).count()
     total = total if max_items is None else min(total, max_items)
     drawn = drawn_items(study, min(size, total))

@@ -68,7 +68,7 @@ def leased_calls(run_id: int, leases: Collection[uuid.UUID]) -> QuerySet[Call]:
 
 
 def next_due(run_id: int) -> datetime | None:
-    """When the next unfinished call may be taken; None if there is none. It may lie in the past."""
+    """The time from which the next unfinished call may be taken; None if there is none. It may lie in the past."""
     unfinished = Call.objects.filter(~Q(state=CallState.FINAL), run=run_id)
     if unfinished.filter(state=CallState.OPEN, not_before=None).exists():
         return timezone.now()

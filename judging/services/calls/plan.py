@@ -1,4 +1,4 @@
-"""How a judge's calls for an item come about: replicates, orders and steps."""
+"""The plan of a judge's calls for an item: replicates, orders and steps."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from judging.services.judges import judge_settings
 
 
 def presented_order(orders: str, n: int, start: int | None, replicate: int) -> str:
-    """What a replicate is shown of n responses: in turn from the item's own start, forwards and then backwards, or
+    """The order in which a replicate is shown n responses: rotated from the item's own start, both ways, or
     canonical."""
     canonical = [f"r{number}" for number in range(1, n + 1)]
     if orders == Orders.BOTH and replicate % 2:
@@ -42,7 +42,7 @@ def own_systems(judge: Judge) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class CallPlan:
-    """How one judge's calls for an item come about; the same for a run and for the estimate before it."""
+    """The plan of one judge's calls for an item; the same for a run and for the estimate before it."""
 
     protocol: Protocol
     spec: Spec

@@ -33,14 +33,14 @@ _BROUGHT = {Outcome.OK, Outcome.REFUSED, *UNREADABLE}
 
 
 def is_doubtful(recent: str) -> bool:
-    """Whether no reply was read yet, so that few calls should be under way."""
+    """True while no reply has been read, so that few calls should be under way."""
     return settings.ASSAY_RUN_UNREAD_FIRST > 0 and READ not in recent
 
 
 def reason_to_pause(recent: str) -> str:
     """Why a run with these last replies should not go on; '' where it should."""
     first, bad = settings.ASSAY_RUN_UNREAD_FIRST, recent.count(UNREAD)
-    see = "Compare what came back with what was asked for, then resume or cancel."
+    see = "Compare the reply with the expected one, then resume or cancel."
     # A full window may have slid past replies that could be read.
     if first and first <= len(recent) < WINDOW and bad == len(recent):
         replies = f"{bad} replies" if bad > 1 else "reply"

@@ -22,7 +22,7 @@ PLACE = frozenset({"base_url", "key_name"})
 
 
 class _Operator:
-    """Whoever has the shell may do what a superuser may."""
+    """The user of the shell, who may do what a superuser may."""
 
     is_superuser = True
 
@@ -129,7 +129,8 @@ def endpoint_refusals(endpoint: Endpoint, study: Study) -> list[str]:
     refused = [f"The endpoint {endpoint} is not allowed: {each}" for each in address_refusals(endpoint)]
     if not is_open_to(endpoint, study):
         refused.append(
-            f"The endpoint {endpoint} is not open to this study. Who made it, or a superuser, can open it on its page."
+            f"The endpoint {endpoint} is not open to this study. Its creator or a superuser can open "
+            "it on its page."
         )
     return refused
 
@@ -143,8 +144,9 @@ def private_refusal(endpoint: Endpoint, items: QuerySet[Item]) -> str:
         return ""
     what = "1 item is of a query" if n == 1 else f"{n:,} items are of queries"
     return (
-        f"{what} whose split is private, and the endpoint {endpoint} is not marked as one that keeps what it is sent. "
-        "Choose one that does; a superuser marks it on its page."
+        f"{what} whose split is private, but the endpoint {endpoint} is not marked as one that keeps "
+        "what it is sent. "
+        "Choose one that does; a superuser can mark it on its page."
     )
 
 

@@ -1,4 +1,4 @@
-"""What models can do at an endpoint: asked once, kept by model."""
+"""Capabilities of models at an endpoint: asked once, kept by model."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ class RetryingBackend:
 
 
 def known_capabilities(endpoint: Endpoint, model: str) -> dict[str, Any] | None:
-    """What is known of this model; None where it was never asked."""
+    """The known capabilities of this model; None where it was never asked."""
     known = endpoint.capabilities.get(model)
     return dict(known) if isinstance(known, dict) else None
 

@@ -20,7 +20,7 @@ PROMPT = "Say hello in one word."
 # A test that nobody ended after so long was lost with its worker.
 LOST_SECONDS = 180
 MOST_MODELS = 200
-UNREACHED = "The queue can't be reached at the moment, so no worker could be told. Test again in a while."
+UNREACHED = "The job queue can't be reached right now. Test again in a few minutes."
 REFUSALS = (CallFailed, TryAgain, StopRun)
 
 
@@ -77,7 +77,7 @@ async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
             found["models_problem"] = storable_reply(str(problem))
         found["model"] = model = model or next(iter(found.get("models", [])), "")
         if not model:
-            return found | {"problem": "The endpoint lists no models; name one."}
+            return found | {"problem": "The endpoint lists no models; enter one."}
         request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
         began = time.monotonic()
         try:

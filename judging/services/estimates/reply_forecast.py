@@ -1,4 +1,4 @@
-"""How long a judge's replies will be and take: from replies to the same questions, or from the questions themselves."""
+"""Forecasts of the length and time of replies: from replies to the same questions, or from the questions themselves."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class _Seen:
 
 
 def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForecast:
-    """What a call of this judge will bring; `replies` are what those of a sample of its calls could be."""
+    """Forecast a call of this judge; `replies` are possible replies to a sample of its calls."""
     calls = Call.objects.exclude(run__purpose=Purpose.REVISION).filter(
         run__judge__endpoint=judge.endpoint,
         run__judge__model=judge.model,
@@ -49,23 +49,25 @@ def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForec
         latency_ms__isnull=False,
     )
     if same := _seen(_asked_the_same(calls, judge)):
-        basis = f"Lengths of replies and times are those of {_counted(same.n)} of this model to the same questions."
+        basis = (
+            f"Reply lengths and times are based on {_counted(same.n)} of this model to the same questions."
+        )
         if not same.reported:
-            basis += " The endpoint reported no tokens: four characters of a reply are taken for one."
+            basis += " The endpoint reported no tokens, so four characters of a reply count as one."
         return ReplyForecast(same.tokens, same.seconds, True, basis)
     tokens = sum(reply.tokens for reply in replies) / len(replies) if replies else 0.0
-    told = f"Lengths of replies are told from what a call asks for ({_parts(replies)})"
+    told = f"Reply lengths are estimated from the questions ({_parts(replies)})"
     if other := _seen(calls.filter(outcome=Outcome.OK)):
         tokens += other.unsaid
         further = max(0.0, tokens - other.tokens) / ASSUMED_TOKENS_PER_SECOND
         unsaid = (
-            f", with {other.unsaid:.0f} tokens each that are not in the text" if other.unsaid >= 1 else ""
+            f", plus {other.unsaid:.0f} tokens each that are not in the text" if other.unsaid >= 1 else ""
         )
         basis = f"{told}{unsaid}; times from {_counted(other.n)} of this model to other questions."
         return ReplyForecast(tokens, other.seconds + further, False, basis)
     seconds = ASSUMED_SECONDS + tokens / ASSUMED_TOKENS_PER_SECOND
     return ReplyForecast(
-        tokens, seconds, False, f"{told}; times are assumed: nothing is known of this model yet."
+        tokens, seconds, False, f"{told}; times are assumed, as nothing is known of this model yet."
     )
 
 
@@ -110,7 +112,7 @@ def _counted(n: int) -> str:
 
 
 def _parts(replies: Sequence[ExpectedReply]) -> str:
-    """What replies are made of, on average."""
+    """Describe the average parts of replies."""
     n = max(1, len(replies))
     means = [
         ("choice", sum(reply.choices for reply in replies) / n),

@@ -1,4 +1,4 @@
-"""What a run would take, before anything is spent."""
+"""Estimates of runs, before anything is spent."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SAMPLE = 20
 
 @dataclass(frozen=True, kw_only=True)
 class RunEstimate:
-    """What a run would take, told from the real prompts of a sample of its items."""
+    """The size, cost and time of a run, estimated from the real prompts of a sample of its items."""
 
     items: int
     # Items with the judge's own system, as a share of the sample.
@@ -111,7 +111,7 @@ def _requests(plan: CallPlan, judge: Judge, item: Item) -> Iterable[tuple[Any, i
 
 
 def _replies(plan: CallPlan, judge: Judge, item: Item) -> Iterable[prompting.ExpectedReply]:
-    """What the reply to each of these requests could be."""
+    """A possible reply to each of these requests."""
     assert judge.endpoint is not None
     for _, step, order in plan.calls(_stimulus(item), item.start_order):
         yield prompting.expected_reply(

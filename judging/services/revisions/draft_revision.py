@@ -41,10 +41,10 @@ logger = logging.getLogger(__name__)
 # A participant waits for it, so an endpoint's own patience does not count beyond this.
 MOST_SECONDS = 120.0
 
-NO_MODEL = gettext_noop("No model can be asked in this study any more.")
+NO_MODEL = gettext_noop("No model is available in this study any more.")
 BUSY = gettext_noop("The model did not answer in time, or is too busy. Please ask again in a little while.")
-CANNOT = gettext_noop("The model can't be asked at the moment. You can go on without it.")
-REFUSED = gettext_noop("The model refused to answer this. You can ask for it in other words.")
+CANNOT = gettext_noop("The model can't be asked at the moment. You can continue without it.")
+REFUSED = gettext_noop("The model refused to answer this. You can try other words.")
 CUT = gettext_noop(
     "The model's answer was too long and was cut off. You can ask for fewer or shorter entries."
 )

@@ -31,7 +31,7 @@ class BudgetSpent(Exception):
 
 
 def takes_revisions(judge: Judge) -> bool:
-    """Whether this judge's revisions are open, or would be opened by the first one."""
+    """True if this judge's revisions are open, or would be opened by the first one."""
     run = latest_revisions(judge.study, judge)
     return run is None or run.state in (RunState.RUNNING, RunState.COMPLETE)
 
@@ -71,7 +71,7 @@ def _run_of(judge: Judge) -> Run:
 def _end_lost(run: Run) -> None:
     """Calls of workers that were killed: what was set aside for them is free again."""
     lost = Call.objects.filter(run=run, state=CallState.LEASED, leased_until__lt=timezone.now())
-    lost.update(**_final(Outcome.FAILED), error="Its worker was lost.")
+    lost.update(**_final(Outcome.FAILED), error="The worker was lost.")
 
 
 def reserve_cost(call: Call, request: Request) -> None:

@@ -143,7 +143,7 @@ class EndpointLoop:
                 raise result
 
     async def _probe_once(self, backend: Backend) -> bool:
-        """What a model can do at its endpoint is asked once, and kept; False if the worker is to end meanwhile."""
+        """Ask once what the model can do, and store it; False if the worker is to end meanwhile."""
         model = self.session.judge.model
         if model in self.endpoint.capabilities:
             return True
@@ -152,7 +152,7 @@ class EndpointLoop:
         except TryAgain as reason:
             if self.session.should_stop():
                 return False
-            raise StopRun(f"The endpoint did not tell what it can do: {reason}") from None
+            raise StopRun(f"The endpoint's features could not be determined: {reason}") from None
         await in_database(store_capabilities, self.endpoint, model, able)
         return True
 

@@ -62,7 +62,7 @@ def start_run(
     if purpose not in Purpose.values:
         problems.append(f"There is no purpose {purpose!r}.")
     if purpose == Purpose.REVISION and (not judge.asks_model or not has_revisable_entries(study)):
-        problems.append("Revisions are asked of a model, in a study in which entries are calibrated.")
+        problems.append("Revisions need a model, and a study in which entries are calibrated.")
     problems += [
         f"The {what} must be more than zero."
         for what, value in (
@@ -81,7 +81,7 @@ def start_run(
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         before = latest_revisions(study, judge) if purpose == Purpose.REVISION else None
         if before is not None and before.state not in (RunState.CANCELLED, RunState.COMPLETE):
-            raise Refused(f"Run {before.pk} holds the revisions of {judge.name} already.")
+            raise Refused(f"Run {before.pk} already holds the revisions of {judge.name}.")
         revision = study.revisions.order_by("-number")[0]
         rater = Rater.objects.create(
             study=study, kind=Rater.Kind.JUDGE, label=str(judge), in_figures=False,
@@ -121,7 +121,7 @@ def close_revisions(run: Run) -> None:
 
 
 def has_revisable_entries(study: Study) -> bool:
-    """Whether participants have entries before them that a model could revise."""
+    """True if participants work on entries that a model could revise."""
     spec = study.revisions.order_by("-number").values_list("spec", flat=True).first() or {"questions": []}
     return any(question["kind"] == Kind.ENTRIES for question in spec["questions"])
 
@@ -135,7 +135,7 @@ def _refusals(study: Study, judge: Judge, to_send: QuerySet[Item]) -> list[str]:
     if judge.study_id != study.pk:
         return ["The judge belongs to another study."]
     if study.status not in JUDGED_STATUSES:
-        return ["Judges judge frozen items: launch the study first."]
+        return ["Judges need frozen items: launch the study first."]
     problems = [sentence for each in judge_problems(judge).values() for sentence in each]
     if not judged_items(study).exists():
         problems.append("The study has no items to judge.")
@@ -151,7 +151,7 @@ def _to_judge(study: Study, max_items: int | None) -> QuerySet[Item]:
 
 
 def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
-    """What the report must say of this rater (see `evaluation.models.Rater.about`)."""
+    """Facts for the report about this rater (see `evaluation.models.Rater.about`)."""
     heuristic = not judge.asks_model
     return {
         "judge": judge.name,
@@ -180,7 +180,7 @@ def question_keys(judge: Judge, spec: Any) -> list[str]:
 
 
 def reduction(judge: Judge) -> str:
-    """How the frames make one reading of a judge's replicates."""
+    """The rule by which frames reduce a judge's replicates to one reading."""
     if judge.orders == Orders.BOTH:
         return "both_ways"
     if judge.verdict == Verdict.LOGPROBS and judge.samples > 1:
@@ -222,13 +222,13 @@ def cancel_run(run: Run) -> None:
 def retry_run(run: Run, outcomes: Collection[str] = RETRIED) -> int:
     """Opens calls that failed, were unparsed or truncated again; returns how many. Ok may replace them, never worse."""
     if not set(outcomes) <= set(RETRIED):
-        raise WrongState(f"Only {', '.join(RETRIED)} can be tried again.")
+        raise WrongState(f"Only {', '.join(RETRIED)} calls can be retried.")
     if run.purpose == Purpose.REVISION:
-        raise WrongState("Participants ask for revisions anew themselves.")
+        raise WrongState("Revisions can't be retried; participants ask again themselves.")
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if locked.state == RunState.CANCELLED:
-            raise WrongState("A run that was cancelled is not tried again.")
+            raise WrongState("A cancelled run can't be retried.")
         opened = Call.objects.filter(run=run, state=CallState.FINAL, outcome__in=list(outcomes)).update(
             state=CallState.OPEN,
             outcome="",

@@ -1,4 +1,4 @@
-"""Where runs stand, for whoever watches them."""
+"""The progress of runs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,14 +15,12 @@ from judging.services.calls.creation import items_without_calls
 from judging.services.calls.plan import replicates
 
 RATE_WINDOW = timedelta(seconds=30)
-UNTOLD = (
-    "No worker was told yet, as the queue can't be reached at the moment. This is kept, and starts by itself."
-)
+UNTOLD = "The job queue can't be reached right now. The run is saved and will start by itself."
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunProgress:
-    """Where a run stands."""
+    """The progress of one run."""
 
     state: str
     reason: str

@@ -1,4 +1,4 @@
-"""How many calls one worker keeps in flight: as many as it may, fewer after the server said it is too fast."""
+"""Throttling of one worker's calls: as many in flight as allowed, fewer after the server said it is too fast."""
 
 import asyncio
 import time

@@ -11,7 +11,7 @@ from judging.services.runs.lifecycle import start_run
 
 
 def needs_trial(judge: Judge) -> bool:
-    """Whether no reply of this version of the judge could be read yet."""
+    """True while no reply of this version of the judge has been readable."""
     if not judge.asks_model:
         return False
     judged = Call.objects.filter(run__judge=judge, outcome=Outcome.OK).exclude(run__purpose=Purpose.REVISION)

@@ -1,4 +1,4 @@
-"""What must always hold of runs and their calls."""
+"""Invariants of runs and their calls."""
 
 from collections.abc import Iterator
 

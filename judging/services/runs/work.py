@@ -29,7 +29,7 @@ COLLECTED_AFTER = gc.get_threshold()
 
 @dataclass(frozen=True, kw_only=True)
 class WorkResult:
-    """How a session ended: the run's state, and in how many seconds to come back (None: not at all)."""
+    """The end of a session: the run's state, and in how many seconds to resume (None: not at all)."""
 
     state: str
     resume_in: float | None

@@ -1,4 +1,4 @@
-"""Who is at work on a run: workers, and messages on their way to one. Kept on the run's row, each with an end."""
+"""Workers on a run, and messages on their way to one. Kept on the run's row, each with an end."""
 
 import uuid
 from datetime import datetime, timedelta

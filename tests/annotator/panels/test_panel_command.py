@@ -30,7 +30,7 @@ def test_a_study_is_recruited_for_by_commands(prolific, study):
     session = prolific.arrive(next(iter(prolific.studies)), "person-1")
     assert "1 submissions read, 1 with news" in run("panel", "pairs", "sync")
     kept_event(session, "RETURNED")
-    assert "1 messages of the panel applied again" in run("panel", "pairs", "replay")
+    assert "1 events of the panel applied again" in run("panel", "pairs", "replay")
     assert PanelRecord.objects.get().status == "returned"
     assert "paused" in run("panel", "pairs", "pause")
     assert "recruiting" in run("panel", "pairs", "start")

@@ -116,7 +116,7 @@ def test_a_second_window_s_text_is_shown_and_not_lost(client, participant):
     client.post(target, given)
     answer = client.post(target, given | {"justification": "Written in the other window."})
     page = text(client.get(answer["Location"]))
-    assert "had been submitted already" in page
+    assert "This item had already been submitted, perhaps in another window" in page
     assert "Written in the other window." in page
     assert "Submit the revised answers" in page
     assert Judgment.objects.get().answers.get(question="justification").text == "It says more."

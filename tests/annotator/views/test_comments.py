@@ -49,7 +49,7 @@ def test_too_long_is_kept_and_shown_by_a_get(client, commenting):
 
 def test_what_no_request_may_hold_is_not_kept(client, commenting):
     refused = client.post(f"{home(commenting)}comments/", {"comments": "y" * MAX_DRAFT})
-    assert "was too long" in text(client.get(refused["Location"]))
+    assert "were too long" in text(client.get(refused["Location"]))
     commenting.refresh_from_db()
     assert commenting.unsent_comments == ""
 

@@ -72,7 +72,7 @@ def test_too_large(client, participant):
     form = {"justification": "x" * MAX_DRAFT}
     answer = client.post(address(client, participant, "draft"), form)
     assert answer.status_code == 303
-    assert "was too long" in text(client.get(answer["Location"]))
+    assert "were too long" in text(client.get(answer["Location"]))
     assert Assignment.objects.get().draft == {}
 
 
@@ -85,7 +85,7 @@ def test_lost_place_is_told(client, make):
     response = client.post(target, {"preference": "r1"}, content_type="application/json")
     assert response.status_code == 409
     form = client.post(target, {"preference": "r1"})
-    assert "no longer yours" in text(client.get(form["Location"]))
+    assert "That item is no longer reserved for you" in text(client.get(form["Location"]))
 
 
 def test_after_submitting_nothing_is_kept(client, participant):

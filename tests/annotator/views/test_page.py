@@ -182,11 +182,11 @@ def test_waiting_says_for_how_long(client, make):
     )
     page = text(show(client, participant))
     assert "in 7 minutes" in page
-    assert "Look again" in page
+    assert "Check again" in page
     assert client.post(f"{home(participant)}go-on/").status_code == 303
-    assert "Look again" in text(show(client, participant))
+    assert "Check again" in text(show(client, participant))
     Slot.objects.filter(state="reserved").update(leased_until=timezone.now() - timedelta(seconds=1))
-    assert "There is more for you" in text(show(client, participant))
+    assert "There are more items for you" in text(show(client, participant))
     client.post(f"{home(participant)}go-on/")
     assert "Submit" in text(show(client, participant))
 

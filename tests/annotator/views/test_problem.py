@@ -55,7 +55,7 @@ def test_a_sixth_report_is_not_taken_until_one_is_resolved(client, participant, 
     target = address(client, participant, "problem")
     for number in range(5):
         assert "will look at the item" in report(client, target, f"Problem {number}")
-    assert "have five of yours" in report(client, target, "One more")
+    assert "the researchers have yet to look at five of your reports" in report(client, target, "One more")
     assert ItemFlag.objects.count() == 5
     assert "will look at the item" in report(client, address(client, other_participant, "problem"))
     ItemFlag.objects.first().delete()

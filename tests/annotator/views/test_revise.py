@@ -79,7 +79,7 @@ def test_a_form_goes_back_to_its_page_with_what_was_filled_in(
         answer = client.post(target(participant), ASKING | {"comments": "Not done yet."})
     assert answer.status_code == 303
     page = client.get(answer["Location"])
-    assert "The model is at it" in text(page)
+    assert "Continue with your own work and check again in a moment" in text(page)
     assert "Not done yet." in page.content.decode()
     assert "round.instruction" not in Assignment.objects.get().draft
     assert DraftRound.objects.get().state == "done"
@@ -99,17 +99,17 @@ def test_what_is_refused_says_why_and_keeps_what_was_filled_in(client, model, pa
     assert send(client, participant).status_code == 202
     answer = send(client, participant, comments="Meanwhile")
     assert answer.status_code == 409
-    assert "has not answered the last time yet" in answer.json()["error"]
+    assert "still working on your last request" in answer.json()["error"]
     draft = Assignment.objects.get().draft
     assert (draft["comments"], draft["round.instruction"]) == ("Meanwhile", "Add the ferry.")
     page = client.post(target(participant), ASKING)
-    assert "has not answered the last time yet" in text(client.get(page["Location"]))
+    assert "still working on your last request" in text(client.get(page["Location"]))
 
 
 def test_without_a_model(client, participant):
     answer = send(client, participant)
     assert answer.status_code == 409
-    assert "no model to ask" in answer.json()["error"]
+    assert "No model is available" in answer.json()["error"]
     assert not DraftRound.objects.exists()
 
 
@@ -123,9 +123,9 @@ def test_bad_json(client, model, participant, body):
 def test_too_large(client, model, participant):
     answer = send(client, participant, comments="x" * MAX_DRAFT)
     assert answer.status_code == 413
-    assert "was too long" in answer.json()["error"]
+    assert "were too long" in answer.json()["error"]
     answer = client.post(target(participant), ASKING | {"comments": "x" * MAX_DRAFT})
-    assert "was too long" in text(client.get(answer["Location"]))
+    assert "were too long" in text(client.get(answer["Location"]))
     assert not DraftRound.objects.exists()
 
 

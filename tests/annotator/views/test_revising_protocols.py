@@ -102,7 +102,7 @@ def test_a_revision_that_is_begun_is_kept_and_counts_only_when_it_is_submitted(c
     assert client.post(target, sent, content_type="application/json").json() == {}
     assert answers(done) == first
     page = client.get(again(participant, done))
-    assert "You began to revise this." in text(page)
+    assert "Your submitted answers count until you submit the revised ones" in text(page)
     form = Form(page.content.decode())
     # Of a set, the places of its rows are counted anew.
     beside = ("~held", ".place", ".was")
@@ -110,7 +110,9 @@ def test_a_revision_that_is_begun_is_kept_and_counts_only_when_it_is_submitted(c
     assert {name: form.sent.get(name) for name in same} == same
     # Looking at the recorded answers begins anew.
     assert client.post(target)["Location"] == again(participant, done)
-    assert "You began to revise this." not in text(client.get(again(participant, done)))
+    assert "Your submitted answers count until you submit the revised ones" not in text(
+        client.get(again(participant, done))
+    )
     assert client.post(again(participant, done), shown(client, participant, done).sent).status_code == 303
     assert answers(done) == first
 

@@ -63,7 +63,7 @@ def test_asks_on_a_page_of_its_own_and_keeps_what_was_filled_in(client, make):
     asked = client.post(target, {"justification": "half a", "preference": "r1"})
     assert (asked.status_code, asked["Location"]) == (303, target)
     page = client.get(target)
-    assert "Skip this item? You get another item instead. You can skip 2 more items" in text(page)
+    assert "Skip this item? You will get another item instead. You can skip 2 more items" in text(page)
     assert f'href="{home(participant)}"' in page.content.decode()
     assert "Withdraw" in text(page)
     assert not Judgment.objects.exists()
@@ -112,7 +112,7 @@ def test_a_skip_is_undone_with_what_was_filled_in(client, make):
     page = client.get(undo(client, participant)["Location"])
     assert before(participant.token) == first
     assert "so far" in text(page)
-    assert "Here is the item that you had skipped." in text(page)
+    assert "Here is the item you skipped." in text(page)
     assert "1 skip left" in text(page)
     # What came in its place comes after it, with what was filled in there.
     client.post(address(client, participant), fields(client, participant))
@@ -160,7 +160,9 @@ def test_a_submit_ends_the_undoing(client, make):
     assert "You skipped an item." not in text(client.get(home(participant)))
     current = before(participant.token)
     answer = client.post(f"{home(participant)}a/{skipped.pk}/unskip/")
-    assert "can't be undone any more" in text(client.get(answer["Location"]))
+    assert "That skip can no longer be undone. Here is what comes next" in text(
+        client.get(answer["Location"])
+    )
     assert before(participant.token) == current
     assert Assignment.objects.get(pk=skipped.pk).state == "skipped"
 

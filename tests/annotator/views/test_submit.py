@@ -113,8 +113,8 @@ def test_after_a_refusal_the_page_says_what_is_still_wrong_now(client, participa
     client.post(address(client, participant, "draft"), {"preference": "r1"}, content_type="application/json")
     mended = text(client.get(page))
     assert "Please choose one." not in mended
-    assert "Your answers were not handed in." in mended
-    assert "Your answers were not handed in." not in text(client.get(home(participant)))
+    assert "Please check them and submit them again" in mended
+    assert "Please check them and submit them again" not in text(client.get(home(participant)))
 
 
 def test_a_refusal_shows_no_other_item_and_keeps_the_place(client, participant):
@@ -145,7 +145,7 @@ def test_a_refused_form_that_is_too_large_leaves_the_draft_as_it_was(client, par
     target = address(client, participant)
     client.post(target, {"justification": "so far"})
     answer = client.post(target, {"justification": "x" * 1_000_001})
-    assert "was too long" in text(client.get(answer["Location"]))
+    assert "were too long" in text(client.get(answer["Location"]))
     assert Assignment.objects.get().draft["justification"] == "so far"
 
 
@@ -186,7 +186,9 @@ def test_late_submit_of_a_taken_place_is_kept_as_surplus(client, make):
     enter(study, Visit("link"))
     response = client.post(target, given)
     assert Judgment.objects.get().surplus is True
-    assert "count for your pay" in text(client.get(response["Location"]))
+    assert "The time for that item ran out, and somebody else has judged it" in text(
+        client.get(response["Location"])
+    )
 
 
 def test_somebody_elses_item_is_not_there(client, participant, other_participant):
@@ -247,7 +249,7 @@ def test_what_is_filled_in_is_shown_again_and_merged_and_nothing_is_handed_in(cl
     assignment = before(calibrator.token)
     target = reverse("annotator:submit", args=[calibrator.token, assignment.pk])
     answer = client.post(target, entries_form("e2") | {"round.look": "1"}, follow=True)
-    assert "Nothing is handed in yet" in text(answer)
+    assert "Nothing has been submitted yet" in text(answer)
     assert "The first bridge; The bridge for cars" in text(answer)
     assert "Merged into entry 1" in text(answer)
     assert not Judgment.objects.exists()

@@ -168,7 +168,7 @@ def test_excluding_replacing_restoring(mine: Any, colleague: Any) -> None:
     for line in (
         f"Excluded {rater}. Reason: Too fast.",
         f"Restored {rater}. Reason: Looked closer.",
-        "Opened 1 places",
+        "Opened 1 slot for",
     ):
         assert line in said
 
@@ -317,7 +317,7 @@ def test_a_judge_is_made_edited_and_run(mine: Any, colleague: Any, monkeypatch: 
     }
     said = history(client, study)
     for line in (
-        "Made judge shorter v1.",
+        "Created judge shorter v1.",
         "Started run",
         "Paused run",
         "Reason: Wait.",

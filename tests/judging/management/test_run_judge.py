@@ -81,7 +81,7 @@ def test_an_unfinished_run_goes_on(llm, served):
     run = Run.objects.get()
     assert run.state == "stopped"
     said = say("run_judge", "contrast", "--judge", "llm", "--budget", "500")
-    assert f"Run {run.pk} of llm v1 goes on." in said
+    assert f"Run {run.pk} of llm v1 is resumed." in said
     assert Run.objects.get().state == "complete"
 
 
@@ -100,7 +100,7 @@ def test_failures_are_tried_again(llm, served, settings):
     assert failed > 0
     served.behaviours = ""
     said = say("run_judge", "contrast", "--judge", "llm", "--retry-failed")
-    assert f"{failed} calls are tried again" in said
+    assert f"{failed} calls are retried" in said
     assert set(Run.objects.get().calls.values_list("outcome", flat=True)) == {"ok"}
 
 
@@ -118,7 +118,7 @@ def test_ctrl_c_pauses_and_the_same_command_goes_on(llm, served):
     said = say("run_judge", "contrast", "--judge", "llm", "--in-flight", "1")
     thread.join()
     run = Run.objects.get()
-    assert f"Paused; the same command goes on with run {run.pk}." in said
+    assert f"Paused; the same command resumes run {run.pk}." in said
     assert run.state == "paused"
     assert 0 < run.calls.filter(state="final").count() < 12
     served.latency = 0
@@ -191,7 +191,7 @@ def test_a_template_is_read_from_a_file(llm, tmp_path):
         (["run_judge", "contrast", "--judge", "longer", "--items", "0"], "must be more than zero"),
         (
             ["run_judge", "contrast", "--judge", "longer", "--retry-failed"],
-            "no run of longer v1 to try again",
+            "no run of longer v1 to retry",
         ),
         (["runs", "nowhere"], "There is no study"),
         (

@@ -35,8 +35,9 @@ class UnknownThere(VisitMismatch):
                 yield self.mismatch(text, "none", case=case)
         elif case.status in (PanelStatus.RESERVED, PanelStatus.ACTIVE):
             text = (
-                f"Finished here on {ended:%Y-%m-%d %H:%M}, and still {case.record.get_status_display()} at the panel: "
-                "they never went back with their code. Write to them there before it times out."
+                f"Finished here on {ended:%Y-%m-%d %H:%M}, but still "
+                f"{case.record.get_status_display()} on the panel: they did not go back with "
+                "their code. Message them there before it times out."
             )
             yield self.mismatch(text, case.status, remedies=("sync", "acknowledge"), case=case)
 
@@ -49,7 +50,7 @@ def _is_of(panel: Panel, participant: Participant | None) -> bool:
 
 class UnknownHere(VisitMismatch):
     key = "unknown_here"
-    title = "Complete at the panel, unknown here"
+    title = "Complete on the panel, unknown here"
     remedies = ("link", "ask", "reject", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -57,18 +58,21 @@ class UnknownHere(VisitMismatch):
             return
         if case.status == PanelStatus.REJECTED or case.standing(Kind.REJECT, Kind.REQUEST_RETURN):
             return
-        text = f"{case.record.get_status_display().capitalize()} at the panel, and nobody came here with this id."
+        text = (
+            f"{case.record.get_status_display().capitalize()} on the panel, but nobody came here "
+            "with this id."
+        )
         if case.record.code and case.record.code in facts.codes.values():
-            text += " They entered one of this study's codes: perhaps they came without their parameters."
+            text += " They entered one of this study's codes, so they may have come without their parameters."
         remedies = ("link", "acknowledge") if case.is_paid else self.remedies
         yield self.mismatch(text, case.status, remedies=remedies, case=case)
 
 
 class OtherId(VisitMismatch):
-    """Whoever changes the ids in their address comes as somebody else, or as from another study."""
+    """A visit under another person's id or another study's: the address was edited."""
 
     key = "other_id"
-    title = "Came under another id"
+    title = "Arrived under another id"
     remedies = ("link", "ask", "exclude", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -79,10 +83,13 @@ class OtherId(VisitMismatch):
         came_as, came_for = case.participant.external_id, case.submission.external_study_id
         said = []
         if came_as not in ("", case.person):
-            said.append(f"{case.person}'s at the panel, and whoever came here with it came as {came_as}")
+            said.append(f"belongs to {case.person} on the panel but arrived here as {came_as}")
         if came_for not in ("", facts.panel.external_id):
-            said.append(f"opened here as one of the study {came_for}, which is not this one")
-        text = f"{case.id} is {'; and '.join(said)}. They are not linked until you say that it is the same visit."
+            said.append(f"was opened here for the study {came_for}, which is not this one")
+        text = (
+            f"{case.id} {'; it '.join(said)}. They are not linked until you confirm that it is the "
+            "same visit."
+        )
         waits = case.status in (PanelStatus.ACTIVE, PanelStatus.AWAITING_REVIEW) and not case.is_decided
         remedies = self.remedies if waits else ("link", "exclude", "acknowledge")
         yield self.mismatch(text, f"{came_as}:{came_for}", remedies=remedies, case=case)
@@ -92,7 +99,7 @@ class UnfinishedHere(VisitMismatch):
     """Those who failed a check have a line of their own, and so has who was paid for nothing."""
 
     key = "unfinished_here"
-    title = "Complete at the panel, unfinished here"
+    title = "Complete on the panel, unfinished here"
     remedies = ("ask", "approve", "reject", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -112,7 +119,7 @@ class UnfinishedHere(VisitMismatch):
 
 class OtherCode(VisitMismatch):
     key = "code"
-    title = "Another code than the outcome's"
+    title = "Code does not match the outcome"
     remedies = ("approve", "ask", "reject", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -123,7 +130,7 @@ class OtherCode(VisitMismatch):
         if case.status not in (PanelStatus.AWAITING_REVIEW, PanelStatus.APPROVED):
             return
         owner = next((outcome_label(outcome) for outcome, each in facts.codes.items() if each == entered), "")
-        which = f"that of “{owner}”" if owner else "none of this study's"
-        text = f"Ended here as “{outcome_label(case.outcome)}” ({expected}) and entered {entered}, {which}."
+        which = f"the code for “{owner}”" if owner else "none of this study's"
+        text = f"Ended here as “{outcome_label(case.outcome)}” ({expected}) but entered {entered}, {which}."
         remedies = ("acknowledge",) if case.is_paid else self.remedies
         yield self.mismatch(text, f"{case.status}:{entered}", remedies=remedies, case=case)

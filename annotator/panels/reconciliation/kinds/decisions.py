@@ -27,15 +27,15 @@ def _name(act: PanelAct) -> str:
 
 class UnknownOutcome(VisitMismatch):
     key = "unknown_outcome"
-    title = "Acts whose outcome is unknown"
+    title = "Requests whose outcome is unknown"
     remedies = ("settle_paid", "pay_again", "settle", "sync", "send")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
         for act in case.acts:
             if act.state == State.UNKNOWN:
                 note, evidence = f" {act.note}" if act.note else "", facts.evidence.get(act.pk)
-                advice = evidence.sentence if evidence else "Look it up at the panel, then say what happened."
-                text = f"{_name(act)} was sent, and no answer came.{note} {advice}"
+                advice = evidence.sentence if evidence else "Look it up on the panel, then settle it."
+                text = f"{_name(act)} was sent, but no answer came.{note} {advice}"
                 remedies = SETTLEMENTS[evidence.verdict] if evidence else ("settle",)
                 yield self.mismatch(text, f"{act.pk}", remedies=remedies, case=case, act=act)
             elif (
@@ -44,15 +44,14 @@ class UnknownOutcome(VisitMismatch):
                 and act.sent_at < facts.now - SENT_LONG_AGO
             ):
                 text = (
-                    f"{_name(act)} has been on its way since {act.sent_at:%Y-%m-%d %H:%M}: the sending was "
-                    "cut short."
+                    f"{_name(act)} has been sending since {act.sent_at:%Y-%m-%d %H:%M}: it was interrupted."
                 )
                 yield self.mismatch(text, f"{act.pk}", remedies=("send",), case=case, act=act)
 
 
 class RefusedAct(VisitMismatch):
     key = "refused"
-    title = "Acts that the panel refused"
+    title = "Requests that the panel refused"
     remedies = (*REPEATS.values(), "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:

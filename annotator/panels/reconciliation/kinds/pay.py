@@ -12,7 +12,7 @@ from annotator.panels.states import GONE, Kind, State
 
 class PaidWithoutWork(VisitMismatch):
     key = "empty"
-    title = "Approved or paid, without a judgment that counts"
+    title = "Approved or paid without a counted judgment"
     remedies = ("link", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -23,11 +23,11 @@ class PaidWithoutWork(VisitMismatch):
         how = _status(case) if is_approved else "A bonus was paid"
         judged, ended = case.work.judged, outcome_label(case.outcome) or "still at work"
         if not judged:
-            text = f"{how}, and this person judged no item here (ended as “{ended}”)."
+            text = f"{how}, but this person judged no item here (ended as “{ended}”)."
             yield self.mismatch(text, case.status, case=case)
         elif case.is_paid and not case.work.counting:
             why = f": {case.work.excluded}" if case.work.excluded else "."
-            text = f"{how}, and none of the {judged} items that this person judged is in the figures{why}"
+            text = f"{how}, but none of the {judged} items that this person judged is in the figures{why}"
             yield self.mismatch(text, f"{case.status}:excluded", remedies=("acknowledge",), case=case)
 
 
@@ -37,7 +37,7 @@ def _status(case: Case) -> str:
 
 class FinishedTooLate(VisitMismatch):
     key = "timed_out_finished"
-    title = "Timed out there, finished here"
+    title = "Timed out on the panel, finished here"
     remedies = ("bonus", "discard", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -45,7 +45,7 @@ class FinishedTooLate(VisitMismatch):
             return
         if not case.is_decided and not case.standing(Kind.BONUS):
             text = (
-                f"The panel's time ran out, and here they finished, with {case.work.judged} items judged. "
+                f"They ran out of time on the panel but finished here, with {case.work.judged} items judged. "
                 "They are owed pay."
             )
             yield self.mismatch(text, case.status, case=case)
@@ -53,7 +53,7 @@ class FinishedTooLate(VisitMismatch):
 
 class UnpaidWork(VisitMismatch):
     key = "returned_useful"
-    title = "Returned or timed out, and its judgments count"
+    title = "Returned or timed out, but its judgments count"
     remedies = ("acknowledge", "bonus", "discard")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -65,8 +65,8 @@ class UnpaidWork(VisitMismatch):
             return
         keeps = facts.panel.returned == Panel.Returned.KEEP
         text = (
-            f"{_status(case)}; {case.work.counting} of the judgments made before are in the figures, and nobody paid "
-            f"for them. The study's rule for such work is to {'keep it' if keeps else 'leave it out'}."
+            f"{_status(case)}; {case.work.counting} of their judgments are in the figures and unpaid. "
+            f"The study's rule for such work is to {'keep it' if keeps else 'leave it out'}."
         )
         remedies = self.remedies if keeps else ("discard", "acknowledge", "bonus")
         yield self.mismatch(text, f"{case.status}:{case.work.counting}", remedies=remedies, case=case)
@@ -74,18 +74,18 @@ class UnpaidWork(VisitMismatch):
 
 class RejectedWork(VisitMismatch):
     key = "rejected_counted"
-    title = "Rejected, and its judgments count"
+    title = "Rejected, but its judgments count"
     remedies = ("discard", "exclude", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
         if case.status == PanelStatus.REJECTED and case.holds_work and case.work.counting:
-            text = f"Rejected, and {case.work.counting} of their judgments are in the figures."
+            text = f"Rejected, but {case.work.counting} of their judgments are in the figures."
             yield self.mismatch(text, f"{case.work.counting}", case=case)
 
 
 class DifferentBonuses(VisitMismatch):
     key = "bonus"
-    title = "Bonuses there and here differ"
+    title = "Bonuses differ between the panel and Assay"
     remedies = ("take_down", "settle", "sync", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -96,14 +96,12 @@ class DifferentBonuses(VisitMismatch):
         state = f"{shown}:{ours}"
         if more := paid_there_only(case.record, case.acts):
             text = (
-                f"The panel shows bonuses of {shown}, and {ours} was paid from here. {more} was paid there by "
-                "somebody, or is a bonus that was settled as not paid."
+                f"The panel shows bonuses of {shown}, but {ours} was paid from here. The other {more} "
+                "was paid on the panel itself, or is a bonus that was settled as not paid."
             )
             yield self.mismatch(text, state, remedies=("take_down", "sync", "acknowledge"), case=case)
         elif less := missing_there(case.record, case.acts):
-            text = (
-                f"{ours} was paid in bonuses from here, and the panel shows {shown}: {less} is missing there."
-            )
+            text = f"Bonuses of {ours} were paid from here, but the panel shows {shown}: {less} is missing there."
             # The one of just that amount, else the latest of those that may be among what is missing.
             fitting = [act for act in done if act.amount is not None and act.amount <= less]
             doubted = next((act for act in fitting if act.amount == less), fitting[-1] if fitting else None)

@@ -14,7 +14,7 @@ class TwoSessions(MismatchKind):
     """One person with several submissions that still stand at the panel."""
 
     key = "two_sessions"
-    title = "Two sessions of one person"
+    title = "One person, two submissions"
     remedies = ("ask", "reject", "acknowledge")
 
     def find(self, facts: Facts) -> Iterator[Mismatch]:
@@ -31,7 +31,7 @@ class TwoSessions(MismatchKind):
                 f"{case.id} {case.record.get_status_display()}" for case in visits if case.record is not None
             )
             paid = sum(case.is_paid for case in visits)
-            text = f"{len(visits)} submissions stand: {listed}."
+            text = f"{len(visits)} submissions: {listed}."
             text += f" {paid} of them are paid." if paid > 1 else ""
             remedies = ("acknowledge",) if odd.is_paid else self.remedies
             yield self.mismatch(text, f"{len(visits)}:{paid}", remedies=remedies, case=odd)
@@ -46,7 +46,7 @@ class EarlierBonus(MismatchKind):
     """A visit that awaits review, of somebody who has a bonus on one that is over: perhaps for the same work."""
 
     key = "bonus_before"
-    title = "Awaiting review, and a bonus stands on an earlier visit"
+    title = "Awaiting review, with a bonus on an earlier visit"
     remedies = ("ask", "approve", "acknowledge")
 
     def find(self, facts: Facts) -> Iterator[Mismatch]:
@@ -62,8 +62,9 @@ class EarlierBonus(MismatchKind):
                 continue
             amount = total(act for each in earlier for act in each.standing(Kind.BONUS))
             text = (
-                f"Awaiting review, and bonuses of {amount} stand on an earlier visit of the same person "
-                f"({', '.join(each.id for each in earlier)}). If they were for this work, approving it pays it twice."
+                f"Awaiting review, with bonuses of {amount} on an earlier visit of the same person "
+                f"({', '.join(each.id for each in earlier)}). If they were for this work, "
+                "approving it pays twice."
             )
             yield self.mismatch(text, f"{amount}", case=case)
 
@@ -86,8 +87,8 @@ class TwoPeople(MismatchKind):
                     str(case.participant.rater) for case in visits if case.participant is not None
                 )
                 text = (
-                    f"{session} was entered by {len(visits)} participants: {names}. One of them was given the "
-                    "address."
+                    f"{session} was entered by {len(visits)} participants: {names}. At least one of "
+                    "them was given the link."
                 )
                 odd = next((case for case in visits if case.record is None), visits[-1])
                 yield self.mismatch(text, f"{len(visits)}", case=odd)

@@ -47,13 +47,16 @@ class ExcludedWork(VisitMismatch):
             return
         if work.judged and not work.kept and not work.failed:
             why = f": {work.excluded}" if work.excluded else "."
-            text = f"Awaiting review; they finished, and none of the {work.judged} items that they judged is kept{why}"
+            text = (
+                f"Awaiting review; they finished, but none of the {work.judged} items that they "
+                f"judged is in use{why}"
+            )
             yield self.mismatch(text, case=case)
 
 
 class OpenReturnRequest(VisitMismatch):
     key = "asked"
-    title = "Asked to return, and still there"
+    title = "Asked to return, still open"
     remedies = ("reject", "approve", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
@@ -66,15 +69,18 @@ class OpenReturnRequest(VisitMismatch):
             moments.append(case.record.return_asked_at)
         since = max(moments, default=None)
         if since is not None and since <= facts.now - ASKED_LONG_AGO:
-            text = f"Asked to return on {since:%Y-%m-%d}, and still awaiting review. Undecided, it is paid in the end."
+            text = (
+                f"Asked to return on {since:%Y-%m-%d}, still awaiting review. Without a decision "
+                "it is paid in the end."
+            )
             yield self.mismatch(text, case=case)
 
 
 class UnknownStatus(VisitMismatch):
     key = "unknown_status"
-    title = "A state that is not known here"
+    title = "Unknown submission status"
     remedies = ("sync", "acknowledge")
 
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
         if case.status == PanelStatus.UNKNOWN:
-            yield self.mismatch("The panel gives a state that this version does not know.", case=case)
+            yield self.mismatch("The panel reports a status that this version does not know.", case=case)

@@ -12,14 +12,14 @@ class OtherFilters(MismatchKind):
     """The study there asks of participants otherwise than was drafted from here."""
 
     key = "filters"
-    title = "Whom the panel lets in"
+    title = "Eligibility differs on the panel"
     remedies = ("filters", "sync", "acknowledge")
     is_of_visits = False
 
     def find(self, facts: Facts) -> Iterator[Mismatch]:
         if not facts.filter_differences:
             return
-        text = f"The study there was changed: {'; '.join(facts.filter_differences)}."
+        text = f"The study was changed on the panel: {'; '.join(facts.filter_differences)}."
         remedies = self.remedies if facts.panel.status == statuses.DRAFT else ("sync", "acknowledge")
         digest = hashlib.sha256(text.encode()).hexdigest()[:16]
         yield self.mismatch(text, digest, remedies=remedies, subject="study")
@@ -38,22 +38,23 @@ class OtherPlaces(MismatchKind):
         state, more = f"{needed}:{coming}", needed - coming
         if more > 0:
             text = (
-                f"The open judgments need {people_count(needed)} more, and the panel has room for {coming}. "
-                f"Add {place_count(more)} there."
+                f"The open judgments need {people_count(needed)} more, but the panel has room for "
+                f"{coming}. Add {place_count(more)} there."
             )
             remedies = ("places", "acknowledge")
             yield self.mismatch(text, state, remedies=remedies, subject="study", more=more)
         elif more < 0:
             text = (
-                f"The panel still lets {people_count(coming)} in, and there is work for {needed}. The others would "
-                "find the study full. Pause it there when the last place here is taken."
+                f"The panel can still send {people_count(coming)}, but there is work for {needed}. "
+                "The others would find the study full. Pause it there when the last slot here is "
+                "taken."
             )
             yield self.mismatch(text, state, remedies=("pause", "acknowledge"), subject="study")
 
 
 class UnappliedEvent(MismatchKind):
     key = "event"
-    title = "Messages of the panel that could not be applied"
+    title = "Events of the panel that could not be applied"
     remedies = ("sync", "acknowledge")
     is_of_visits = False
 

@@ -27,7 +27,8 @@ from tests.evaluation.admin.conftest import signed_in
 
 pytestmark = pytest.mark.django_db
 TOLD = (
-    "Two of the attention checks in this study were not answered as their text asks; they stand on items four and "
+    "Two of the attention checks in this study were not answered as their text asks; they stand on "
+    "items four and "
     "nine, and each says plainly which answer to choose."
 )
 
@@ -101,7 +102,7 @@ def test_what_the_page_offers_fits_the_visit(panel: Panel, owner: Any) -> None:
 def test_a_study_without_a_panel_says_so(panel: Panel, owner: Any) -> None:
     Panel.objects.all().delete()
     page = text(signed_in(owner).get(url(panel, "")))
-    assert "not set yet which panel" in page
+    assert "No recruitment platform is set for this study yet" in page
     assert signed_in(owner).get(url(panel, "approve")).status_code == 404
 
 
@@ -146,7 +147,7 @@ def test_approving_all_that_are_complete(panel: Panel, colleague: Any) -> None:
     assert "Reason: Read all of it." in history(panel)
     again = client.post(url(panel, "approve"), {"records": chosen})
     assert again.status_code == 422
-    assert "All of them are approved, or about to be." in text(again)
+    assert "All of them are approved or being approved." in text(again)
     assert client.post(url(panel, "approve"), {"records": "999999"}).status_code == 404
     PanelRecord.objects.filter(participant_id="stranger").update(status="returned")
     stranger = PanelRecord.objects.get(participant_id="stranger")
@@ -160,11 +161,11 @@ def test_a_rejection_shows_the_rules_and_obeys_them(panel: Panel, colleague: Any
     client = signed_in(colleague)
     address = url(panel, "reject", mine.pk)
     page = text(client.get(address))
-    assert "only who failed at least 2 attention checks" in page
+    assert "only those who failed at least 2 attention checks" in page
     assert 'data-least="100"' in page
     short = client.post(address, {"category": "LOW_EFFORT", "reason": "Bad."})
     assert short.status_code == 422
-    assert "The reason has 4 characters; the panel wants at least 100." in text(short)
+    assert "The reason has 4 characters; the panel requires at least 100." in text(short)
     assert "0 failed attention checks; a study of 20 minutes needs at least 2." in text(short)
     assert PanelAct.objects.count() == 0
     empty = record(panel, "stranger", "awaiting_review")
@@ -195,8 +196,8 @@ def test_bonuses_show_their_sum_before_they_are_paid(panel: Panel, colleague: An
     )
     said = text(bad)
     for problem in (
-        "Line 3: nobody has the id zoe.", "Line 4: “1.234” is no amount such as 0.50.",
-        "Line 5: visit-ann is there twice.", "Line 6: “bob” is not an id and an amount.",
+        "Line 3: no submission or participant has the id zoe.", "Line 4: “1.234” is not an amount such as 0.50.",
+        "Line 5: visit-ann is listed twice.", "Line 6: “bob” is not an id and an amount.",
     ):  # fmt: skip
         assert problem in said
     data = {
@@ -213,9 +214,9 @@ def test_bonuses_show_their_sum_before_they_are_paid(panel: Panel, colleague: An
     assert client.post(address, data | {"total": "1.75"}).status_code == 302
     paid = PanelAct.objects.order_by("amount").values_list("record__participant_id", "amount", "purpose")
     assert list(paid) == [("ann", Decimal("0.50"), "more items"), ("bob", Decimal("1.25"), "more items")]
-    assert "Paying 2 bonuses of 1.75 GBP in all for “more items”" in history(panel)
+    assert "Paying 2 bonuses of 1.75 GBP in total for “more items”" in history(panel)
     twice = client.post(address, data | {"total": "1.75"})
-    assert "has a bonus for &#x27;more items&#x27; already" in text(twice)
+    assert "already has a bonus for &#x27;more items&#x27;" in text(twice)
     assert PanelAct.objects.count() == 2
 
 
@@ -263,7 +264,7 @@ def test_linking_leaving_out_letting_stand(panel: Panel, colleague: Any) -> None
     back = work(panel.study, "back", 1)
     record(panel, "back", "returned")
     know = next(
-        url for label, url in client.get(page).context["groups"][0].lines[0][1] if label == "Let it stand"
+        url for label, url in client.get(page).context["groups"][0].lines[0][1] if label == "Acknowledge"
     )
     assert client.post(know, {"note": ""}).status_code == 422
     assert client.post(know, {"note": "They asked us to keep it."}).status_code == 302
@@ -283,7 +284,7 @@ def test_linking_leaving_out_letting_stand(panel: Panel, colleague: Any) -> None
     said = history(panel)
     for line in (
         "Linked submission visit-stranger to the visit of", "Reason: Same minute.",
-        "They asked us to keep it.", f"Excluded {back.rater}; 1 places are open for it anew. Reason: Not kept.",
+        "They asked us to keep it.", f"Excluded {back.rater}; 1 slot is open again. Reason: Not kept.",
     ):  # fmt: skip
         assert line in said
 
@@ -368,9 +369,9 @@ def test_a_study_is_drafted_published_synced_and_paid_from_its_page(
     for line in (
         "Drafted as ",
         "Published. Reason: As planned.",
-        "Added 2 places: 8 in all.",
-        "Done already: there are 8 places in all",
-        "Read back: 1 sub",
+        "Added 2 places: 8 in total.",
+        "Already done: there are 8 places in total",
+        "Refreshed: 1 sub",
     ):
         assert line in said
 
@@ -406,12 +407,13 @@ def test_a_preset_fills_the_fields_in_and_the_researcher_changes_them(
     }  # fmt: skip
     assert client.post(url(undrafted, "filters"), asked).status_code == 302
     takes = (
-        "Takes: approval rate of at least 95 %; English as first language; living in Canada; education: Undergraduate "
+        "Eligibility: approval rate of at least 95 %; English as first language; living in Canada; "
+        "education: Undergraduate "
         "degree (BA/BSc/other) or more; on desktop."
     )
     assert takes in text(client.get(url(undrafted, "")))
     summary = text(client.get(url(undrafted, "draft")))
-    assert "Whom it takes: living in Canada" in summary
+    assert "Eligibility: living in Canada" in summary
     assert takes in history(undrafted)
 
 
@@ -420,8 +422,8 @@ def test_a_preset_fills_the_fields_in_and_the_researcher_changes_them(
     [
         ({"approval_rate": "101"}, "less than or equal to 100"),
         ({"approval_rate": "9.5"}, "Enter a whole number"),
-        ({"least": "9", "most": "3"}, "Approved submissions, at most: 3 is less than the 9"),
-        ({"countries": "Kanada"}, "Living in one of: Prolific&#x27;s filter"),
+        ({"least": "9", "most": "3"}, "Maximum approved submissions: 3 is less than the 9"),
+        ({"countries": "Kanada"}, "Living in any of: Prolific&#x27;s filter"),
         ({"devices": []}, "This field is required"),
     ],
 )
@@ -447,7 +449,7 @@ def test_only_one_s_own_studies_are_offered_to_be_kept_out(
         signed_in(owner).post(url(undrafted, "filters"), given | {"not_from": ["mine-too"]}).status_code
         == 302
     )
-    assert "not who took part in mine-too" in text(signed_in(owner).get(url(undrafted, "")))
+    assert "nobody who took part in mine-too" in text(signed_in(owner).get(url(undrafted, "")))
 
 
 # --- asking again, and what it shows ----------------------------------------------------------------------------------
@@ -460,16 +462,19 @@ def test_a_long_list_is_read_by_a_worker_and_the_page_shows_how_far(
     monkeypatch.setattr(tasks.read_panel, "delay", queued.append)
     Panel.objects.filter(pk=panel.pk).update(places=300)
     client = signed_in(colleague)
-    assert "a worker does it" in text(client.get(url(panel, "sync")))
+    assert "This takes a while and runs in the background" in text(client.get(url(panel, "sync")))
     with django_capture_on_commit_callbacks(execute=True):
         assert client.post(url(panel, "sync"), {"reason": ""}).status_code == 302
     begun = PanelReading.objects.get()
     assert queued == [begun.pk]
     page = text(client.get(url(panel, "")))
-    assert "this waits for a worker" in page
+    assert "Waiting for a worker to refresh from the panel" in page
     assert f'hx-get="{url(panel, "reading")}"' in page
     again = client.post(url(panel, "sync"), {"reason": ""})
-    assert (again.status_code, "is being asked already" in text(again)) == (422, True)
+    assert (
+        again.status_code,
+        "A refresh is already running; the page shows its progress" in text(again),
+    ) == (422, True)
     PanelReading.objects.update(state="running", phase="reading bonuses", done=120, total=300)
     part = client.get(url(panel, "reading"))
     assert "reading bonuses, 120 of 300" in text(part)
@@ -539,9 +544,12 @@ def test_an_approval_of_who_was_asked_to_return_says_so(
     act(panel, mine, "request_return", "done")
     client, page = signed_in(colleague), f"{url(panel, 'approve')}?record={mine.pk}"
     shown = text(client.get(page))
-    assert "Asked to return, and not decided" in shown
-    assert "Approve also who was asked to return" in shown
+    assert "Asked to return, no response yet" in shown
+    assert "Also approve those who were asked to return and have not responded" in shown
     refused = client.post(page, {"records": mine.pk})
-    assert (refused.status_code, "has not decided yet" in text(refused)) == (422, True)
+    assert (refused.status_code, "was asked to return it and has not responded yet" in text(refused)) == (
+        422,
+        True,
+    )
     assert client.post(page, {"records": mine.pk, "despite": "on"}).status_code == 302
     assert ("ann", "approve", "intended") in acts()

@@ -108,7 +108,7 @@ def test_nobody_who_was_asked_to_return_is_approved_unsaid(prolific, panel, reco
 def test_nobody_whom_the_panel_asked_to_return_is_approved_unsaid(prolific, panel, records, owner):
     prolific.submissions[records[0].external_id]["return_requested"] = timezone.now()
     sync_submissions(panel)
-    with pytest.raises(ActNotAllowed, match="was asked to return it and has not decided yet"):
+    with pytest.raises(ActNotAllowed, match="was asked to return it and has not responded yet"):
         intend_approvals(panel, records, owner)
     assert len(intend_approvals(panel, records[1:], owner)) == 2
 
@@ -165,14 +165,14 @@ def test_a_panel_that_gives_no_account_of_anything_is_left_alone(prolific, panel
 
 def test_what_is_not_sent_yet_can_be_cancelled(prolific, panel, records, owner):
     approval, other = intend_approvals(panel, records[:2], owner)
-    with pytest.raises(ActNotAllowed, match="say why"):
+    with pytest.raises(ActNotAllowed, match="Give a reason"):
         cancel(approval, " ", owner)
     assert cancel(approval, "It was the wrong one.", owner).state == "cancelled"
     with pytest.raises(ActNotAllowed, match="It is cancelled"):
         cancel(approval, "Again.", owner)
     assert send(panel).done == 1
     assert approvals_sent(prolific) == [records[1].external_id]
-    with pytest.raises(ActNotAllowed, match="It is done; only what is not sent yet"):
+    with pytest.raises(ActNotAllowed, match="It is done; only requests that have not been sent"):
         cancel(other, "Too late.", owner)
     said = str(LogEntry.objects.get())
     assert f"approve of {records[0].external_id}. It was the wrong one." in said
@@ -236,8 +236,8 @@ def test_rejection_within_the_rules_is_sent(prolific, careless, owner):
 AGAINST_THE_RULES = [
     (REASON[:99], "FAILED_CHECK", "99 characters"),
     (" " * 100 + "short", "FAILED_CHECK", "5 characters"),
-    (REASON, "TOO_DULL", "no category"),
-    (REASON, "NO_DATA", "that is data"),
+    (REASON, "TOO_DULL", "is not one of the panel"),
+    (REASON, "NO_DATA", "items were submitted here, so there is data"),
     (REASON, "BAD_CODE", "completed the study here"),
     (REASON, "TOO_QUICKLY", "standard deviations"),
 ]
@@ -278,7 +278,7 @@ def test_no_data_and_codes_are_grounds_only_where_they_are_so(prolific, owner):
     assert said("BAD_CODE") == ""
     record.code = ""
     assert said("NO_CODE") == ""
-    assert "none can be wrong" in said("BAD_CODE")
+    assert "no code, so it can't be wrong" in said("BAD_CODE")
 
     # An item of the qualification is data too, and so is what was done in a visit of another id.
     done = Assignment.objects.get(participant=participant, state="submitted")
@@ -320,7 +320,7 @@ def test_request_to_return_is_sent_once(prolific, panel, records, owner, fault, 
     send(panel)
     assert states("request_return") == [state]
     assert len(prolific.sent("POST", "/request-return/")) == 1
-    with pytest.raises(ActNotAllowed, match="being decided about"):
+    with pytest.raises(ActNotAllowed, match="A decision on it is already under way"):
         intend_return_request(records[0], "Again.", owner)
 
 
@@ -330,7 +330,7 @@ def test_request_to_return_is_sent_once(prolific, panel, records, owner, fault, 
 def test_bonuses_are_paid_in_bulk_and_once(prolific, panel, records, owner):
     intend_bonuses(panel, dict.fromkeys(records, HALF), "items 3 to 4", owner)
     intend_bonuses(panel, {records[0]: Decimal("1.25")}, "goodwill", owner)
-    with pytest.raises(ActNotAllowed, match=f"{records[0].external_id} has a bonus for 'goodwill' already"):
+    with pytest.raises(ActNotAllowed, match=f"{records[0].external_id} already has a bonus for 'goodwill'"):
         intend_bonuses(panel, dict.fromkeys(records, HALF), "goodwill", owner)
     assert send(panel).done == 4
     assert send(panel).done == 0
@@ -344,8 +344,8 @@ def test_bonuses_are_paid_in_bulk_and_once(prolific, panel, records, owner):
 
 @pytest.mark.parametrize(
     ("amount", "purpose", "said"),
-    [("0", "x", "above 0"), ("-1", "x", "above 0"), ("0.505", "x", "two decimals"), ("NaN", "x", "no amount"),
-     ("1000000", "x", "no amount"), ("1", " ", "what the bonus is for"), ("1", "x" * 121, "121 characters")],
+    [("0", "x", "above 0"), ("-1", "x", "above 0"), ("0.505", "x", "two decimals"), ("NaN", "x", "not an amount"),
+     ("1000000", "x", "not an amount"), ("1", " ", "what the bonus is for"), ("1", "x" * 121, "121 characters")],
 )  # fmt: skip
 def test_bonus_that_can_not_be_meant(panel, records, owner, amount, purpose, said):
     with pytest.raises(ActNotAllowed, match=said):

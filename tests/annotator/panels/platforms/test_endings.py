@@ -145,7 +145,7 @@ def test_who_declines_reads_what_to_do_with_their_submission(client, study):
     [
         ({}, []),
         ({"qualification": {"pass_mark": 3}}, ["begins with a qualification", "at least 3 answers"]),
-        ({"attention": {"checks": 1}}, ["Some items check that they are read carefully."]),
+        ({"attention": {"checks": 1}}, ["Some items check that you read carefully."]),
         ({"attention": {"checks": 2, "allowed_failures": 0}}, ["carefully.", "If you fail one of them"]),
         ({"attention": {"checks": 2, "allowed_failures": 1}}, ["carefully.", "fail more than 1 of them"]),
     ],
@@ -156,5 +156,5 @@ def test_the_door_says_what_is_checked(client, study, steps, said):
     revision.save()
     page = text(client.get("/s/ends/"))
     assert all(each in page for each in said)
-    assert ("check that they" in page) is ("attention" in steps)
+    assert ("check that you" in page) is ("attention" in steps)
     assert ("qualification" in page) is ("qualification" in steps)

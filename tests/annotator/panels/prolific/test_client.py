@@ -246,7 +246,7 @@ def test_a_wrong_token_is_refused_and_never_shown(prolific):
 
 @pytest.mark.parametrize("identifier", ["", ".", "..", " "])
 def test_an_empty_id_asks_for_nothing_else(prolific, client, identifier):
-    with pytest.raises(ValueError, match="no id"):
+    with pytest.raises(ValueError, match="not a Prolific id"):
         client.get_submission(identifier)
     assert failure(client.get_submission, "../studies").status == 404
 

@@ -146,7 +146,7 @@ def test_one_that_the_panel_does_not_know_changes_nothing(prolific, recruiting):
 def test_one_of_another_study_there_is_refused(prolific, recruiting, owner):
     other = recruiting_study("other", owner=owner)
     session = finish(prolific, other, "ann")
-    with pytest.raises(DraftNotReady, match="submission of another study"):
+    with pytest.raises(DraftNotReady, match="belongs to another study on Prolific"):
         read_visit(recruiting, session)
     assert not PanelRecord.objects.exists()
 
@@ -164,7 +164,7 @@ def test_the_page_reconciles_one_visit(prolific, recruiting, owner, colleague, o
     done = client.post(address, {"reason": ""}, follow=True)
     there.refresh_from_db()
     assert there.status == "returned"
-    assert f"Reconciled {session}: Returned or timed out, and its judgments count." in text(done)
+    assert f"Reconciled {session}: Returned or timed out, but its judgments count." in text(done)
     StudyMember.objects.create(study=recruiting.study, user=colleague, role="viewer")
     for user, status in ((colleague, 403), (outsider, 404)):
         client.force_login(user)
@@ -177,5 +177,5 @@ def test_the_command_reconciles_one_visit(prolific, recruiting):
     said = run("panel", "paid", "sync", session)
     assert f"{session} on Prolific: awaiting review." in said
     prolific.give_back(session)
-    assert "Returned or timed out, and its judgments count" in run("panel", "paid", "sync", session)
+    assert "Returned or timed out, but its judgments count" in run("panel", "paid", "sync", session)
     assert Panel.objects.get().records.count() == 1

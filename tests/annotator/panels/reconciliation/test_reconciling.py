@@ -127,7 +127,7 @@ def test_the_code_of_another_outcome(panel: Panel) -> None:
     work(panel.study, "ann")
     mine = record(panel, "ann", "awaiting_review", code="CFULL")
     line = only(reconcile(panel), "code")
-    assert "that of “study full”" in line.sentence
+    assert "the code for “study full”" in line.sentence
     act(panel, mine, "approve", "done")
     assert kinds(reconcile(panel)) == []
 
@@ -155,8 +155,8 @@ def test_a_changed_id_is_not_taken_for_the_panels_person(panel: Panel) -> None:
     mine = record(panel, "ann", "awaiting_review", code="CDONE")
     found = reconcile(panel)
     line = only(found, "other_id")
-    assert "ann's at the panel" in line.sentence
-    assert "came as bob" in line.sentence
+    assert "belongs to ann on the panel" in line.sentence
+    assert "arrived here as bob" in line.sentence
     assert line.remedies == ("link", "ask", "exclude", "acknowledge")
     assert found.approvable == ()
     link(mine, other.submissions.get())
@@ -205,10 +205,10 @@ def test_a_rejection_that_was_taken_back_there_can_be_approved(panel: Panel, own
     assert kinds(found) == []
     assert [case.record for case in found.approvable] == [mine]
     assert found.money.wages.owed == Decimal("1.50")
-    with pytest.raises(ActNotAllowed, match="not rejected a second time"):
+    with pytest.raises(ActNotAllowed, match="reversed on the panel"):
         intend_rejection(mine, "x" * 100, "FAILED_CHECK", owner)
     assert intend_return_request(mine, "Please return it.", owner).state == "intended"
-    with pytest.raises(ActNotAllowed, match="asked to return it and has not decided"):
+    with pytest.raises(ActNotAllowed, match="was asked to return it and has not responded yet"):
         intend_approvals(panel, [mine], owner)
     [approval] = intend_approvals(panel, [mine], owner, despite_request=True)
     assert approval.state == "intended"
@@ -283,7 +283,7 @@ def test_a_bonus_on_an_earlier_visit_may_be_for_the_work_that_awaits_review(pane
     found = reconcile(panel)
     line = only(found, "bonus_before")
     assert (line.case.record, line.remedies) == (again, ("ask", "approve", "acknowledge"))
-    assert "bonuses of 1.50 stand on an earlier visit of the same person (visit-ann)" in line.sentence
+    assert "bonuses of 1.50 on an earlier visit of the same person (visit-ann)" in line.sentence
     assert [case.record for case in found.approvable] == [other]
     bonus.state = "cancelled"
     bonus.save()

@@ -173,7 +173,7 @@ def test_a_study_that_is_not_here_is_stored_with_the_problem_and_applied_later(p
     prolific.give_back(session)
     assert deliver(*of(prolific, session)) == [204, 204]
     problems = set(PanelEvent.objects.values_list("panel", "problem"))
-    assert problems == {(None, f"No study here has anything to do with {session}.")}
+    assert problems == {(None, f"No study here belongs to {session}.")}
     assert apply_events() == 0, "it is not looked at with every further event"
     sync_submissions(panel)  # which knows whose submission it is
     assert apply_events(panel) == 2
@@ -267,7 +267,7 @@ def test_leaving_frees_the_place_at_once_and_coming_again_goes_on(
     assert client.get(door, ids | {"SESSION_ID": session}).status_code == 303
     assert before(participant.token) is None
     again = prolific.arrive(panel.external_id, "ann")
-    assert "You continue where you stopped" in client.get(door, ids | {"SESSION_ID": again}).text
+    assert "You will continue where you stopped" in client.get(door, ids | {"SESSION_ID": again}).text
     assert client.post(door, ids | {"SESSION_ID": again, "choice": "agree"}).status_code == 303
     assert Participant.objects.get().outcome == ""
     assert (before(participant.token).pk, before(participant.token).draft) == (
@@ -307,7 +307,7 @@ def test_what_was_submitted_is_discarded_where_the_study_says_so(prolific, panel
     exclusion = Exclusion.objects.get()
     assert (exclusion.rater, exclusion.reason) == (
         participant.rater,
-        "The participant returned the study at the panel.",
+        "The participant returned the study on the panel.",
     )
     assert not counting_judgments(panel.study).exists()
     assert Slot.objects.filter(state="open").count() == places + 3, (

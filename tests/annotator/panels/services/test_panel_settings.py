@@ -213,13 +213,13 @@ def test_a_visit_after_the_end_is_seen_by_the_researcher(client, question, owner
     researcher.force_login(owner)
     page = text(researcher.get(reverse("admin:evaluation_study_panel", args=[question.pk])))
     assert "w-1 a-2 unknown there" in page
-    assert page.count("came again after the end") == 1
+    assert page.count("visited again after finishing") == 1
     visits = [(case.id, case.holds_work) for case in read_cases(panel_of(question))]
     assert visits == [("a-2", False), ("a-1", True)]
     page = text(researcher.get(reverse("admin:annotator_participant_change", args=[participant.pk])))
-    assert "a-1: completed; a-2: came again after the end" in page
+    assert "a-1: completed; a-2: visited again after finishing" in page
     page = text(researcher.get(f"{reverse('admin:annotator_submission_changelist')}?study={question.pk}"))
-    assert "came again after the end" in page
+    assert "visited again after finishing" in page
 
 
 def test_a_site_that_is_not_allowed_gets_no_form(client, question):
@@ -271,11 +271,11 @@ def test_each_study_is_framed_by_its_own_platform(client, pairs, settings):
     [
         ("mturk", {}, "keep", "There is no platform 'mturk'"),
         ("personal", {}, "keep", "There is no platform 'personal'"),
-        ("sona", {"site": "https://x.org"}, "keep", "Experiment id: this is needed"),
+        ("sona", {"site": "https://x.org"}, "keep", "Experiment id: this field is required"),
         ("link", {"parm": "x"}, "keep", "has no setting 'parm'"),
         ("link", {"return_full": "http://x.org"}, "keep", "must be a whole address"),
         ("link", {"participant_param": "x" * 2000}, "keep", "at most 1000"),
-        ("link", {}, "burn", "can't be 'burn'"),
+        ("link", {}, "burn", "no rule 'burn'"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_stored(pairs, platform, given, returned, said):
@@ -342,10 +342,10 @@ def test_the_page_sets_the_platform(pairs, owner):
     assert "/s/pairs/?survey_code=%SURVEY_CODE%" in text(page)
     assert "credit_token=t&survey_code=PARTICIPANT" in text(page)
     assert Panel.objects.get().settings["param"] == "survey_code"
-    assert LogEntry.objects.filter(change_message__contains="People come from: SONA").exists()
+    assert LogEntry.objects.filter(change_message__contains="Recruitment platform: SONA").exists()
     drafted(Study.objects.get())
     page = client.get(f"{address}?platform=sona")
-    assert "stay as they are" in text(page)
+    assert "can no longer be changed" in text(page)
     assert client.post(address, fine).status_code == 422
     assert Panel.objects.get().platform == "prolific"
 
@@ -421,7 +421,7 @@ def test_a_restored_link_goes_on_where_its_person_stopped(client, pairs):
     revoke_link(ann, "By mistake.")
     restore_link(ann, "It was a mistake.")
     assert "open it again" in text(client.get(home(participant)))
-    assert "You continue where you stopped" in text(client.get("/s/pairs/", {"personal": ann.key}))
+    assert "You will continue where you stopped" in text(client.get("/s/pairs/", {"personal": ann.key}))
     assert come(client, {"personal": ann.key}) == participant
     assert before(participant.token) == at_hand
     visit = participant.submissions.get()
@@ -465,7 +465,7 @@ def test_who_was_excluded_does_not_go_on_by_a_restored_link(client, pairs):
 def test_revoking_wants_a_reason(pairs, reason):
     [ann] = make_links(pairs, ["Ann"])
     for act in (revoke_link, restore_link):
-        with pytest.raises(Refused, match="Say why, in at most 300 characters"):
+        with pytest.raises(Refused, match="Give a reason of at most 300 characters"):
             act(ann, reason)
     assert PersonalLink.objects.get().revoked_at is None
 
@@ -475,7 +475,7 @@ def test_a_link_is_revoked_and_restored_once(pairs):
     with pytest.raises(Refused, match="The link for Ann is not revoked"):
         restore_link(ann, "Why not.")
     revoke_link(ann, "First.")
-    with pytest.raises(Refused, match="The link for Ann is revoked already"):
+    with pytest.raises(Refused, match="The link for Ann is already revoked"):
         revoke_link(ann, "Second.")
     assert PersonalLink.objects.get().revoked_reason == "First."
 
@@ -526,10 +526,10 @@ def test_the_command_revokes_and_restores(pairs, owner, capsys):
     )
     # All of them or none.
     for given, said in (
-        (["Ben", "Ann", "--revoke", "--reason", "x"], "The link for Ann is revoked already"),
-        (["Ben", "--revoke"], "Say why"),
+        (["Ben", "Ann", "--revoke", "--reason", "x"], "The link for Ann is already revoked"),
+        (["Ben", "--revoke"], "Give a reason"),
         (["Cleo", "--revoke", "--reason", "x"], "no link for: Cleo"),
-        (["--restore", "--reason", "x"], "Whose links"),
+        (["--restore", "--reason", "x"], "Give the names of the links"),
         (["Ann", "--restore", "--reason", "x", "--by", "nobody-here"], "no user 'nobody-here'"),
     ):
         with pytest.raises(CommandError, match=said):
@@ -558,8 +558,8 @@ def make_other(db):
     [
         ([], "needs a name"),
         (["Ann", " "], "needs a name"),
-        (["Ben", "Ben "], "Named twice: Ben"),
-        (["Cleo", "Ann"], "already for: Ann"),
+        (["Ben", "Ben "], "Listed twice: Ben"),
+        (["Cleo", "Ann"], "already is a link for: Ann"),
         (["x" * 121], "Longer than 120"),
     ],
 )
@@ -576,7 +576,7 @@ def test_the_command_and_the_page_make_and_list_them(pairs, owner, capsys, setti
     lines = capsys.readouterr().out.splitlines()
     key = PersonalLink.objects.get(label="Ann").key
     assert lines[0] == f"Ann\thttps://study.example/s/pairs/?personal={key}"
-    with pytest.raises(CommandError, match="already for: Ann"):
+    with pytest.raises(CommandError, match="already is a link for: Ann"):
         call_command("links", "pairs", "Ann")
     with pytest.raises(CommandError, match="no study 'pears'"):
         call_command("links", "pears")
@@ -584,10 +584,10 @@ def test_the_command_and_the_page_make_and_list_them(pairs, owner, capsys, setti
     client.force_login(owner)
     address = reverse("admin:evaluation_study_links", args=[pairs.pk])
     page = client.post(address, {"names": "Cleo\r\n\r\nDan\r\n"}, follow=True)
-    assert "Personal links made: 2." in text(page)
+    assert "Personal links created: 2." in text(page)
     come(Client(), {"personal": key})
     page = text(client.get(address))
     assert f"https://study.example/s/pairs/?personal={key} at items" in page
     assert page.count("not opened yet") == 3
     wrong = client.post(address, {"names": "Dan"})
-    assert (wrong.status_code, "already for: Dan" in text(wrong)) == (422, True)
+    assert (wrong.status_code, "already is a link for: Dan" in text(wrong)) == (422, True)

@@ -139,7 +139,7 @@ def test_by_the_clock_only_bonuses_that_must_show_are_looked_up(prolific, panel,
 def test_who_asks_reads_all_of_them_the_longest_unread_first(prolific, panel, records, owner, monkeypatch):
     monkeypatch.setattr(readings, "BONUS_READS", 2)
     synced = sync(panel, everyone=True)
-    assert (synced.bonuses, synced.left) == (2, "Bonuses of 1 more are read when it is asked again.")
+    assert (synced.bonuses, synced.left) == (2, "Bonuses of 1 more will be read on the next refresh.")
     first = asked_of(prolific)
     intend_bonuses(panel, {records[1]: HALF}, "goodwill", owner)
     send(panel)
@@ -173,7 +173,7 @@ def test_bonuses_that_the_panel_shows_are_settled_as_paid_by_a_person(prolific, 
         settle_as_paid(evidence(panel), " ", owner)
     shown = evidence(panel)
     settle_as_paid(shown, "Seen there.", owner)
-    with pytest.raises(ActNotAllowed, match="meanwhile"):
+    with pytest.raises(ActNotAllowed, match="in the meantime"):
         settle_as_paid(shown, "Twice.", owner)
     assert bonus_lines(panel) == []
     assert set(PanelAct.objects.values_list("state", flat=True)) == {"done"}
@@ -194,7 +194,7 @@ def test_bonuses_that_the_panel_does_not_show_are_paid_again_by_a_person(prolifi
         settle_as_paid(evidence(panel), "Paid.", owner)
     shown = evidence(panel)
     assert len(pay_again(shown, "Not there.", owner)) == 2
-    with pytest.raises(ActNotAllowed, match="meanwhile"):
+    with pytest.raises(ActNotAllowed, match="in the meantime"):
         pay_again(shown, "Twice.", owner)
     assert send(panel).done == 2
     assert sorted(prolific.paid) == sorted((each.external_id, HALF) for each in records[:2])
@@ -220,8 +220,8 @@ def test_what_nobody_had_read_before_is_no_evidence_of_a_payment(prolific, panel
     sync(panel)
     [found] = bonus_lines(panel)
     assert found.remedies == ("settle", "sync")
-    assert "nobody had read what it showed before a bonus of 0.50 was sent" in found.sentence
-    with pytest.raises(ActNotAllowed, match="somebody else's"):
+    assert "what it showed before a bonus of 0.50 was sent is unknown" in found.sentence
+    with pytest.raises(ActNotAllowed, match="may be other bonuses"):
         settle_as_paid(evidence(panel), "Paid.", owner)
     prolific.submissions[records[0].external_id]["bonuses"].clear()
     sync(panel, everyone=True)
@@ -260,7 +260,7 @@ def test_a_bonus_that_is_missing_there_can_be_settled_as_not_paid(prolific, pane
     sync(panel, everyone=True)
     [found] = bonus_lines(panel)
     assert (found.kind.key, found.remedies) == ("bonus", ("settle", "sync", "acknowledge"))
-    assert "0.50 was paid in bonuses from here, and the panel shows 0.00: 0.50 is missing" in found.sentence
+    assert "Bonuses of 0.50 were paid from here, but the panel shows 0.00: 0.50 is missing" in found.sentence
     sound = PanelAct.objects.get(record=records[1])
     with pytest.raises(ActNotAllowed, match="nothing to settle"):
         settle(sound, False, "No.", owner)
@@ -341,7 +341,7 @@ def test_a_bonus_that_somebody_paid_there_is_taken_down(prolific, panel, records
     sync(panel, everyone=True)
     [found] = bonus_lines(panel)
     assert found.remedies == ("take_down", "sync", "acknowledge")
-    assert "shows bonuses of 0.75, and 0.00 was paid from here. 0.75 was paid there" in found.sentence
+    assert "shows bonuses of 0.75, but 0.00 was paid from here. The other 0.75 was paid" in found.sentence
     with pytest.raises(ActNotAllowed, match="how you know"):
         record_bonus_paid_there(records[0], "", owner)
     record_bonus_paid_there(records[0], "Paid on its page.", owner)
@@ -369,7 +369,7 @@ def test_a_long_list_is_read_by_a_worker_once_at_a_time(prolific, panel, records
     monkeypatch.setattr(reading_jobs, "SHORT", 2)
     assert not is_short(panel)
     begun = begin_reading(panel, owner)
-    with pytest.raises(DraftNotReady, match="being asked already"):
+    with pytest.raises(DraftNotReady, match="A refresh is already running; the page shows its progress"):
         begin_reading(panel, owner)
     told = []
     monkeypatch.setattr(reading_jobs, "BEAT_SECONDS", 0.0)
@@ -383,7 +383,7 @@ def test_a_long_list_is_read_by_a_worker_once_at_a_time(prolific, panel, records
     tasks.read_panel(begun.pk)
     begun.refresh_from_db()
     assert (begun.state, begun.is_active) == ("done", False)
-    assert begun.message == "Read back: 3 submissions, 3 of them news; bonuses of 3."
+    assert begun.message == "Refreshed: 3 submissions, 3 changed; bonuses of 3."
     assert told[:2] == [("", 0, 0), ("reading the list", 3, 3)]
     assert ("reading bonuses", 2, 3) in told
     assert len(asked_of(prolific)) == 3
@@ -407,7 +407,7 @@ def test_a_reading_says_why_it_failed_and_one_that_was_lost_is_in_nobodys_way(
     assert lost.is_lost
     assert begin_reading(panel, owner).pk != lost.pk
     lost.refresh_from_db()
-    assert (lost.state, lost.message) == ("failed", "Its worker was lost.")
+    assert (lost.state, lost.message) == ("failed", "The worker was lost.")
 
 
 def test_a_worker_that_waits_for_a_busy_panel_is_not_lost(
@@ -439,11 +439,11 @@ def test_a_worker_that_was_given_up_stops(prolific, panel, records, owner, monke
     really = readings.sync_study
 
     def slowly(panel):
-        PanelReading.objects.update(state="failed", message="Its worker was lost.")
+        PanelReading.objects.update(state="failed", message="The worker was lost.")
         return really(panel)
 
     monkeypatch.setattr(readings, "sync_study", slowly)
     tasks.read_panel(begun.pk)
     begun.refresh_from_db()
-    assert (begun.state, begun.message) == ("failed", "Its worker was lost.")
+    assert (begun.state, begun.message) == ("failed", "The worker was lost.")
     assert asked_of(prolific) == []

@@ -67,11 +67,11 @@ def test_a_draft_says_what_the_study_is(prolific, study):
     ("rules", "said"),
     [
         ({"completion_codes": CODES | {"full": ""}}, "“study full” has no completion code"),
-        ({"completion_codes": CODES | {"full": "C-DONE"}}, "'C-DONE' stands for several outcomes: completed, full"),
-        ({"completion_codes": CODES | {"full": "C FULL"}}, "'C FULL' must have 1 to 40 characters and no blanks"),
+        ({"completion_codes": CODES | {"full": "C-DONE"}}, "'C-DONE' is used for several outcomes: completed, full"),
+        ({"completion_codes": CODES | {"full": "C FULL"}}, "'C FULL' must have 1 to 40 characters and no spaces"),
         ({"steps": STRICT, "checks": 1}, "“failed attention checks” has no"),
-        ({"pay": None}, "says no pay"),
-        ({"contact": " "}, "names no contact"),
+        ({"pay": None}, "has no pay"),
+        ({"contact": " "}, "participants must be able to reach you"),
     ],
 )  # fmt: skip
 def test_what_a_study_lacks_is_said_before_anything_is_sent(prolific, rules, said):
@@ -91,7 +91,7 @@ def test_an_outcome_that_nobody_can_come_to_needs_no_code(prolific):
     ("address", "api", "said"),
     [
         ("http://127.0.0.1:8000", "https://api.prolific.com/api/v1", "participants can't reach"),
-        ("http://assay.example.org", "https://api.prolific.com/api/v1", "must come by https"),
+        ("http://assay.example.org", "https://api.prolific.com/api/v1", "it must use https"),
         ("http://127.0.0.1:8000", "http://127.0.0.1:9/api/v1", ""),
     ],
 )
@@ -105,7 +105,9 @@ def test_a_study_that_is_not_launched_or_has_nothing_to_do_is_not_drafted(prolif
     draft = factories.make_study("other", **RULES)
     assert "launch it first" in problems_of(study_draft.draft_on_panel, draft)[0]
     study.slots.update(state=SlotState.RETIRED)
-    assert "no open places" in problems_of(study_draft.draft_on_panel, study)[0]
+    assert (
+        "The study has no open slots: nobody is needed" in problems_of(study_draft.draft_on_panel, study)[0]
+    )
 
 
 def test_without_a_token_nothing_is_asked(study, settings):
@@ -114,7 +116,7 @@ def test_without_a_token_nothing_is_asked(study, settings):
 
 
 def test_a_study_is_drafted_once(prolific, study, panel):
-    assert "drafted on Prolific already" in problems_of(study_draft.draft_on_panel, study)[0]
+    assert "The study is already drafted on Prolific, as" in problems_of(study_draft.draft_on_panel, study)[0]
     assert len(prolific.studies) == 1
 
 
@@ -137,13 +139,13 @@ def test_what_was_published_there_meanwhile_is_not_drafted_over(prolific, study)
         study_draft.draft_on_panel(study)
     [there] = prolific.studies.values()
     there["status"] = "ACTIVE"
-    assert "already, which is recruiting" in problems_of(study_draft.draft_on_panel, study)[0]
+    assert "which is recruiting" in problems_of(study_draft.draft_on_panel, study)[0]
 
 
 def test_two_do_not_draft_at_once(prolific, study):
     panel = set_panel(study, "prolific", {}, "keep")
     Panel.objects.filter(pk=panel.pk).update(status=study_draft.DRAFTING, status_at=timezone.now())
-    assert "at this moment" in problems_of(study_draft.draft_on_panel, study)[0]
+    assert "Somebody is drafting" in problems_of(study_draft.draft_on_panel, study)[0]
     assert prolific.requests == []
     # Whoever began was killed.
     long_ago = timezone.now() - study_draft.DRAFTING_FOR - timedelta(seconds=1)
@@ -236,7 +238,7 @@ def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(proli
     panel.refresh_from_db()
     assert panel.drafted["filters"][0]["selected_range"] == {"lower": 90}
     assert panel.whom == {"approval_rate": 90}
-    assert refused == ["Somebody drafted the study meanwhile; look again first."]
+    assert refused == ["The study was drafted in the meantime; reload the page first."]
 
 
 # --- how many people -------------------------------------------------------------------------------------------------
@@ -303,8 +305,11 @@ def test_more_places_are_added_once_whatever_gets_lost(prolific, open_panel):
     assert not recruiting.add_places(open_panel, 3, shown=4), "the second press of the same page"
     assert open_panel.places == prolific.studies[open_panel.external_id]["total_available_places"] == 7
     assert len(prolific.sent("PATCH", "^/studies/")) == 2, "one was lost and asked again"
-    assert "has 7 places, and not the 5" in problems_of(recruiting.add_places, open_panel, 3, shown=5)[0]
-    assert "not known here yet" in problems_of(recruiting.add_places, open_panel, 3, shown=None)[0]
+    assert "has 7 places, not 5" in problems_of(recruiting.add_places, open_panel, 3, shown=5)[0]
+    assert (
+        "The number of places is not known yet"
+        in problems_of(recruiting.add_places, open_panel, 3, shown=None)[0]
+    )
     assert "can't be added" in problems_of(recruiting.add_places, open_panel, 0, shown=7)[0]
     assert prolific.studies[open_panel.external_id]["total_available_places"] == 7
 
@@ -312,13 +317,13 @@ def test_more_places_are_added_once_whatever_gets_lost(prolific, open_panel):
 def test_codes_that_somebody_changed_there_keep_it_from_going_on_but_not_from_pausing(prolific, open_panel):
     prolific.studies[open_panel.external_id]["completion_codes"][0]["code"] = "ELSE"
     assert recruiting.pause(open_panel).status == "PAUSED"
-    assert "not the study's own" in problems_of(recruiting.start, open_panel)[0]
-    assert "not the study's own" in problems_of(recruiting.add_places, open_panel, 1, shown=4)[0]
+    assert "differ from the study's" in problems_of(recruiting.start, open_panel)[0]
+    assert "differ from the study's" in problems_of(recruiting.add_places, open_panel, 1, shown=4)[0]
 
 
 def test_nobody_is_sent_to_a_study_that_takes_nobody(prolific, panel):
     panel.study.status = Status.PAUSED
-    assert "nobody would be taken in" in problems_of(recruiting.publish, panel)[0]
+    assert "nobody could take part" in problems_of(recruiting.publish, panel)[0]
     assert prolific.sent("POST", "/transition/") == []
 
 

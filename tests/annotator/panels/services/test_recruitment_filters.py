@@ -58,14 +58,14 @@ def test_a_preset_recruits_as_the_paper_did(prolific, study):
 def test_a_preset_for_a_study_of_its_own_length_pays_by_the_hour(study):
     [said] = use_preset(study, "href")
     assert (study.pay, study.paid_minutes, study.items_per_participant) == (Decimal("5.60"), 21, 3)
-    assert said == "HREF takes who has 9 of 10 right in a qualification; the study does not."
+    assert said == "HREF requires 9 of 10 right in a qualification; this study does not."
     study.revisions.all().delete()
     study.steps = study.steps | {"qualification": {"pass_mark": 9}}
     study.save()
     assert use_preset(study, "href") == [said], "there are no ten to get right"
-    assert any("can be tried once" in each for each in draft_warnings(study))
+    assert any("Prolific requires two at a comprehension check" in each for each in draft_warnings(study))
     study.steps["qualification"]["attempts"] = 2
-    assert not any("can be tried once" in each for each in draft_warnings(study))
+    assert not any("Prolific requires two at a comprehension check" in each for each in draft_warnings(study))
     arm = study.arms.get()
     for number in range(10):
         query, context = factories.make_query(study, f"qualify-{number}")
@@ -118,7 +118,7 @@ def test_a_preset_leaves_who_is_kept_out_and_the_devices(prolific, study):
     come(make("other"), "ann")
     set_filters(study, {"not_from": ["other"], "by": "people", "devices": ["desktop"], "least": 20})
     said = run("panel", "pairs", "preset", "lfqa")
-    for kept in ("not who took part in other", "on desktop", "approval rate of at least 99 %"):
+    for kept in ("nobody who took part in other", "on desktop", "approval rate of at least 99 %"):
         assert kept in said
     assert "approved submissions" not in said
     study.refresh_from_db()
@@ -168,15 +168,15 @@ def test_every_condition_is_asked_for_in_the_panels_form(prolific, study):
 @pytest.mark.parametrize(
     ("given", "field", "said"),
     [
-        ({"approval_rate": 101}, "approval_rate", "no whole number from 0 to 100"),
-        ({"approval_rate": "99.5"}, "approval_rate", "'99.5' is no whole number"),
-        ({"approval_rate": -1}, "approval_rate", "no whole number"),
+        ({"approval_rate": 101}, "approval_rate", "not a whole number from 0 to 100"),
+        ({"approval_rate": "99.5"}, "approval_rate", "'99.5' is not a whole number"),
+        ({"approval_rate": -1}, "approval_rate", "is not a whole number from 0 to"),
         ({"least": 50, "most": 20}, "most", "less than the 50"),
         ({"most": 2_000_000}, "most", "from 0 to 1,000,000"),
-        ({"education": "Bachelor"}, "education", "none of No formal qualifications"),
-        ({"devices": ["toaster"]}, "devices", "none of desktop, tablet, mobile"),
-        ({"by": "luck"}, "by", "none of studies, people"),
-        ({"shoes": 44}, "shoes", "no such condition"),
+        ({"education": "Bachelor"}, "education", "not one of No formal qualifications"),
+        ({"devices": ["toaster"]}, "devices", "not one of desktop, tablet, mobile"),
+        ({"by": "luck"}, "by", "not one of studies, people"),
+        ({"shoes": 44}, "shoes", "no such filter"),
     ],
 )
 def test_what_can_not_be_meant_is_said_beside_its_field(given, field, said):
@@ -191,15 +191,15 @@ def test_everything_wrong_is_said_at_once_and_nothing_is_stored(study):
 
 def test_a_word_that_the_panel_does_not_know_is_said_with_those_near_it(prolific, study):
     found = wrong_with({"countries": "United Kingdon, Canada"}, study)
-    assert "no choice 'United Kingdon'; near it are United Kingdom" in found["countries"]
-    assert "goes from 0 to 10000, and 20000 is asked for" in wrong_with({"least": 20_000}, study)["least"]
+    assert "no choice 'United Kingdon'; similar are United Kingdom" in found["countries"]
+    assert "goes from 0 to 10000, but 20000 was requested" in wrong_with({"least": 20_000}, study)["least"]
     assert Panel.objects.get().whom == {}
 
 
 def test_without_an_answer_it_is_kept_and_looked_up_when_drafted(prolific, study):
     prolific.fail("GET", "/filters/", "400")
     [note] = set_filters(study, {"first": "Klingon"})
-    assert note.startswith("Whether Prolific knows these words is seen when the study is drafted")
+    assert note.startswith("These names are checked against Prolific")
     [said] = problems_of(study_draft.draft_on_panel, study)
     assert "'Klingon'" in said
     assert prolific.studies == {}
@@ -213,8 +213,11 @@ def test_who_took_part_in_another_study_is_kept_out_by_the_study(prolific, study
     study_draft.draft_on_panel(study)
     sent = prolific.sent("POST", "^/studies/$")[-1].body["filters"]
     assert sent == [{"filter_id": "previous_studies_blocklist", "selected_values": [there]}]
-    assert filters_of(panel_of(study)).sentences() == ["not who took part in other"]
-    assert "this study itself" in wrong_with({"not_from": ["pairs"]}, make("third") and study)["not_from"]
+    assert filters_of(panel_of(study)).sentences() == ["nobody who took part in other"]
+    assert (
+        "is this study: its participants"
+        in wrong_with({"not_from": ["pairs"]}, make("third") and study)["not_from"]
+    )
     assert "no study 'gone'" in wrong_with({"not_from": ["gone"]}, study)["not_from"]
 
 
@@ -231,7 +234,7 @@ def test_who_took_part_in_another_study_is_kept_out_by_id_and_no_id_is_kept_twic
     assert "ann" not in str(panel.there)
     assert filters_said(prolific, panel) == []
     prolific.studies[panel.external_id]["filters"][0]["selected_values"] = ["ann"]
-    assert "is another there" in filters_said(prolific, panel)[0]
+    assert "differs there" in filters_said(prolific, panel)[0]
 
 
 def test_a_draft_is_changed_there_too_until_it_is_published(prolific, study):
@@ -259,7 +262,7 @@ def test_what_changes_while_the_study_is_drafted_is_not_lost(prolific, study, mo
         return really(client, fields)
 
     monkeypatch.setattr(study_draft, "_create_or_adopt", slowly)
-    assert "changed while it was drafted" in problems_of(study_draft.draft_on_panel, study)[0]
+    assert "changed while the study was drafted" in problems_of(study_draft.draft_on_panel, study)[0]
     monkeypatch.setattr(study_draft, "_create_or_adopt", really)
     study.panel.refresh_from_db()
     panel = study_draft.draft_on_panel(study)
@@ -268,7 +271,7 @@ def test_what_changes_while_the_study_is_drafted_is_not_lost(prolific, study, mo
 
 
 def test_a_command_shows_and_sets_it(prolific, study):
-    assert "everybody" in run("panel", "pairs", "whom")
+    assert "open to everyone" in run("panel", "pairs", "whom")
     said = run("panel", "pairs", "whom", "approval_rate=97", "countries=Canada, United States")
     assert "at least 97 %\nliving in Canada or United States" in said
     assert run("panel", "pairs", "whom", "countries=") == "approval rate of at least 97 %\n"
@@ -296,8 +299,9 @@ def test_a_study_that_somebody_changed_there_is_a_mismatch(prolific, study):
     there["device_compatibility"] = ["desktop"]
     [said] = filters_said(prolific, panel)
     assert said == (
-        "The study there was changed: “approval rate of at least 99 %” is another there; “fluent in English” is not "
-        "asked for there; “first-language” is asked for there only; it can be done on desktop there."
+        "The study was changed on the panel: “approval rate of at least 99 %” differs there; “fluent "
+        "in English” is not set there; “first-language” is set only there; it allows "
+        "desktop there."
     )
     # Saved once more, the draft is as it was.
     set_filters(study, panel.whom)
@@ -333,7 +337,7 @@ def test_what_is_kept_is_read_back_as_it_was():
         ("1.99", 10, "USD", "11.94 per hour, below the 12.00 that Prolific recommends."),
         ("1.00", 10, "GBP", "6.00 per hour, below the 9.00 that Prolific recommends."),
         ("0.99", 10, "GBP", "5.94 per hour, below Prolific's minimum of 6.00: it won't publish the study."),
-        ("5.00", 10, "EUR", "30.00 per hour; Prolific states what is fair in GBP and USD only."),
+        ("5.00", 10, "EUR", "30.00 per hour; Prolific says what is fair in GBP and USD only."),
     ],
 )
 def test_pay_is_held_against_what_is_fair(pay, minutes, currency, said):

@@ -46,7 +46,7 @@ def test_ids_of_a_panel_that_is_not_set_are_noted_by_name_and_day(client, study,
     assert (row.day, row.names, row.n) == (timezone.localdate(), "PROLIFIC_PID STUDY_ID SESSION_ID", 3)
     [caution] = said(study)
     assert "3 visits came with Prolific's parameters (PROLIFIC_PID, STUDY_ID, SESSION_ID)" in caution
-    assert "but no panel is set" in caution
+    assert "but no platform is set" in caution
     client.force_login(owner)
     workbench = client.get(reverse("admin:evaluation_study_workbench", args=[study.pk]))
     assert caution in text(workbench)
@@ -82,7 +82,7 @@ def test_other_panels_people_are_noted_too(client, study, params, names, sender)
     [caution] = said(study)
     assert caution.startswith(f"3 visits came with {sender}'s parameters")
     assert f"the last on {timezone.localdate():%Y-%m-%d}" in caution
-    assert "each is somebody new at every visit" in caution
+    assert "every visit counts as a new person, and nobody is sent back there" in caution
 
 
 def test_a_panel_that_is_not_the_one_that_is_set(client, study):
@@ -125,7 +125,7 @@ def test_a_study_that_is_drafted_elsewhere_is_told_what_it_can_do(client, study,
     )
     Panel.objects.filter(pk=panel.pk).update(external_id="there", drafted_at=timezone.now())
     [advice] = [each for says in hooks.running_cautions for each in says(Study.objects.get())]
-    assert "The study is drafted there and stays so: take its address off" in advice.text
+    assert "The study is drafted on its panel and stays there" in advice.text
     assert (advice.label, advice.url_name) == ("", "")
     client.force_login(owner)
     for page in (reverse("admin:evaluation_study_workbench", args=[study.pk]), f"/studies/{study.slug}/"):

@@ -95,7 +95,7 @@ def test_who_is_in_stays_in(pilot, main):
 
 
 def test_a_list_that_makes_no_sense_is_refused(pilot, main):
-    with pytest.raises(ValueError, match="both be kept out"):
+    with pytest.raises(ValueError, match="both excluded and required"):
         set_entry_rules(main, barred={pilot: "any"}, invited={pilot: "any"})
     with pytest.raises(ValueError, match="on its own list"):
         set_entry_rules(main, barred={main: "any"}, invited={})
@@ -111,16 +111,16 @@ def test_set_in_the_admin_with_a_reason(pilot, main, owner):
         address, {f"barred_{pilot.pk}": "any", f"invited_{pilot.pk}": "any", "reason": "Why not."}
     )
     assert both.status_code == 422
-    assert "Both kept out and the only ones let in: Pilot." in both.content.decode()
+    assert "Excluded and required at the same time: Pilot." in both.content.decode()
     assert (
         client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know the items."}).status_code
         == 302
     )
     assert list(EntryRule.objects.values_list("study", "other", "kind")) == [(main.pk, pilot.pk, "not")]
     said = LogEntry.objects.latest("pk").change_message
-    assert said == "Who may take part: not who took part in Pilot. Reason: They know the items."
+    assert said == "Who may take part: nobody who took part in Pilot. Reason: They know the items."
     panel = client.get(reverse("admin:annotator_participant_panel", args=["main"])).content.decode()
-    assert "not who took part in Pilot." in panel
+    assert "nobody who took part in Pilot." in panel
     assert client.post(address, {"reason": "Open to all again."}).status_code == 302
     assert not EntryRule.objects.exists()
 
@@ -139,7 +139,7 @@ def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, collea
     assert client.post(address, {f"invited_{own.pk}": "any", "reason": "A sequel."}).status_code == 302
     assert set(EntryRule.objects.values_list("other__slug", "kind")) == {("pilot", "not"), ("own", "only")}
     panel = client.get(reverse("admin:annotator_participant_panel", args=["main"])).content.decode()
-    assert "not who took part in another study; only who took part in Own." in panel
+    assert "nobody who took part in another study; only people who took part in Own." in panel
 
 
 SETTINGS = {
@@ -182,14 +182,14 @@ def test_lists_keep_out_where_the_platform_gives_a_person_one_id_and_warn_where_
 @pytest.mark.parametrize(
     ("there", "here", "said"),
     [
-        ("sona", "sona", "SONA gives everybody another survey code in each study"),
-        ("prolific", "sona", "SONA gives everybody another survey code in each study"),
-        ("sona", "", "SONA gives everybody another survey code in each study"),
-        ("connect", "prolific", "its people come from CloudResearch Connect and this study's from Prolific"),
-        ("bare", "bare", "whoever opens a link without an id is somebody new"),
-        ("connect", "", "whoever opens a link without an id is somebody new"),
-        ("prolific", "", "where no platform is set, only who comes with Prolific's ids is known"),
-        ("", "", "where no platform is set, only who comes with Prolific's ids is known"),
+        ("sona", "sona", "SONA gives each person a new survey code in every study"),
+        ("prolific", "sona", "SONA gives each person a new survey code in every study"),
+        ("sona", "", "SONA gives each person a new survey code in every study"),
+        ("connect", "prolific", "it recruits from CloudResearch Connect and this study from Prolific"),
+        ("bare", "bare", "everyone who opens a link without an id counts as new"),
+        ("connect", "", "everyone who opens a link without an id counts as new"),
+        ("prolific", "", "without a platform, only visitors with Prolific's ids are recognised"),
+        ("", "", "without a platform, only visitors with Prolific's ids are recognised"),
         ("prolific", "prolific", ""),
         ("link", "link", ""),
     ],
@@ -202,12 +202,12 @@ def test_a_list_that_does_not_do_what_it_says_is_told_with_the_study_s_name(pilo
     found = rule_warnings(main)
     assert len(found) == bool(said)
     if said:
-        assert found[0].startswith(f"Not who took part in Pilot: {said}")
-        assert found[0].endswith("Whoever is not known is let in all the same.")
+        assert found[0].startswith(f"Nobody who took part in Pilot: {said}")
+        assert found[0].endswith("People who can't be recognised are let in.")
         set_entry_rules(main, barred={}, invited={pilot: "any"})
         [warning] = rule_warnings(main)
-        assert warning.startswith("Only who took part in Pilot: ")
-        assert warning.endswith("Whoever is not known is not let in.")
+        assert warning.startswith("Only people who took part in Pilot: ")
+        assert warning.endswith("People who can't be recognised are not let in.")
 
 
 def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
@@ -215,14 +215,14 @@ def test_the_admin_says_so_where_the_list_is_set(pilot, main, owner, colleague):
         set_panel(study, "sona", SETTINGS["sona"], "keep")
     client = signed_in(owner)
     address = reverse("admin:evaluation_study_entry_rules", args=[main.pk])
-    why = "SONA gives everybody another survey code in each study"
-    assert f"Not known here: {why}." in text(client.get(address))
+    why = "SONA gives each person a new survey code in every study"
+    assert f"Unknown in this study: {why}." in text(client.get(address))
     page = text(client.post(address, {f"barred_{pilot.pk}": "any", "reason": "They know it."}, follow=True))
-    assert f"Not who took part in Pilot: {why}. Whoever is not known is let in all the same." in page
+    assert f"Nobody who took part in Pilot: {why}. People who can't be recognised are let in." in page
     # A member of this study alone does not learn the other's name.
     StudyMember.objects.create(study=main, user=colleague, role=StudyMember.Role.EDITOR)
     page = text(signed_in(colleague).post(address, {"reason": "No change."}, follow=True))
-    assert f"Not who took part in another study: {why}" in page
+    assert f"Nobody who took part in another study: {why}" in page
     assert "Pilot" not in page
 
 
@@ -236,13 +236,13 @@ def test_the_launch_checklist_says_so_and_stops_nothing(pilot, owner, colleague,
     for name in ("workbench", "launch"):
         address = reverse(f"admin:evaluation_study_{name}", args=[draft.pk])
         page = signed_in(owner).get(address)
-        assert "Not who took part in Pilot: SONA gives everybody another survey code" in text(page)
+        assert "Nobody who took part in Pilot: SONA gives each person a new survey code" in text(page)
         assert f'href="{lists}"' in page.content.decode()
         page = text(signed_in(colleague).get(address))
-        assert "Not who took part in another study: SONA gives" in page
+        assert "Nobody who took part in another study: SONA gives" in page
         assert "Pilot" not in page
     call_command("launch", "draft", "--confirm")
-    assert "Warning: Not who took part in Pilot: SONA" in capsys.readouterr().err
+    assert "Nobody who took part in Pilot: SONA" in capsys.readouterr().err
     draft.refresh_from_db()
     assert draft.status == "live"
     page = text(signed_in(owner).get(reverse("admin:evaluation_study_workbench", args=[draft.pk])))
@@ -327,7 +327,7 @@ def test_who_failed_the_qualification_is_not_let_in_by_having_taken_part(main):
         assert rule_warnings(main) == []
     set_entry_rules(main, barred={}, invited={with_qualification: "any"})
     assert rule_warnings(main) == [
-        "Only who took part in Qualify: that lets in who failed its qualification, too. "
+        "Only people who took part in Qualify: that also lets in people who failed its qualification; "
         "“Passed the qualification” does not."
     ]
 
@@ -336,7 +336,9 @@ def test_a_qualification_that_is_not_there_is_named(pilot, main):
     for study in (pilot, main):
         set_panel(study, "prolific", {}, "keep")
     set_entry_rules(main, barred={}, invited={pilot: "passed"})
-    said = ["Only who passed the qualification of Pilot: it has no qualification, so nobody has passed it."]
+    said = [
+        "Only people who passed the qualification of Pilot: it has no qualification, so nobody has passed it."
+    ]
     assert rule_warnings(main) == said
     assert [advice.text for advice in launch_advice(main, None)] == said
 
@@ -353,4 +355,6 @@ def test_both_lists_can_name_a_study_where_they_do_not_contradict(pilot, main, o
     same = client.post(address, data | {f"invited_{pilot.pk}": "excluded"})
     assert same.status_code == 422
     said = LogEntry.objects.latest("pk").change_message
-    assert said.startswith("Who may take part: not who was excluded from Pilot; only who took part in Pilot.")
+    assert said.startswith(
+        "Who may take part: nobody who was excluded from Pilot; only people who took part in Pilot."
+    )

@@ -67,9 +67,9 @@ def test_the_careless_stand_first_with_what_they_did(judged):
     assert first.participant == people[-1]
     assert (first.judged, first.seconds) == (8, 5)
     said = "; ".join(first.signs)
-    assert "8% of the time that others take" in said
+    assert "8% of the time others take" in said
     assert "prefers what is shown first (8 of 8)" in said
-    assert "gives one value throughout in 8 of 8 judgments" in said
+    assert "gives the same answer throughout in 8 of 8 judgments" in said
     assert "7 of 8 texts repeat an earlier one" in said
     assert "agrees with others far less" in said
     assert [other.signs for other in others] == [[]] * 5
@@ -102,7 +102,7 @@ def test_pasted_texts_are_a_sign_where_a_script_counted_them(owner):
         given = filled_in(assignment, justification=reason, satisfied=MIXED)
         submit(person.token, assignment.pk, given, trace=read_trace({"trace.justification": trace}))
     [found] = quality_of(study)
-    assert found.signs == ["1 of 2 texts are pasted for the most part"]
+    assert found.signs == ["1 of 2 texts are mostly pasted"]
     traces = Judgment.objects.filter(study=study).order_by("pk").values_list("trace", flat=True)
     assert list(traces) == [{"justification": [{"pasted": 60}]}, {"justification": [{"pasted": 3}]}, {}]
 
@@ -244,7 +244,7 @@ def test_a_study_without_participants(owner):
     study = make_crowd_study("empty", queries=1, arms=ONE_ARM, owner=owner)
     assert quality_of(study) == []
     page = signed_in(owner).get(reverse("admin:evaluation_study_quality", args=[study.pk]))
-    assert "Nobody has come yet." in page.content.decode()
+    assert "No participants yet." in page.content.decode()
 
 
 def test_people_agree_in_checks_and_not_in_the_wording_of_entries():

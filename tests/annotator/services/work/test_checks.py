@@ -142,7 +142,7 @@ def test_the_page_after_a_failed_check_says_so(client):
         hand_in(token)
     address = reverse("annotator:submit", args=[token, assignment.pk])
     page = client.post(address, form_of(assignment), follow=True).content.decode()
-    assert "One of the items was there to see whether you read with care" in page
+    assert "One of the items was an attention check, and your answer to it was wrong" in page
 
 
 def form_of(assignment):

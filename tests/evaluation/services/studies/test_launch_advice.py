@@ -143,7 +143,10 @@ def test_nothing_to_confirm_where_nothing_is_missing(owner):
     [
         ({"contact": " "}, "No contact is set"),
         ({"pay": None}, "No pay is set"),
-        ({"completion_codes": {"completed": "A", "full": "B", "no_consent": "C"}}, "of a visit: withdrawn."),
+        (
+            {"completion_codes": {"completed": "A", "full": "B", "no_consent": "C"}},
+            "for these outcomes: withdrawn.",
+        ),
     ],
 )
 def test_what_people_would_be_left_without_is_confirmed(owner, capsys, fields, caution):
@@ -181,7 +184,7 @@ def test_where_no_panel_is_set_that_and_prolific_s_codes_are_said(owner):
     study = complete(owner, completion_codes={"completed": "A"})
     Panel.objects.all().delete()
     unset, codes = launch_cautions(Study.objects.get(pk=study.pk))
-    assert "not set where people come from" in unset
+    assert "No recruitment platform is set" in unset
     assert "if they come from there" in codes
     set_panel(study, "link", {}, "keep")
     assert launch_cautions(Study.objects.get(pk=study.pk)) == []
@@ -205,7 +208,9 @@ def test_checks_should_be_as_many_as_can_be_skipped_and_answered(there, rule, sk
     study = make_study(
         "checked", checks=there, training=False, steps=NO_STEPS | {"attention": rule}, skips=skips
     )
-    assert ["can tell it from an item" in each for each in said(study)] == [True] * warns
+    assert [
+        "A participant who has seen every check gets a skipped one again" in each for each in said(study)
+    ] == [True] * warns
 
 
 def test_the_arms_with_too_few_checks_are_named():
@@ -216,7 +221,7 @@ def test_the_arms_with_too_few_checks_are_named():
     study.items.filter(arm=last, role="attention").first().delete()
     [advice] = said(study)
     assert (
-        f"1 attention check and may skip 1 times, so an arm should have 2 checks; fewer are in: {last.key} (1)."
+        f"1 attention check and may skip 1 times, so each arm needs 2 checks; too few are in: {last.key} (1)."
         in advice
     )
     assert first.key not in advice
@@ -245,7 +250,7 @@ def test_a_panel_that_wants_two_attempts_is_one_click_from_them(qualifying, owne
     assert said(qualifying) == []
     set_panel(qualifying, "prolific", {}, "keep")
     [advice] = launch_advice(qualifying)
-    assert "Prolific wants two attempts" in advice.text
+    assert "Prolific requires two at a comprehension check" in advice.text
     client = signed_in(owner)
     address = reverse(advice.url_name, args=[qualifying.pk])
     page = client.get(reverse("admin:evaluation_study_launch", args=[qualifying.pk])).content.decode()
@@ -255,7 +260,7 @@ def test_a_panel_that_wants_two_attempts_is_one_click_from_them(qualifying, owne
     assert client.post(address, {"reason": ""}).status_code == 302
     qualifying.refresh_from_db()
     assert qualifying.steps == NO_STEPS | {"qualification": {"pass_mark": 1, "attempts": 2}}
-    assert LogEntry.objects.latest("pk").change_message == "The qualification can be tried twice."
+    assert LogEntry.objects.latest("pk").change_message == "The qualification now allows two attempts."
     assert said(qualifying) == []
     assert address not in client.get(panel).content.decode()
     assert client.post(address, {"reason": ""}).status_code == 422, "it is so already"

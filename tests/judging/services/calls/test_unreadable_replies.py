@@ -94,7 +94,7 @@ def test_the_settings_say_when(settings):
     assert reason_to_pause("." + "x" * 48) == ""
     assert reason_to_pause("." * 24 + "x" * 26) == (
         "26 of the last 50 replies could not be read. "
-        "Compare what came back with what was asked for, then resume or cancel."
+        "Compare the reply with the expected one, then resume or cancel."
     )
     assert reason_to_pause("." * 25 + "x" * 25) == ""
     settings.ASSAY_RUN_UNREAD_FIRST, settings.ASSAY_RUN_UNREAD_SHARE = 0, 1.0
@@ -165,5 +165,5 @@ def test_a_run_without_any_shows_none(client, owner, study, served):
     assert unreadable_reply(run) is None
     client.force_login(owner)
     assert (
-        "What came back" not in client.get(reverse("admin:judging_run_watch", args=[run.pk])).content.decode()
+        "Reply received" not in client.get(reverse("admin:judging_run_watch", args=[run.pk])).content.decode()
     )

@@ -47,14 +47,14 @@ def test_a_member_tests_what_the_list_allows(press, client, endpoint):
     assert "Test the connection" in change
     page = press()
     assert "longer answered in" in page, "the first model that it lists"
-    assert "<dt>JSON by a schema</dt><dd>yes</dd>" in page
+    assert "<dt>JSON with a schema</dt><dd>yes</dd>" in page
     assert "<dt>Log-probabilities</dt><dd>yes</dd>" in page
     assert Endpoint.objects.get().capabilities["longer"]["json_schema"] is True
 
 
 def test_what_the_model_can_not_do_is_said(press):
     page = press("longer:no_json_schema:deaf_logprobs")
-    assert "<dt>JSON by a schema</dt><dd>no</dd>" in page
+    assert "<dt>JSON with a schema</dt><dd>no</dd>" in page
     assert "<dt>Log-probabilities</dt><dd>no</dd>" in page
 
 
@@ -78,7 +78,7 @@ def test_it_waits_for_a_worker_and_says_where_none_comes(client, owner, endpoint
     client.force_login(owner)
     address = reverse("admin:judging_endpoint_test", args=[endpoint.pk])
     waiting = client.post(address, {"model": "longer"}, follow=True).content.decode()
-    assert "A worker asks the endpoint" in waiting
+    assert "The endpoint is being tested. This takes a few seconds" in waiting
     assert "hx-get" in waiting
     fragment = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment

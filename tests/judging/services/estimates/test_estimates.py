@@ -114,7 +114,7 @@ def test_an_estimate_is_near_what_replies_take(name, owner, served):
     judge = make_judge(study, served, "coin")
     told = estimate(study, judge)
     assert not told.measured
-    assert told.basis.startswith("Lengths of replies are told from what a call asks for (")
+    assert told.basis.startswith("Reply lengths are estimated from the questions (")
     assert "nothing is known of this model yet" in told.basis
     run, _ = judged(study, judge)
     written = sum(len(raw) for raw in run.calls.values_list("raw", flat=True)) / 4
@@ -136,8 +136,7 @@ def test_replies_to_the_same_questions_tell_more_than_the_questions(owner, serve
     n = run.calls.count()
     assert told.measured
     assert (
-        told.basis
-        == f"Lengths of replies and times are those of {n} replies of this model to the same questions."
+        told.basis == f"Reply lengths and times are based on {n} replies of this model to the same questions."
     )
     assert told.completion_tokens == 777 * told.calls
     assert told.seconds == pytest.approx(3 * told.calls / told.in_flight)
@@ -187,7 +186,7 @@ def test_an_endpoint_that_reports_no_tokens_is_measured_by_its_texts(owner, serv
     written = sum(len(raw) for raw in run.calls.values_list("raw", flat=True)) / 4
     assert told.measured
     assert told.basis.endswith(
-        " The endpoint reported no tokens: four characters of a reply are taken for one."
+        " The endpoint reported no tokens, so four characters of a reply count as one."
     )
     assert told.completion_tokens == pytest.approx(written, abs=1)
     assert told.cost > 0
@@ -234,7 +233,7 @@ def test_replies_to_other_questions_tell_what_the_model_thinks_and_how_fast_it_i
     told = estimate(study, make_judge(study, served, "coin", name="all"))
     assert not told.measured
     assert f"times from {n} replies of this model to other questions." in told.basis
-    assert "with 1000 tokens each that are not in the text" in told.basis
+    assert "plus 1000 tokens each that are not in the text" in told.basis
     assert told.completion_tokens == pytest.approx(before.completion_tokens + 1_000 * told.calls, rel=0.01)
     assert told.seconds is not None
     assert told.seconds >= 30 * told.calls / told.in_flight

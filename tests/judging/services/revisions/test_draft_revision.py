@@ -233,5 +233,5 @@ def test_the_newest_version_of_the_first_usable_judge(study, server, monkeypatch
     first.endpoint.save()
     # Web, which has no keys, offers it all the same.
     assert reviser_name(study.items.get()) == "second"
-    with pytest.raises(RevisionFailed, match="No model can be asked"):
+    with pytest.raises(RevisionFailed, match="No model is available in this study any more"):
         revise(study)

@@ -100,7 +100,7 @@ def test_the_budget_holds_them(study, server):
     judge = make_judge(study, server, **PRICES)
     run = start_run(study, judge, purpose="revision", budget=Decimal("0.01"))
     assert name(study) == "longer"
-    with pytest.raises(RevisionFailed, match="No model can be asked"):
+    with pytest.raises(RevisionFailed, match="No model is available in this study any more"):
         revise(study)
     run.refresh_from_db()
     assert run.state == "stopped"
@@ -148,14 +148,14 @@ def test_no_worker_takes_it_for_a_run_over_the_items(study, server):
     assert unattended_runs() == []
     assert work_on(run.pk).state == "running"
     assert (server.total, run.calls.count()) == (0, 0)
-    with pytest.raises(WrongState, match="anew themselves"):
+    with pytest.raises(WrongState, match="participants ask again themselves"):
         retry_run(run)
 
 
 def test_where_there_is_nothing_to_revise_none_is_opened(study, server):
     judge = make_judge(study, server)
     start_run(study, judge, purpose="revision")
-    with pytest.raises(Refused, match="holds the revisions of llm already"):
+    with pytest.raises(Refused, match="already holds the revisions of llm"):
         start_run(study, judge, purpose="revision")
     pairs = factories.launch(factories.make_study("pairs"))
     with pytest.raises(Refused, match="in which entries are calibrated"):
@@ -179,7 +179,7 @@ def test_an_item_of_a_private_split_is_asked_about_nowhere_else(study, server):
     make_judge(study, server)
     Query.objects.filter(study=study, key="q1").update(split="private")
     assert (name(study, "q1"), name(study, "q2")) == ("", "longer")
-    with pytest.raises(RevisionFailed, match="No model can be asked"):
+    with pytest.raises(RevisionFailed, match="No model is available in this study any more"):
         revise(study, "q1")
     assert server.total == 0
     assert revise(study, "q2")

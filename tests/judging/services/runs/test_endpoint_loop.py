@@ -232,7 +232,7 @@ def test_an_endpoint_that_never_answers_stops_the_run(study, served, settings):
     settings.ASSAY_RUN_BACKOFF_SECONDS = 0.001
     run, _ = judged(study, make_judge(study, served, "coin:503", probed=False))
     assert run.state == "stopped"
-    assert "did not tell what it can do" in run.reason
+    assert "features could not be determined" in run.reason
 
 
 def test_no_more_is_claimed_while_answers_wait_to_be_written(study, served, monkeypatch):

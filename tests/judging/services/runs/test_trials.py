@@ -41,13 +41,13 @@ def test_the_first_press_tries_one_item_and_the_second_starts(client, study, ser
     page = start(judge, max_items="9", budget="1.5")
     tried = Run.objects.get()
     assert (tried.purpose, tried.max_items, str(tried.budget)) == ("trial", 1, "1.5000")
-    assert "A worker asks the model about one item." in page.content.decode()
+    assert "The model is being asked about one item." in page.content.decode()
     assert "hx-get" in page.content.decode()
     work_on(tried.pk)
     address = page.redirect_chain[-1][0]
     fragment = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in fragment
-    assert "What was read in it" in fragment
+    assert "Answers read" in fragment
     assert "preference: r" in fragment
     assert "hx-get" not in fragment
     kept = client.get(address).content.decode()
@@ -68,11 +68,11 @@ def test_a_reply_that_can_not_be_read_starts_nothing(client, study, served, star
     work_on(Run.objects.get().pk)
     shown = client.get(page.redirect_chain[-1][0]).content.decode()
     assert "Response 1 has its merits" in shown
-    assert "What a reply should look like" in shown
+    assert "Expected reply" in shown
     assert "Try one item again" in shown
     start(judge)
     assert set(Run.objects.values_list("purpose", flat=True)) == {"trial"}
-    assert "Start the run all the same" in shown
+    assert "Start the run anyway" in shown
     start(judge, "anyway")
     assert Run.objects.filter(purpose="main").count() == 1
 
