@@ -57,7 +57,8 @@ def defined(path):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.decorator_list:
             yield node.name
         elif isinstance(node, ast.Assign):
-            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+            names = (target.id for target in node.targets if isinstance(target, ast.Name))
+            yield from (name for name in names if name != "__all__")
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             yield node.target.id
 

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from evaluation.dumps import export_to
 from evaluation.dumps.exports import answer_table
 from evaluation.dumps.exports.answer_table import COLUMNS, SCHEMA
+from evaluation.dumps.formats import FORMATS
 from evaluation.refusals import Refused
 from tests.evaluation.dumps.build import context_item, export_bytes, header, item, judgment, read_in, write
 
@@ -166,5 +167,5 @@ def test_what_export_refuses(soups, tmp_path):
         call_command("export", "stew", out="-")
     with pytest.raises(CommandError, match="can't be written: No such file or directory"):
         call_command("export", "soups", out=str(tmp_path / "nowhere" / "out.jsonl"))
-    with pytest.raises(Refused, match=r"No format 'xml'; there are: jsonl, csv, parquet, settled\."):
+    with pytest.raises(Refused, match=rf"No format 'xml'; there are: {', '.join(FORMATS)}\."):
         export_to(soups, format="xml", path=str(tmp_path / "out"))
