@@ -1,4 +1,4 @@
-"""manage.py export S --format jsonl|csv|parquet --out PATH."""
+"""manage.py export STUDY --format FORMAT --out PATH."""
 
 from argparse import ArgumentParser
 from typing import Any
