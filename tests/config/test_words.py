@@ -1,8 +1,10 @@
-"""One word for one thing: the glossary's words in names and texts."""
+"""One word for one thing: the glossary's words in names and texts, and one meaning for the name of a class."""
 
 import ast
 import re
 from collections import defaultdict
+
+import pytest
 
 from tests.config.source_tree import ROOT, module_name, sources
 
@@ -14,6 +16,10 @@ BANNED = [
     for word in re.split(r",\s*", line.split("|")[3].strip())
     if word.strip("- ")
 ]
+
+
+# Frameworks look these up by their name.
+OF_FRAMEWORKS = {"Command", "Migration", "Meta", "DatabaseWrapper"}
 
 
 def banned_in(words):
@@ -80,3 +86,22 @@ def test_texts_on_screens_are_the_glossarys():
         for word in banned_in(text):
             found[word].add(str(path.relative_to(ROOT)))
     assert found == {}
+
+
+@pytest.fixture(scope="module")
+def modules_by_class():
+    found = defaultdict(set)
+    for path in sources():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].add(module_name(path))
+    return found
+
+
+def test_the_name_of_a_class_means_one_thing(modules_by_class):
+    twice = {
+        name: sorted(modules)
+        for name, modules in modules_by_class.items()
+        if len(modules) > 1 and name not in OF_FRAMEWORKS
+    }
+    assert twice == {}
