@@ -18,7 +18,7 @@ def mark_of(group: Record, estimate: Record) -> Mark:
 
 
 def legend(marks: Iterable[Mark]) -> str:
-    """Which form of dot is whom: "Filled dots: people; open dots: judges together"."""
+    """Legend of the forms of dots: "Filled dots: people; open dots: judges together"."""
     who: dict[str, list[str]] = {}
     for mark in marks:
         names = who.setdefault(FORMS[mark.kind], [])

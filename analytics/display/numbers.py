@@ -1,4 +1,4 @@
-"""How figures are written: percentages with one decimal, coefficients with two, p-values with three.
+"""The notation of figures: percentages with one decimal, coefficients with two, p-values with three.
 
 A sum in another order differs in its last bits, by which one and the same figure must not be rounded to two numbers.
 """

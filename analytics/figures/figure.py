@@ -80,7 +80,7 @@ class Figure(ABC):
         return ()
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        """How it is computed, a sentence each; asked only where the report has a record of it."""
+        """Sentences on how it is computed; asked for only where the report has a record of it."""
         return ()
 
     def records(self, view: ReportView) -> Sequence[Record]:

@@ -81,7 +81,7 @@ class FigureInput(ABC):
         return ResampleSpec(self._seed("report", purpose), replicates=self.terms.replicates)
 
     def tests(self, purpose: str, family: int) -> Randomization:
-        """How the tests of a family of so many, for each question, are drawn."""
+        """Randomization of the tests of a family of so many for each question."""
         return Randomization(self._seed("test", purpose), level=ALPHA / max(family * self.terms.asked, 1))
 
     def _seed(self, use: str, purpose: str) -> int:
@@ -202,7 +202,7 @@ def figure_inputs(
 
 
 def form_of(question: QuestionSpec) -> str:
-    """How a question that is not asked of pairs is counted: rated, choice, picks, ranking or entries."""
+    """The form in which a question that is not asked of pairs is counted: rated, choice, picks, ranking or entries."""
     other = "choice" if KINDS[question.kind].storage == "label" else "rated"
     return FORMS.get(question.kind, other)
 

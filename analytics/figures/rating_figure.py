@@ -95,7 +95,7 @@ def mean_cell(build: Builder, figures: Record, factor: str, key: str) -> TableCe
 
 
 def distribution_table(view: ReportView, question: Record, figures: Record) -> Table:
-    """How often each point was given, by system and of all."""
+    """Number of times that each point was given, by system and of all."""
     points = [number(point["value"]) for point in question["points"]]
     build = Builder(
         "How often each point was given, in percent; mean, standard deviation and number of ratings.",

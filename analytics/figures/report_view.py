@@ -57,7 +57,7 @@ class GroupsView:
 
     @property
     def judges(self) -> list[Record]:
-        """How each judge was asked, and what came back."""
+        """Settings of each judge, and the status of its replies."""
         judges: list[Record] = self.report["judges"]
         return judges
 

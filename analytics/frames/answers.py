@@ -30,7 +30,7 @@ def countable_questions(study: Study) -> list[Directed]:
 
 
 def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame:
-    """What each group of raters answered to these questions.
+    """The answers of each group of raters to these questions.
 
     A scale that an earlier revision asks in another direction is a question of its own there. Of a set of entries the
     decisions about drafted ones are counted, and beside them what sets are made of (see `analytics.frames.entries`).

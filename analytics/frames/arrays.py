@@ -82,7 +82,7 @@ class StudyItems:
 
     @cached_property
     def offered(self) -> Ints:
-        """How many responses of each system an item has, (n, number of systems)."""
+        """Number of responses of each system in an item, (n, number of systems)."""
         table = np.zeros((len(self), len(self.systems)), dtype=np.int64)
         row, place = np.nonzero(self.system >= 0)
         np.add.at(table, (row, self.system[row, place]), 1)

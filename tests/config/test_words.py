@@ -105,3 +105,15 @@ def test_the_name_of_a_class_means_one_thing(modules_by_class):
         if len(modules) > 1 and name not in OF_FRAMEWORKS
     }
     assert twice == {}
+
+
+def test_no_docstring_opens_with_a_question_word():
+    opening = re.compile(r"(What|Who|Whom|Whose|Whether|How|Which)\b")
+    found = [
+        f"{module_name(path)}: {text.splitlines()[0]}"
+        for path in sources()
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if opening.match(text := ast.get_docstring(node) or "")
+    ]
+    assert found == []

@@ -155,7 +155,7 @@ def chance_of(chance: float | None, alpha: float | None, share: float | None) ->
 
 
 def chance_in(group: Record, question: Record) -> float | None:
-    """How often two answers would be the same by chance, where uneven labels make alpha low for that reason."""
+    """Share of pairs of answers that are the same by chance, where uneven labels make alpha low for that reason."""
     found = group[KEY]["levels"][0]
     if question["form"] == PAIRS:
         share = group["agreement/percentage"]["overall"]["with_ties"]["value"]
@@ -164,7 +164,7 @@ def chance_in(group: Record, question: Record) -> float | None:
 
 
 def _same(found: Record) -> float | None:
-    """How often two raters' answers are the same, of which alpha is what is beyond chance."""
+    """Share of pairs of raters whose answers are the same, of which alpha is what is beyond chance."""
     chance, alpha = found["by_chance"], found["alpha"]["value"]
     return None if chance is None or alpha is None else float(1 - (1 - alpha) * (1 - chance))
 

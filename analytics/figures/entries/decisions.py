@@ -76,7 +76,7 @@ FIGURE = DecisionsFigure()
 
 
 def _sizes(given: AnswerInput, sizes: Values) -> list[Record]:
-    """How many sets have how many entries, of the sizes that occur."""
+    """Number of sets by their number of entries, of the sizes that occur."""
     points = sorted(set(sizes.value.tolist()))
     if not points:
         return []
@@ -190,7 +190,7 @@ def _set_cells(build: Builder, sets: Record) -> tuple[TableCell, ...]:
 
 
 def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
-    """How often sets have how many entries."""
+    """Shares of sets by their number of entries."""
     found = [(group, group[KEY]["sizes"]) for group in question["groups"]]
     sizes = sorted({record["size"] for _, records in found for record in records})
     if not sizes:

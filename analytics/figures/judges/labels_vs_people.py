@@ -300,7 +300,7 @@ def _outer(people: Record, compared: list[Record]) -> Table:
 
 
 def _less_people(build: Builder, found: Record) -> tuple[TableCell, ...]:
-    """How far a judge's agreement with people is from their own, in points, with its test."""
+    """Distance of a judge's agreement with people from their own, in points, with its test."""
     less = found["judge_less_people"]
     return build.share(less["difference"]), *build.tested(less["test"], less["difference"]["undefined"])
 

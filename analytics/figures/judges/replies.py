@@ -1,4 +1,4 @@
-"""How judges were asked, and what came back."""
+"""Settings of judges, and the status of their replies."""
 
 from collections.abc import Iterator
 

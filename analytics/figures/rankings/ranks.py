@@ -132,7 +132,7 @@ def _friedman_record(found: Friedman, names: tuple[str, ...]) -> Record:
 
 
 def _distribution(given: AnswerInput) -> list[Record]:
-    """How often each system's responses were given each rank; a shared one counts for the higher of its neighbours."""
+    """Counts of each rank by system; a shared one counts for the higher of its neighbours."""
     ranks = given.answers.as_ranks()
     place = np.floor(ranks.rank).astype(np.int64)
     highest = int(place.max(initial=0))

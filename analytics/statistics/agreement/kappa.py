@@ -118,7 +118,7 @@ def _label_table(judgments: Judgments, chosen: Ints) -> Ints:
 
 
 def _disagreement(n_labels: int, weights: Weights) -> Floats:
-    """How much each cell of the confusion table counts as disagreement, flattened, shape (k * k,)."""
+    """Weight of each cell of the confusion table as disagreement, flattened, shape (k * k,)."""
     distance = np.abs(np.subtract.outer(np.arange(n_labels), np.arange(n_labels))).astype(np.float64)
     by_name = {"nominal": distance > 0, "linear": distance, "quadratic": distance**2}
     if weights not in by_name:

@@ -1,4 +1,4 @@
-"""How much ratings differ over the values of an attribute: the spread of a response's relevance.
+"""Differences of ratings over the values of an attribute: the spread of a response's relevance.
 
 Where it is zero, a response that was written without knowing the attribute serves every value of it alike
 (ContextEval, section 6). Mean ratings per attribute value are `scales.means_by_group`, and the correlation of
@@ -175,7 +175,7 @@ def _spreads(item: Ints, attribute: Ints, part: Ints, query: Ints, rater: Ints, 
 
 
 def _n_values(asked: Ints, part: Ints, n_asked: int) -> Ints:
-    """How many different parts were rated by anyone, per attribute of an item (n_asked,)."""
+    """Number of different parts that anyone rated, per attribute of an item (n_asked,)."""
     pair = asked.astype(np.int64) * (int(part.max(initial=0)) + 1) + part
     return np.bincount(asked[np.unique(pair, return_index=True)[1]], minlength=n_asked)
 

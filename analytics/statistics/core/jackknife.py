@@ -44,7 +44,7 @@ class Jackknife:
 
     @property
     def method(self) -> str:
-        """How the interval was made, as a noun phrase without its scale."""
+        """The making of the interval as a noun phrase, without its scale."""
         in_groups = f" in {self.groups:,} groups" if self.groups < self.queries else ""
         return f"jackknife over {self.queries:,} queries{in_groups}"
 

@@ -37,7 +37,7 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Randomization:
-    """How outcomes are drawn where they can't be counted: the seed, and the least level that a p must be held against.
+    """Terms of drawing outcomes where they can't be counted: seed, and the least level that a p is held against.
 
     With m tests in a family the level is alpha / m. Every test draws from a generator of its own, so that its p-value
     does not depend on which others were made.
@@ -60,7 +60,7 @@ class Randomization:
 
     @property
     def draws(self) -> int:
-        """How many at most."""
+        """The largest number of draws."""
         return max(LEAST_DRAWS, ceil(DRAWS_AT_LEVEL / self.level))
 
 

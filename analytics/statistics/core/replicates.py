@@ -139,7 +139,7 @@ def read_both_ways(readings: Readings) -> Samples:
 
 
 def inconsistency(readings: Readings, query: Ints, *, resample: ResampleSpec) -> Consistency:
-    """How often the label changes with the order; `query` (n,) is the readings', over which the interval is taken.
+    """Share of samples whose label changes with the order; the interval is over the readings' `query` (n,).
 
     Samples of which only one order was read (the other failed, or was never asked) are left out.
     """
@@ -158,7 +158,7 @@ def inconsistency(readings: Readings, query: Ints, *, resample: ResampleSpec) ->
 
 
 def _preferences(readings: Readings) -> Floats:
-    """How far each reading prefers the second response, nan where it says nothing."""
+    """Degree to which each reading prefers the second response, nan where it says nothing."""
     by_label = np.full(N_LABELS + 1, np.nan)
     by_label[[FIRST, TIE, SECOND]] = 0.0, 0.5, 1.0
     # A missing label is -1 and so reads the last entry.

@@ -39,7 +39,7 @@ SHARE: Range = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class ResampleSpec:
-    """How intervals are made: level, and seed and number of replicates where a bootstrap is needed.
+    """Terms of intervals: level, and seed and number of replicates where a bootstrap is needed.
 
     A figure has a seed of its own, and each of its cells a generator of its own: no number depends on which others were
     computed before it.
@@ -77,7 +77,7 @@ def sums_by_query(columns: Floats, query: Ints) -> Floats:
 
 
 def draw_queries(n: int, *, rng: np.random.Generator, replicates: int) -> Iterator[Floats]:
-    """How often each of `n` queries is drawn with replacement, in chunks (c, n) of replicates under 50 MB each."""
+    """Times that each of `n` queries is drawn with replacement, in chunks (c, n) of replicates under 50 MB each."""
     chunk = max(1, CHUNK_BYTES // (8 * max(n, 1)))
     for start in range(0, replicates, chunk):
         drawn = np.empty((min(chunk, replicates - start), n))

@@ -83,7 +83,7 @@ class UnitMeans(_Rows):
 
 @dataclass(frozen=True, eq=False)
 class ValueCounts:
-    """How often each of `points` (k,) was given to each unit: `counts` (u, k), `unit` and `query` (u,)."""
+    """Number of times that each of `points` (k,) was given to each unit: `counts` (u, k), `unit` and `query` (u,)."""
 
     counts: Ints
     unit: Ints
@@ -115,7 +115,7 @@ def unit_means(values: Values) -> UnitMeans:
 
 
 def point_codes(value: Floats, points: Sequence[float]) -> Ints:
-    """Which of `points`, in ascending order, each value (n,) is; -1 for a value between them."""
+    """Index of each value (n,) in `points`, which ascend; -1 for a value between them."""
     table = np.asarray(points, dtype=np.float64)
     if table.ndim != 1 or not len(table) or np.any(np.diff(table) <= 0):
         raise ParameterError("The points of a scale must be given in ascending order.")

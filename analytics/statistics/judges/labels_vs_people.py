@@ -136,7 +136,7 @@ def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: Res
 
 
 def label_chances(judgments: Judgments, n_items: int) -> Floats:
-    """How likely each label is, per item (n_items, 3), by the mean over its judgments; nan without any.
+    """Probability of each label, per item (n_items, 3), by the mean over its judgments; nan without any.
 
     A judgment with a number, the probability that the second response is better, is spread over the two responses;
     one without gives its label.

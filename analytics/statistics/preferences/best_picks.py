@@ -80,7 +80,7 @@ class PickShares:
 
 @dataclass(frozen=True)
 class SamePick:
-    """How often raters of an item pick the same: all of them, and at least two of them, as shares of items.
+    """Share of items whose raters pick the same: all of them, and at least two of them, as shares of items.
 
     `by_most` counts items by the greatest number of raters who share a pick: entry k is for k raters.
     """
@@ -120,7 +120,7 @@ def pick_shares(
 
 
 def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SamePick:
-    """How often all raters of an item pick the same response, and at least two of them (a tie is a pick too).
+    """Shares of items of which all raters pick the same response, and at least two of them (a tie is a pick too).
 
     Items with fewer than `raters` picks are left out; with two picks the two figures say the same of an item.
     """

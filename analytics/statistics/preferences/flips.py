@@ -64,7 +64,7 @@ class PairFlip:
 
 @dataclass(frozen=True)
 class QueryFlips:
-    """How many queries of a pair have another majority label in the second arm than in the first.
+    """Number of queries of a pair that have another majority label in the second arm than in the first.
 
     `transitions[a][b]` counts queries whose majority is label a in the first arm and b in the second, the
     labels being system 1, system 2 and tie. The Stuart-Maxwell test asks whether the two arms' totals of

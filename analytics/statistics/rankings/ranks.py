@@ -79,7 +79,7 @@ class Ranks(_Rows):
 
     @property
     def size(self) -> Ints:
-        """How many responses the row's judgment ranks, shape (n,)."""
+        """Number of responses that the row's judgment ranks, shape (n,)."""
         return np.bincount(self.judgment_code, minlength=self.n_judgments)[self.judgment_code]
 
 

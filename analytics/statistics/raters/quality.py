@@ -82,7 +82,7 @@ def straight_lines(judgment: Ints, rater: Ints, value: Floats, n_raters: int) ->
 
 @dataclass(frozen=True)
 class Side:
-    """How often a rater preferred what was shown first, of preferences of known order; `p` is the binomial test's."""
+    """A rater's preferences for what was shown first, of those of known order; `p` is the binomial test's."""
 
     first: int
     n: int

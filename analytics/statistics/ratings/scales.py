@@ -46,7 +46,7 @@ class MeanValue:
 
 @dataclass(frozen=True)
 class Distribution:
-    """How often each of the points was given: counts, and shares of the ratings on points with intervals."""
+    """Distribution over the points: counts, and shares of the ratings on points with intervals."""
 
     points: tuple[float, ...]
     counts: tuple[int, ...]
