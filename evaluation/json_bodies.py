@@ -1,4 +1,4 @@
-"""JSON that somebody sent: whatever it is, it is read or refused with the reason."""
+"""JSON bodies of requests: any input is read, or refused with the reason."""
 
 import json
 import re

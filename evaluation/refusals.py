@@ -1,4 +1,4 @@
-"""Acts that are refused: one error, with sentences fit for a screen. Whoever raises it has changed nothing.
+"""Refusals: one error, with sentences fit for a screen. Whoever raises it has changed nothing.
 
 Its subclasses are those that some caller treats differently; everything else that can't be done is a plain `Refused`.
 """

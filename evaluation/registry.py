@@ -1,4 +1,4 @@
-"""Registries: what there is of one kind of thing, by key. An entry that lacks a part is refused by a sentence."""
+"""Registries: entries of one kind by key. An entry that lacks a part is refused with a sentence."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -61,7 +61,7 @@ class Registry(Mapping[str, T]):
             del self._entries[entry.key]
 
     def __getitem__(self, key: str) -> T:
-        """KeyError names those that there are."""
+        """The entry; KeyError lists the keys that there are."""
         try:
             return self._entries[key]
         except KeyError:
@@ -90,7 +90,7 @@ class KeyedTable(dict[str, V]):
 
 
 def _lacks(entry: object, part: str) -> bool:
-    """Empty, or as abstract as in the base class; `False` and 0 are values."""
+    """True for a part that is empty or still abstract; `False` and 0 are values."""
     found = getattr(entry, part, None)
     return found is None or found == "" or getattr(found, "__isabstractmethod__", False)
 

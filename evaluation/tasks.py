@@ -79,7 +79,7 @@ def send_waiting_jobs() -> None:
 
 @signals.worker_ready.connect
 def look_for_jobs(**kwargs: Any) -> None:
-    """A worker that starts looks, too: so a job is begun even where there is no beat."""
+    """Look for waiting jobs when a worker starts, so that they begin even without beat."""
     send_message(send_waiting_jobs)
 
 
@@ -150,7 +150,7 @@ WORK: dict[str, Callable[[Job], None]] = {
 
 @shared_task
 def remove_old_job_files() -> None:
-    """Uploads and exports are kept for a while only; see ASSAY_JOB_FILE_DAYS."""
+    """Remove old uploads and exports; see ASSAY_JOB_FILE_DAYS."""
     removed = remove_old_files()
     if removed:
         logger.info("Removed %s files of jobs older than %s days", removed, settings.ASSAY_JOB_FILE_DAYS)

@@ -77,7 +77,7 @@ def parse_id(value: Any) -> int | None:
 
 
 class StudyChangeList(ChangeList):
-    """Titled by what it lists."""
+    """A change list titled by what it lists."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -166,7 +166,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        """Label and address of what can be done with or seen of the object, besides changing its fields."""
+        """Labels and addresses of further pages and actions for the object, besides changing its fields."""
         return []
 
     def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
@@ -182,7 +182,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
 
     # --- what is chosen from ----------------------------------------------------------------------------------------
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Choices are of the user's studies where the other model has one; of other models nothing is listed."""
+        """Offer rows of the user's studies where the other model belongs to one; of other models, nothing."""
         kwargs["queryset"] = self.choices_of(db_field.remote_field.model, request)
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
@@ -199,7 +199,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
 
     # --- what is written --------------------------------------------------------------------------------------------
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Inside the transaction of the page: no launch can begin before it ends."""
+        """Save inside the page's transaction: no launch can begin before it ends."""
         self.lock_draft(obj)
         super().save_model(request, obj, form, change)
 

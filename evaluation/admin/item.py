@@ -1,4 +1,4 @@
-"""Items and what they are made of: browsed, previewed, corrected while a draft, withdrawn while under way."""
+"""Items and their parts: browsed, previewed, corrected in a draft, withdrawn from a running study."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -187,7 +187,7 @@ class ContextAdmin(StudyScopedAdmin):
 
 
 def complete_questions(context: Context, study: Study) -> list[dict[str, Any]]:
-    """The context's follow-up questions, those that name an attribute with the words it has now."""
+    """The context's follow-up questions; those that name an attribute have its present words."""
     return fill_in(context.follow_ups, list(study.attributes.values("key", "question", "values")))
 
 

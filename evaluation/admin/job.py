@@ -77,7 +77,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _may_fare_better(job: Job) -> bool:
-    """A file with faults has them the next time, too."""
+    """False for a file with faults, which would fail again."""
     return job.state == Job.State.FAILED and not (job.kind == Job.Kind.IMPORT and job.problems)
 
 
@@ -158,7 +158,7 @@ class JobAdmin(StudyScopedAdmin):
         return f"{job.percent} %" if job.total else ""
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The page to watch it on says more than its fields."""
+        """Redirect to the job's own page, which shows more than its fields."""
         job = self.get_object(request, object_id)
         if job is None:
             return super().change_view(request, object_id, *args, **kwargs)

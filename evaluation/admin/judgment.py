@@ -1,4 +1,4 @@
-"""Judgments to read, one by one with their answers; left out and taken back in with a reason."""
+"""Judgments to read, one by one with their answers; excluded and restored with a reason."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -66,7 +66,7 @@ def page(
 
 
 def moved_page(url_name: str) -> View:
-    """The view at a page's former address, which leads on with the query, and with the form that was sent."""
+    """The view at a page's former address, which redirects with the query and any posted form."""
 
     @study_page(methods=FORM)
     def answer(request: HttpRequest, study: Study, **named: Any) -> HttpResponse:
@@ -82,7 +82,7 @@ def workbench_url(study: Study) -> str:
 
 
 class ReasonForm(forms.Form):
-    """Why. Stands in the study's history."""
+    """The reason, recorded in the study's history."""
 
     reason = forms.CharField(
         max_length=300,
@@ -102,7 +102,7 @@ class OptionalReasonForm(ReasonForm):
 
 @dataclass(frozen=True, kw_only=True)
 class ConfirmedAction:
-    """Something that is confirmed on a page of its own. `do` gets the cleaned form and says what it did."""
+    """An action to confirm on a page of its own. `do` gets the cleaned form and returns a sentence about it."""
 
     title: str
     text: str

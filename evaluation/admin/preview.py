@@ -28,7 +28,7 @@ MAX_ORDERS = 10
 
 @csrf_exempt  # the participant's own form carries no token, and nothing is stored
 def preview(request: HttpRequest, pk: int) -> HttpResponse:
-    """A GET shows the screen; a POST checks what was filled in as the study would, and stores nothing."""
+    """Show the screen; a POST checks the form as the study would, and stores nothing."""
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
     item = select_parts(Item.objects.select_related("study").filter(pk=pk)).first()

@@ -1,4 +1,4 @@
-"""Raters with their figures at a glance, and leaving them or single judgments out, and back in."""
+"""Raters with their figures at a glance, and their exclusion and restoration."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -43,7 +43,7 @@ class ExclusionAdmin(StudyScopedAdmin):
 
 @admin.register(Import)
 class ImportAdmin(StudyScopedAdmin):
-    """A file that made a study; files that failed left nothing, and their jobs say why."""
+    """Imports that made a study; failed ones left nothing, and their jobs say why."""
 
     study_path = "created_study"
     tab = "design"

@@ -19,7 +19,7 @@ TOLD_APART = 21
 
 class TokenAuthentication(KnoxTokenAuthentication):
     def authenticate(self, request: Request) -> tuple[Any, Any] | None:
-        """A token that is none counts as a failed login; one that is valid is never delayed."""
+        """Authenticate by token; an invalid one counts as a failed login, a valid one is never delayed."""
         try:
             found: tuple[Any, Any] | None = super().authenticate(request)
         except AuthenticationFailed:
@@ -30,7 +30,7 @@ class TokenAuthentication(KnoxTokenAuthentication):
         return found
 
     def authenticate_credentials(self, token: bytes) -> tuple[Any, Any]:
-        """Anything that no token looks like is refused before the database is asked: knox decodes without care."""
+        """Refuse anything that can't be a token before the database is queried: knox decodes it unchecked."""
         if not SHAPE.fullmatch(token):
             raise AuthenticationFailed(_("Invalid token."))
         found: tuple[Any, Any] = super().authenticate_credentials(token)

@@ -53,7 +53,7 @@ class ApiView(APIView):
 
 
 class StudyView(ApiView):
-    """Under a study: only for its members, and writing only for those who may."""
+    """A view below a study: for its members only, and for writing only with the right to."""
 
     study: Study
 

@@ -1,4 +1,4 @@
-"""Items: what is judged, as it was frozen."""
+"""Items in their frozen form."""
 
 from collections.abc import Sequence
 from typing import Any

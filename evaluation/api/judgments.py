@@ -102,7 +102,7 @@ class JudgmentList(StudyView):
         return self.paged(study.judgments.filter(**self._wanted(study)).values(*COLUMNS), records)
 
     def _wanted(self, study: Study) -> dict[str, Any]:
-        """Raters and items are named together with their study, which is how their indexes begin."""
+        """Filter by raters and items together with their study, with which their indexes begin."""
         paths = {
             "rater": "rater__pseudonym", "item": "item__key", "kind": "rater__kind", "outcome": "outcome",
             "since": "pk__gt",
@@ -118,7 +118,7 @@ class JudgmentList(StudyView):
 
 
 def judgment_records(study: Study, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Three questions to the database, however many rows."""
+    """Records of judgments, in three queries however many rows."""
     if not rows:
         return []
     pks = [row["pk"] for row in rows]

@@ -1,4 +1,4 @@
-"""Reading a request's body: JSON, small, and whatever it is, never more than a bad request."""
+"""Parsing of request bodies: small JSON; anything else is a bad request and nothing worse."""
 
 from collections.abc import Mapping
 from typing import IO, Any

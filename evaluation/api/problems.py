@@ -40,7 +40,7 @@ CONFLICTS: dict[Any, Any] = {(409, MEDIA_TYPE): ProblemSerializer}
 
 
 class Conflict(APIException):
-    """The request does not go with the state that things are in."""
+    """The request does not fit the present state."""
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This can't be done in the present state."
@@ -48,7 +48,7 @@ class Conflict(APIException):
 
 
 def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """The problem as a response; None for what nobody foresaw, which is then logged as any error of the server."""
+    """The problem as a response; None for unforeseen exceptions, which are logged as server errors."""
     problem = _as_api_exception(exc)
     # Its headers, and that the transaction is rolled back.
     plain = exception_handler(problem, context)

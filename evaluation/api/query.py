@@ -27,7 +27,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class QuerySerializer(StrictSerializer):
-    """The parameters of a request; each may stand there once."""
+    """The parameters of a request; each may appear once."""
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:

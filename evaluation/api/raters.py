@@ -1,4 +1,4 @@
-"""Raters, by pseudonym. Who they are to a panel is no part of the study's data and not to be had here."""
+"""Raters, by pseudonym. Their identity at a panel is not part of the study's data and not available here."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -88,7 +88,7 @@ def description() -> bytes:
 
 
 class SchemaView(ApiView):
-    """For everybody, as the code is: it says what can be asked and nothing of what is answered."""
+    """The API's description, open to everybody: it describes requests and reveals no data."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)

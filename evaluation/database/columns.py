@@ -52,7 +52,7 @@ class CodedColumn:
 
 
 class Columns:
-    """The columns that were asked for, by name."""
+    """Columns by name."""
 
     def __init__(self, numbers: Mapping[str, npt.NDArray[Any]], coded: Mapping[str, CodedColumn]) -> None:
         self._arrays = numbers

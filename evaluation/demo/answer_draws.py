@@ -33,7 +33,7 @@ Parameters = Mapping[str, Any]
 
 @dataclass
 class SimulatedJudgment:
-    """One simulated rater at work on one item; `data` grows question by question, as later ones follow earlier ones."""
+    """One simulated rater's judgment of one item; `data` grows by question, as later ones follow earlier."""
 
     item: str
     stimulus: Stimulus

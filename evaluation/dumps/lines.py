@@ -21,7 +21,7 @@ SUSPECT = re.compile(rb"\\u0000|[0-9]{16}|[0-9][eE]|[\[:,]\s*-0")
 
 @dataclass(frozen=True, slots=True)
 class SourceLine:
-    """One record, and what is wrong with it, or only why there is none; `done` counts what was read of the source."""
+    """One record with its problems, or only the reason why there is none; `done` counts what was read of the source."""
 
     number: int
     size: int

@@ -14,7 +14,7 @@ class CitationBox(TypedDict):
 
 
 class QuotationField(TypedDict):
-    """A citation of something that is no fragment: how it is named, and the whole of it as JSON."""
+    """A citation of something other than a fragment: its name, and the whole of it as JSON."""
 
     title: str
     json: str
@@ -125,7 +125,7 @@ class ModelRevisions(TypedDict):
 
 
 class RoundCard(TypedDict):
-    """One time that the model was asked, and what it gave."""
+    """One request to the model, with its result."""
 
     number: int
     part: str

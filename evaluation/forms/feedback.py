@@ -1,4 +1,4 @@
-"""Gold beside what was given, in the words of the screen."""
+"""Gold beside the given answers, in the words of the screen."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -97,7 +97,7 @@ def _asked(
 
 
 def _said(question: QuestionSpec, value: str, names: Mapping[str, str]) -> str:
-    """A stored value as the form words it."""
+    """A stored value in the form's words."""
     match question.kind:
         case Kind.PREFERENCE:
             if question.grades and value not in (*names, "tie"):

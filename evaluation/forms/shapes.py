@@ -62,7 +62,7 @@ class RankingList(TypedDict):
 
 
 class ScalePoint(Option):
-    """One point of a scale; its label is what it is called, if it is called anything."""
+    """One point of a scale, with its label, if it has one."""
 
     number: str
 

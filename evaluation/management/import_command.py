@@ -26,7 +26,7 @@ def add_import_arguments(parser: ArgumentParser) -> None:
 
 
 def run_import(source: Source, options: dict[str, Any], unit: str, protocol: str = "") -> Study:
-    """Imports with a progress bar; what is refused becomes a CommandError that lists every sentence."""
+    """Import with a progress bar; a refusal becomes a CommandError that lists every sentence."""
     owner = _owner(options["owner"])
     # Millions of short-lived rows make the collector walk all loaded modules again and again: a sixth of the time.
     gc.freeze()

@@ -159,7 +159,7 @@ class Pairwise(Protocol):
 
 
 def pair_problems(stimulus: Stimulus) -> list[Problem]:
-    """Two responses, each by a system of its own."""
+    """Problems of items without two responses by different systems."""
     problems = check_response_count(stimulus, 2, 2)
     systems = [response["system"] for response in stimulus["responses"]]
     if not problems and systems[0] == systems[1]:
@@ -168,7 +168,7 @@ def pair_problems(stimulus: Stimulus) -> list[Problem]:
 
 
 def _names_preference(gold: Data) -> bool:
-    """A tie may be the grade 0."""
+    """True if the gold names a preference; a tie may be the grade 0."""
     return gold.get("preference") not in (None, "", [])
 
 

@@ -139,7 +139,7 @@ def _is_ticked(question: QuestionSpec) -> bool:
 
 
 def _as_missing(problems: list[Problem], value: Any) -> list[Problem]:
-    """An empty value is missing, whatever its kind would say of it."""
+    """Report an empty value as missing, whatever problems its kind finds."""
     if value != "":
         return problems
     return [Problem("missing", problem.where) for problem in problems]

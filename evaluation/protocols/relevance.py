@@ -73,7 +73,7 @@ class Relevance(Protocol):
 
 
 def _chosen_problems(stimulus: Stimulus) -> list[Problem]:
-    """An answer that is chosen must be one of the set, or nothing is left to rate."""
+    """Problems of chosen answers that are not in their set, which would leave nothing to rate."""
     follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
     return [
         Problem("answer_not_in_set", "context", {"number": number})

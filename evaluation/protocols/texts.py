@@ -8,5 +8,5 @@ THANKS = "Thank you. Your judgments have been recorded."
 
 
 def consent(what: str) -> str:
-    """The consent of a study in which people do that."""
+    """The consent text of a study whose task this is."""
     return f"You are invited to take part in a study on language models. {what}\n\n{RIGHTS}"

@@ -8,6 +8,6 @@ from evaluation.models import Study
 
 
 def log_action(*, study: Study, by: Any, message: str, flag: int = CHANGE) -> None:
-    """One line of the study's history. Without a user (a command, a worker of nobody's) there is nobody to name."""
+    """Log one line of the study's history; nothing without a user, as from a command."""
     if by is not None:
         LogEntry.objects.log_actions(by.pk, [study], flag, change_message=message, single_object=True)

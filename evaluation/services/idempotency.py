@@ -1,4 +1,4 @@
-"""Doing a request once, however often it is sent."""
+"""Idempotent requests: done once, however often they are sent."""
 
 from collections.abc import Callable
 from datetime import timedelta

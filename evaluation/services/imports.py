@@ -54,7 +54,7 @@ class StudyInput:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The latest revision's: what the rows are made from and items are checked with."""
+        """The latest revision's spec, from which rows are made and against which items are checked."""
         return self.specs[-1]
 
     def fields(self) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class ImportWriter:
         self._excluded_raters: set[int] = set()
 
     def write(self, batch: Sequence[ImportedItem]) -> None:
-        """One short transaction."""
+        """Write one batch in a short transaction."""
         with transaction.atomic():
             self._write_systems(batch)
             queries = self._write_queries(batch)

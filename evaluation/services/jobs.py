@@ -24,7 +24,7 @@ BEAT_SECONDS = 1.0
 
 
 class JobTaken(Exception):
-    """Another worker has the job, or it was given up; what is under way must stop."""
+    """Another worker has the job, or it was given up; this worker must stop."""
 
 
 def store_upload(chunks: Iterable[bytes]) -> str:
@@ -68,7 +68,7 @@ def begin_job(
     file: str = "",
     file_name: str = "",
 ) -> Job:
-    """A queued job; Refused while another of its kind is under way for the study."""
+    """Queue a job; Refused while another of its kind is running for the study."""
     try:
         with transaction.atomic():
             return Job.objects.create(
@@ -85,7 +85,7 @@ def begin_job(
 
 
 def claim_job(pk: int) -> Job | None:
-    """The job, if it waits to be worked on and nobody else takes it at this moment."""
+    """Claim a waiting job; None if another worker takes it at this moment."""
     now = timezone.now()
     taken = Job.objects.filter(pk=pk, state=Job.State.QUEUED).update(
         state=Job.State.RUNNING, lease=uuid.uuid4(), started_at=now, heartbeat_at=now, done=0, total=0
@@ -94,12 +94,12 @@ def claim_job(pk: int) -> Job | None:
 
 
 def waiting_jobs() -> list[int]:
-    """Jobs of which no worker was ever told."""
+    """Jobs that were never sent to a worker."""
     return list(Job.objects.filter(state=Job.State.QUEUED, sent_at=None).values_list("pk", flat=True))
 
 
 def mark_sent(pk: int) -> None:
-    """A worker will hear of the job: the broker has taken the message."""
+    """Mark the job as sent: the broker has taken the message."""
     Job.objects.filter(pk=pk, sent_at=None).update(sent_at=timezone.now())
 
 
@@ -121,12 +121,12 @@ class JobProgress:
 
 
 def finish_job(job: Job, *, message: str, study: Study | None = None) -> None:
-    """Done. Raises JobTaken if the job is not this worker's any more."""
+    """Mark the job as done; JobTaken if it no longer belongs to this worker."""
     _end(job, Job.State.DONE, message=message, study=study or job.study, problems=(), total=0)
 
 
 def fail_job(job: Job, *, message: str, problems: Sequence[str] = (), total: int = 0) -> None:
-    """Failed, with the sentences that say why."""
+    """Mark the job as failed, with the reasons."""
     _end(job, Job.State.FAILED, message=message, study=job.study, problems=problems, total=total)
 
 

@@ -16,7 +16,7 @@ MAX_TOKENS = 50
 
 
 def make_token(user: Any, *, name: str, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
-    """A new token, and its text, which nobody can be shown again."""
+    """Create a token; return it with its text, which can't be shown again."""
     if not 1 <= days <= MAX_DAYS:
         raise ValueError(f"A token lasts between 1 and {MAX_DAYS} days.")
     with transaction.atomic():

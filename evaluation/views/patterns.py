@@ -1,4 +1,4 @@
-"""Every partial in every state, on one page: for looking, and only with DEBUG."""
+"""Every partial in every state on one page, to look at; only with DEBUG."""
 
 import json
 from typing import Any

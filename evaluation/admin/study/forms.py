@@ -1,4 +1,4 @@
-"""The forms in which a study is begun and its rules, arms, questions and texts are edited."""
+"""Forms to create a study and edit its rules, arms, questions and texts."""
 
 from typing import Any
 
@@ -250,7 +250,7 @@ class AttributeForm(forms.ModelForm):
 
 
 class TextForm(forms.ModelForm):
-    """One text; which one can't be changed."""
+    """The body of one text; its key can't be changed."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -45,13 +45,13 @@ def cautions_for(study: Study) -> list[tuple[str, str, str]]:
 
 
 def _with_ways(study: Study, found: Iterable[hooks.Advice]) -> list[tuple[str, str, str]]:
-    """Sentence, label and address (or empty) of where it can be mended."""
+    """Sentences with the label and address of the page that helps, both empty if there is none."""
     return [(e.text, e.label, reverse(e.url_name, args=[study.pk]) if e.url_name else "") for e in found]
 
 
 @study_page(methods=FORM)
 def launch(request: HttpRequest, study: Study) -> HttpResponse:
-    """The checklist and the design; confirming launches, in the request or in the worker, by size."""
+    """Show the checklist and the design; confirmed, launch in the request or in the worker, by size."""
     problems: list[str] = []
     cautions = launch_cautions(study) if study.status == Status.DRAFT else []
     unconfirmed = request.method == "POST" and bool(cautions) and request.POST.get("confirmed") != "1"

@@ -103,7 +103,7 @@ def _people(study: Study, group: Counter[int]) -> tuple[int, int]:
 
 
 def _orders(redundancy: int, strata: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """Places per order of a pair: even within each item, and where that can't be, within each stratum."""
+    """Slots per order of a pair: even within each item, or else within each stratum."""
     first = second = 0
     for systems, n in strata.items():
         if systems.count(",") != 1:

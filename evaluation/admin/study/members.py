@@ -51,7 +51,7 @@ class NewMemberForm(forms.Form):
 
 @study_page(methods=FORM)
 def members(request: HttpRequest, study: Study) -> HttpResponse:
-    """The members; for owners with a form for one more, and what to do with each."""
+    """List the members; for owners also a form to add one, and actions for each."""
     own = has_right(request, "own", study.pk)
     form = NewMemberForm()
     if request.method == "POST":
@@ -90,7 +90,7 @@ def _add(study: Study, form: NewMemberForm) -> str:
 
 
 def _change(study: Study, data: Any) -> str:
-    """Another role for a member, or none; nothing is said where it would leave no owner or names nobody."""
+    """Change or remove a member; empty if it would leave no owner or names nobody."""
     role, pk = data.get("role", ""), data.get("member", "")
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)

@@ -36,7 +36,7 @@ Options = dict[str, Any]
 
 @dataclass(frozen=True)
 class OptionPart:
-    """One field: how it reads the options, and how it changes them."""
+    """One form field, with how it reads and changes the options."""
 
     label: str
     field: Callable[[], forms.Field]
@@ -59,7 +59,7 @@ def label_part(key: str, label: str) -> OptionPart:
 
 
 def form_part(key: str, label: str, field: Callable[[], forms.Field], default: Any = None) -> OptionPart:
-    """One entry of what is no label; an empty field leaves it out."""
+    """A field for one setting under `form`; an empty field leaves it out."""
 
     def write(options: Options, value: Any) -> None:
         form = dict(options.get(FORM) or {})

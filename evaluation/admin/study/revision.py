@@ -1,4 +1,4 @@
-"""Other words for who enters from now on: the texts, questions, steps and skip rules of a study under way."""
+"""Revision of a running study: other texts, questions, steps and skip rules for new participants."""
 
 from collections.abc import Mapping
 from difflib import unified_diff
@@ -112,7 +112,7 @@ class RevisionForm(StepsForm):
 
 @study_page("write", methods=FORM)
 def revise(request: HttpRequest, study: Study) -> HttpResponse:
-    """First what would change is shown, then confirmed."""
+    """Show what would change, then revise once that is confirmed."""
     if study.status not in (Status.LIVE, Status.PAUSED):
         raise PermissionDenied("Only a live or paused study can be revised; edit a draft instead.")
     latest = study.revisions.order_by("-number")[0]
@@ -151,7 +151,7 @@ def _revise(request: HttpRequest, study: Study, form: RevisionForm, changes: dic
 
 
 def _difference(change: Change) -> list[tuple[str, str]]:
-    """Lines that go ("del") and come ("ins"), with a line around them."""
+    """Deleted ("del") and inserted ("ins") lines, with a line of context."""
     old, new = (_shown(value).splitlines() for value in (change.old, change.new))
     kinds = {"-": "del", "+": "ins", " ": "same"}
     return [

@@ -1,4 +1,4 @@
-"""Real fields for what the study keeps as JSON: steps, skip rules and completion codes."""
+"""Form fields for rules that a study stores as JSON: steps, skips and completion codes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -136,7 +136,7 @@ class CodesForm(forms.Form):
     code_timed_out = forms.CharField(label=CODES["timed_out"], max_length=40, required=False)
 
     def clean(self) -> dict[str, Any]:
-        """Each code is of one outcome: by it the panel tells who is paid. Codes that are fixed are not asked about."""
+        """Check that each outcome has its own code, by which the panel pays; locked codes stay as they are."""
         data: dict[str, Any] = super().clean() or {}
         first: dict[str, str] = {}
         for outcome, label in CODES.items():

@@ -1,4 +1,4 @@
-"""Studies: begun, edited while drafts, and from the launch on watched from their workbench."""
+"""Studies: created, edited as drafts, and from launch on managed from their workbench."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -40,7 +40,7 @@ tabs.register("history", Tab("History", "evaluation_study_history", 100, per_stu
 
 
 class DraftInline(InlineModelAdmin):
-    """Rows of a draft: its writers edit them, everybody else and every later state only reads."""
+    """Rows of a draft, editable by its writers; read-only for everybody else and in every later state."""
 
     extra = 0
     can_add = True
@@ -250,7 +250,7 @@ class StudyAdmin(StudyScopedAdmin):
         return study
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """A draft's whole form, or of a study under way what may change; never what a launch froze meanwhile."""
+        """Save a draft's whole form, or what may change in a running study; never what a launch froze meanwhile."""
         if not change:
             return  # `save_form` made it
         if isinstance(form, StudyForm):

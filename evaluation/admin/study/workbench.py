@@ -67,7 +67,7 @@ def _facts(study: Study, judged: int) -> list[Fact]:
 
 
 def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str, str]:
-    """A sentence, and the button under it with its address; both empty where there is nothing to press."""
+    """A sentence, and the button below it with its address, both empty where there is none."""
     if study.launching_since is not None:
         return (
             "The study is being launched: its items are frozen and its slots created.",

@@ -1,4 +1,4 @@
-"""A study as a table: one row per answer. What CSV and Parquet hold, and how each writes it."""
+"""A study as a table: one row per answer, as CSV and Parquet write it."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Writing a study to a file that appears only when it is complete."""
+"""Export of a study to a file that appears only when it is complete."""
 
 import os
 import secrets
@@ -29,7 +29,7 @@ def export_study(
 
 
 def formats_of(study: Study) -> list[ExportFormat]:
-    """The formats that have something to say of such a study."""
+    """The formats that fit such a study."""
     return [each for each in FORMATS.values() if each.suits(study)]
 
 

@@ -17,7 +17,7 @@ def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
 
 
 def has_sets(study: Study) -> bool:
-    """Settled sets are of calibrations alone."""
+    """True for calibrations, which alone have settled sets."""
     return any(question.kind == Kind.ENTRIES for question in study.protocol_object.default_questions())
 
 

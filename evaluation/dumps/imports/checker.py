@@ -24,7 +24,7 @@ Watch = Callable[[str, int, int], None]
 
 
 class RecurringKeys:
-    """Keys that stand on several lines must mean the same: 24 bytes per occurrence, compared at the end."""
+    """Keys on several lines, which must mean the same: 24 bytes per occurrence, compared at the end."""
 
     def __init__(self, what: str, unit: str) -> None:
         self.what = what
@@ -134,7 +134,7 @@ class DumpChecker:
         return ()
 
     def _item(self, line: SourceLine, checked: CheckResult) -> list[str]:
-        """All that is wrong with the line; what does not fit the schema can't be asked anything further."""
+        """All problems of the line; a line that does not fit the schema is not checked further."""
         if problems := schema_problems("item", line.value):
             return problems
         try:

@@ -1,4 +1,4 @@
-"""Reading a dump in: first all of it is checked without the database, then it is written in short transactions."""
+"""Import of a dump: first all of it is checked without the database, then it is written in short transactions."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -39,7 +39,7 @@ def import_dump(
     replace_broken: bool = False,
     watch: Watch = lambda phase, done, total: None,
 ) -> Study:
-    """The study of that slug, made from the source; Refused, and nothing is there, if anything is wrong.
+    """Create the study of that slug from the source; Refused, with nothing written, if anything is wrong.
 
     Whatever interrupts the writing, what was written is deleted again. Only a process that is killed outright
     leaves an unfinished, invisible study behind; `replace_broken` deletes it first.

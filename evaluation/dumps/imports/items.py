@@ -40,7 +40,7 @@ PARTS_UNKNOWN = {"responses", "context_missing"}
 
 @dataclass(frozen=True)
 class ItemCheck:
-    """An item as far as its line makes one, and everything that is wrong with it."""
+    """An item as far as its line allows, with all its problems."""
 
     item: ImportedItem
     problems: list[str]
@@ -99,7 +99,7 @@ class ItemPreparer:
         return examined.item
 
     def examine(self, record: Record, *, keep_stimulus: bool = True) -> ItemCheck:
-        """The same of a line that may have any number of faults; one does not hide another."""
+        """Prepare a line that may have any number of faults; none hides another."""
         arm = self.arms.get(record["arm"])
         query, context = query_row(record["query"]), _context(record.get("context"))
         responses, problems = self._responses(record["responses"], arm, context)
@@ -156,7 +156,7 @@ class ItemPreparer:
     def _about_parts(
         self, record: Record, stimulus: dict[str, Any]
     ) -> tuple[list[ImportedJudgment], list[str]]:
-        """The good judgments, and what is wrong with the gold and with the others."""
+        """The valid judgments, and the problems of the gold and of the others."""
         gold = record.get("gold")
         problems = [] if gold is None else self.protocol.gold_problems(self.spec, stimulus, gold)
         judgments, wrong = prepare_judgments(self.specs, self.protocol, stimulus, record.get("judgments", ()))

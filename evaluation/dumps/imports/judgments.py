@@ -16,7 +16,7 @@ Record = Mapping[str, Any]
 def prepare_judgments(
     specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, records: Sequence[Record]
 ) -> tuple[list[ImportedJudgment], list[str]]:
-    """The good judgments of an item, and everything that is wrong with the others."""
+    """The valid judgments of an item, and all problems of the others."""
     prepared, problems = [], _duplicates(records)
     for number, record in enumerate(records):
         judgment, wrong = _prepare(specs, protocol, stimulus, record)
@@ -41,7 +41,7 @@ def _duplicates(records: Iterable[Record]) -> list[str]:
 def _prepare(
     specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, record: Record
 ) -> tuple[ImportedJudgment | None, list[str]]:
-    """The judgment, or each thing that is wrong with it: none hides another."""
+    """The judgment, or all its problems: none hides another."""
     problems: list[str] = []
 
     def read(reading: Callable[..., Any], *arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Checklists: a yes or no of each part of an item, one box to tick, or tags."""
+"""Checklists: a yes or no for each part of an item, a single checkbox, or tags."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -60,7 +60,7 @@ def _any_error(field: Field, question: QuestionSpec, page: ScreenInput) -> str:
 
 
 def _yes_or_no(field: Field, question: QuestionSpec, value: Any) -> None:
-    """Once, of the whole item."""
+    """A single yes or no about the whole item."""
     field["template"] = "evaluation/_choice.html"
     name = escape(question.key)
     field["options"] = [

@@ -106,7 +106,7 @@ def entry_lines(entries: EntrySet) -> Iterator[SummaryLine]:
 
 
 def _ids(rows: Sequence[EntryRow]) -> dict[str, str]:
-    """The row that stands for a drafted entry: its own, or the one that it was merged into where it has none."""
+    """The row of each drafted entry: its own, or the one that it was merged into."""
     merged = {origin: row["key"] for row in rows for origin in row["origins"].split()}
     return merged | {row["origins"]: row["key"] for row in rows if row["home"]}
 
@@ -304,7 +304,7 @@ def _status(keep: str, entry: Entry, drafted: Entry | None) -> str:
 
 
 def _say(rows: list[EntryRow]) -> None:
-    """Numbers, and every row's status in words. What was merged into another says into which."""
+    """Set the rows' numbers and statuses in words; a merged row names the one it was merged into."""
     words = _words()
     number = 0
     owners: dict[str, str] = {}

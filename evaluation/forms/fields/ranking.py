@@ -68,6 +68,6 @@ def _entry(name: str, card: Card, rank: int, *, tied: bool, places: list[str]) -
 
 
 def response_label(html: str) -> str:
-    """The beginning of a response, for where it is named and not shown."""
+    """The beginning of a response, as its name where it is not shown."""
     text = " ".join(unescape(strip_tags(html[:ENOUGH_HTML])).split())
     return Truncator(text).chars(LABEL_LENGTH) or gettext("empty response")

@@ -46,7 +46,7 @@ def build_scale(field: Field, question: QuestionSpec, page: ScreenInput, value: 
 
 
 def number_text(value: float) -> str:
-    """A number as people write it: no needless digits, and a minus that is one."""
+    """A number as people write it: no needless digits, and a true minus sign."""
     return f"{value:g}".replace("-", "\N{MINUS SIGN}")
 
 

@@ -28,7 +28,7 @@ Builder = Callable[[Field, QuestionSpec, ScreenInput, Any], None]
 
 
 def build_option(name: str, value: str, label: str, id_: str = "", key: str = "", *, checked: bool) -> Option:
-    """All but the last two have been escaped."""
+    """A radio button or checkbox; all arguments but the last two have been escaped."""
     attributes = f'name="{name}" value="{value}"'
     attributes += f' id="{id_}"' if id_ else ""
     attributes += f' data-key="{key}"' if key else ""

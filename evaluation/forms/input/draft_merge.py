@@ -1,4 +1,4 @@
-"""A draft that is kept although a page sends less: what is empty overwrites nothing that was filled in elsewhere.
+"""Merging of drafts: an empty field overwrites nothing that was filled in elsewhere.
 
 The page that sends may be an old one, may have been opened twice, or its form may be sent once more by a browser. So
 an empty field counts only where the page had something in it: then it was emptied on purpose.

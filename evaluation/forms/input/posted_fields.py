@@ -35,7 +35,7 @@ def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_trace(fields: Mapping[str, str]) -> Trace:
-    """The moves that the page recorded, by question; whatever is not of their shape is left out without a word."""
+    """The moves that the page recorded, by question; malformed ones are dropped silently."""
     read = {
         name.partition(".")[2]: read_moves(value)
         for name, value in fields.items()
@@ -45,6 +45,6 @@ def read_trace(fields: Mapping[str, str]) -> Trace:
 
 
 def read_visible_ms(fields: Mapping[str, str]) -> int | None:
-    """The time in view that the browser counted; None where it did not, or says nonsense."""
+    """The time in view that the browser counted; None where it did not, or the value makes no sense."""
     value = fields.get(VISIBLE_MS, "")
     return int(value) if value.isascii() and value.isdigit() and len(value) < 12 else None

@@ -18,7 +18,7 @@ MAX_KEY = 12
 
 
 class BadValue(Exception):
-    """A value can't be taken; carries every problem."""
+    """An invalid value, with all its problems."""
 
     def __init__(self, *problems: Problem) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ def values_by_part(
     clean: Callable[[str, Any], Any],
     absent: Any = None,
 ) -> list[AnswerValue]:
-    """A value per part. `absent` is what a form means that leaves a part out; None: it must not."""
+    """A value per part. `absent` is the value of a part that a form leaves out; None: it must not leave any out."""
     parts = parts_of(question, stimulus)
     if parts == [""] and not isinstance(value, Mapping):
         value = {"": value}

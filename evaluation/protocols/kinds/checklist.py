@@ -28,7 +28,7 @@ class ChecklistKind(QuestionKind):
     def clean(
         self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
     ) -> list[AnswerValue]:
-        """0 or 1 per part; from a form every part must be answered. A box that is not ticked is a no."""
+        """0 or 1 per part; a form must answer every part. An unticked box is a no."""
         boxes = question.is_flag or question.over == Over.CHOICE
 
         def clean_check(where: str, each: Any) -> float:

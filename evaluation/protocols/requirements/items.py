@@ -29,7 +29,7 @@ def check_arm(spec: Spec, stimulus: Stimulus) -> list[Problem]:
 
 
 def check_answer_sets(stimulus: Stimulus, limit: int = MAX_FOLLOW_UPS) -> list[Problem]:
-    """Follow-up questions, each with the set of its possible answers."""
+    """Check that there are follow-up questions, each with its set of possible answers."""
     follow_ups = stimulus["context"]["follow_ups"] if stimulus["context"] else []
     if not follow_ups:
         return [Problem("follow_ups_missing", "context")]

@@ -16,7 +16,7 @@ KNOWN = {*NUMBERS, "direction", "over", "choices", "groups", "ties", "flag", "po
 
 
 def find_question_problems(question: QuestionSpec) -> list[Problem]:
-    """Everything that is wrong with how the question is to be answered."""
+    """All problems of how the question is to be answered."""
     where = f"questions.{question.key}"
     if question.key in RESERVED:
         return [Problem("key_reserved", where, {"key": question.key})]

@@ -149,7 +149,7 @@ def _begin(study: Study) -> Revision:
 
 
 def _thaw(study: Study) -> None:
-    """Back to a draft: nothing of a refused launch stays frozen."""
+    """Return to a draft: nothing of a refused launch stays frozen."""
     for hook in hooks.unlaunch:
         hook(study)
     with transaction.atomic():
@@ -161,7 +161,7 @@ def _thaw(study: Study) -> None:
 
 
 def pause_study(study: Study) -> None:
-    """No new reservations; running ones may finish."""
+    """Pause the study: no new reservations; running ones may finish."""
     _move(study, {Status.LIVE}, Status.PAUSED)
 
 

@@ -100,7 +100,7 @@ def revise_study(*, study: Study, changes: Changes, by: Any = None) -> Revision:
 
 
 def _keep_rows_in_step(study: Study, spec: Spec) -> None:
-    """The rows say what the latest revision says, as they do after an import: one more is made from there."""
+    """Update the rows to the latest revision, as after an import: the next revision starts from there."""
     for name in OF_STUDY:
         setattr(study, name, spec[name])
     study.save(update_fields=list(OF_STUDY))

@@ -12,7 +12,7 @@ from evaluation.services.studies.freeze import compute_study_hash
 
 
 def verify_study(study: Study) -> Iterator[str]:
-    """A sentence per thing that does not hold; nothing if all is well."""
+    """A sentence for each check that fails."""
     if not study.is_frozen:
         return
     yield from _check_hashes(study)
