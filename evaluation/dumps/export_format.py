@@ -35,7 +35,7 @@ class ExportFormat:
         return self.ending or self.key
 
 
-def watched_rows(stored: StoredStudy, watch: Watch) -> Iterator[list[Row]]:
+def rows_with_progress(stored: StoredStudy, watch: Watch) -> Iterator[list[Row]]:
     """One row per answer, chunk by chunk."""
     for rows, done in tidy_rows(stored):
         yield rows

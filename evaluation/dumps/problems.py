@@ -31,7 +31,7 @@ class Problems:
             if len(self.sentences) < MAX_SHOWN:
                 self.sentences.append(f"{where}: {shorten(problem)}")
 
-    def refuse_if_any(self) -> None:
+    def raise_if_any(self) -> None:
         if self.total:
             raise Refused(*self.sentences, total=self.total)
 

@@ -109,7 +109,7 @@ def load_json_lines(folder: Path, name: str, describe: Callable[[Record], str]) 
         if wrong:
             problems.add(f"{name}, line {number}", [wrong])
         records.append(record)
-    problems.refuse_if_any()
+    problems.raise_if_any()
     return records
 
 
@@ -131,7 +131,7 @@ def check_entries(entries: Sequence[Any], describe: Callable[[Any], str]) -> Non
         wrong = describe(entry) if isinstance(entry, dict) else "not an object"
         if wrong:
             problems.add(f"entry {index}", [wrong])
-    problems.refuse_if_any()
+    problems.raise_if_any()
 
 
 def missing_fields(entry: Record, fields: Sequence[str]) -> str:

@@ -47,5 +47,5 @@ def problem_text(problem: Problem) -> str:
     return str(text) % dict(problem.params)
 
 
-def text_for(error: str, form: str) -> str:
+def sentence_for(error: str, form: str) -> str:
     return str(MISSING_TEXTS.get(form, PROBLEM_TEXTS["missing"])) if error == "missing" else error

@@ -272,7 +272,7 @@ def test_constraint(world, name):
 
 
 def says(name):
-    """How the database names the constraint: SQLite names a unique one by its columns."""
+    """The database's name of the constraint: SQLite names a unique one by its columns."""
     model, constraint = CONSTRAINTS[name]
     if connection.vendor == "sqlite" and isinstance(constraint, models.UniqueConstraint):
         columns = [model._meta.get_field(field).column for field in constraint.fields]

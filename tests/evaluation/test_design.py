@@ -101,7 +101,7 @@ def test_hardly_a_slot_is_left_over(seed, at_once):
 
 
 def test_slots_in_file_order_would_strand_participants():
-    """What the ranks are for: without them many slots remain that everybody left has seen the query of."""
+    """Without ranks, many slots remain whose query everybody left has seen."""
     assert left_over(1, 1, ranked=False) > 100
 
 
@@ -190,7 +190,7 @@ def test_a_pair_alternates_whatever_its_stratum(members, start, k):
 
 
 def dealt(study):
-    """What a launch fixed, by the keys that an export carries."""
+    """The design fixed at launch, by the keys in an export."""
     return {
         (key, k): (order, rank)
         for key, k, order, rank in Slot.objects.filter(study=study).values_list(
@@ -243,7 +243,7 @@ def test_hardly_a_place_is_left_over_by_claiming(owner):
 
 
 def fill_and_claim(participant):
-    """What a submit does to slots, without the judgment."""
+    """The effect of a submit on slots, without the judgment."""
     held = Assignment.objects.filter(participant=participant, state=AssignmentState.RESERVED)
     done = Slot.objects.filter(holder__in=held).update(state=SlotState.FILLED, leased_until=None)
     held.update(state=AssignmentState.SUBMITTED)

@@ -1,4 +1,4 @@
-"""What `{% fixed %}` keeps is the same for everybody, and one per language."""
+"""The content of `{% fixed %}` is the same for everybody, and one per language."""
 
 from django.template import engines
 from django.utils import translation

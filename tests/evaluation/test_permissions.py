@@ -1,4 +1,4 @@
-"""Who may see and change a study."""
+"""Permissions to see and change a study."""
 
 import pytest
 from django.contrib.auth import get_user_model

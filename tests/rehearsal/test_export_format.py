@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from evaluation.dumps.export_format import ExportFormat, watched_rows
+from evaluation.dumps.export_format import ExportFormat, rows_with_progress
 from evaluation.dumps.formats import FORMATS
 from evaluation.models import Job
 from evaluation.registry import EntryRefused
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def write_count(out, stored, watch):
     out.write(
-        f"{sum(len(rows) for rows in watched_rows(stored, watch))} rows of {stored.study.slug}".encode()
+        f"{sum(len(rows) for rows in rows_with_progress(stored, watch))} rows of {stored.study.slug}".encode()
     )
 
 

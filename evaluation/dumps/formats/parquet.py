@@ -2,13 +2,13 @@
 
 from typing import BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch, watched_rows
+from evaluation.dumps.export_format import ExportFormat, Watch, rows_with_progress
 from evaluation.dumps.exports.answer_table import write_parquet
 from evaluation.dumps.exports.stored_study import StoredStudy
 
 
 def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
-    write_parquet(out, watched_rows(stored, watch))
+    write_parquet(out, rows_with_progress(stored, watch))
 
 
 FORMAT = ExportFormat(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, BinaryIO
 
-from evaluation.dumps.export_format import ExportFormat, Watch, watched_rows
+from evaluation.dumps.export_format import ExportFormat, Watch, rows_with_progress
 from evaluation.dumps.exports.answer_table import COLUMNS, FORMULA_STARTS
 from evaluation.dumps.exports.stored_study import StoredStudy
 
@@ -13,7 +13,7 @@ ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 def write(out: BinaryIO, stored: StoredStudy, watch: Watch) -> None:
     out.write(_line(COLUMNS))
-    for rows in watched_rows(stored, watch):
+    for rows in rows_with_progress(stored, watch):
         out.write(b"".join(_line(_cell(value) for value in row) for row in rows))
 
 

@@ -103,7 +103,7 @@ class DumpChecker:
         if self.checked is None:
             raise Refused(f"{self.source.name} is empty.")
         self._at_the_end(self.checked)
-        self.problems.refuse_if_any()
+        self.problems.raise_if_any()
         return self.checked
 
     def _line(self, line: SourceLine) -> None:
@@ -118,7 +118,7 @@ class DumpChecker:
             problems.append("nested too deeply")
         self.problems.add(where, problems)
         if self.checked is None:
-            self.problems.refuse_if_any()  # without the study's line nothing can be said of the items
+            self.problems.raise_if_any()  # without the study's line nothing can be said of the items
 
     def _first(self, line: SourceLine) -> Sequence[str]:
         try:

@@ -59,7 +59,7 @@ def _rows(path: Path) -> list[Record]:
     for number, row in enumerate(rows, 2):
         if wrong := [name for name in FIELDS if not isinstance(row[name], str)]:
             problems.add(f"line {number}", [f"lacks {', '.join(wrong)}"])
-    problems.refuse_if_any()
+    problems.raise_if_any()
     return rows
 
 

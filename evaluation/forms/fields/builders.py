@@ -14,7 +14,7 @@ from evaluation.forms.fields.grades import build_grades
 from evaluation.forms.fields.ranking import build_ranking
 from evaluation.forms.fields.scale import build_scale
 from evaluation.forms.fields.screen_input import Builder, ScreenInput, build_option
-from evaluation.forms.problems import text_for
+from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import Field
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.kinds import KINDS
@@ -31,7 +31,7 @@ def build_field(question: QuestionSpec, page: ScreenInput, value: Any) -> Field:
         "prompt": question.prompt,
         "help": question.help,
         "required": question.required,
-        "error": text_for(page.errors.get(question.key, ""), form),
+        "error": sentence_for(page.errors.get(question.key, ""), form),
         "options": [],
         "heads": [],
         "rows": [],

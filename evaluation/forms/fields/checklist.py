@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
-from evaluation.forms.problems import text_for
+from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import ChecklistCell, ChecklistRow, Field
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
@@ -56,7 +56,7 @@ def _tags(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -
 def _any_error(field: Field, question: QuestionSpec, page: ScreenInput) -> str:
     """The first problem of the question or its boxes, which are too close together for a line each."""
     wrong = (text for where, text in page.errors.items() if where.startswith(f"{question.key}."))
-    return field["error"] or text_for(next(wrong, ""), Kind.CHECKLIST)
+    return field["error"] or sentence_for(next(wrong, ""), Kind.CHECKLIST)
 
 
 def _yes_or_no(field: Field, question: QuestionSpec, value: Any) -> None:
@@ -149,5 +149,5 @@ def _cell(
             build_option(name, option, label, "" if n else first, checked=value == option)
             for n, (option, label) in enumerate(options)
         ],
-        "error": text_for(errors.get(name, ""), Kind.CHECKLIST),
+        "error": sentence_for(errors.get(name, ""), Kind.CHECKLIST),
     }

@@ -28,7 +28,7 @@ from evaluation.forms.entry_shapes import (
 )
 from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.input.posted_fields import LOOK
-from evaluation.forms.problems import text_for
+from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import Field, SummaryLine
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.entries.comparison import AlignedEntries, compare_sets, mark_differences
@@ -231,7 +231,7 @@ class _Rows:
     def _errors(self, key: str) -> list[str]:
         """Problems of the entry or one of its fields."""
         wrong = (
-            text_for(text, Kind.ENTRIES)
+            sentence_for(text, Kind.ENTRIES)
             for where, text in self.page.errors.items()
             if f"{where}.".startswith(f"{self.key}.{key}.")
         )

@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from evaluation.forms.fields.screen_input import ScreenInput
-from evaluation.forms.problems import text_for
+from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import Card, Field, RankingEntry
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.kinds.ranking import RANKING_CONFIRMED
@@ -44,7 +44,7 @@ def build_ranking(field: Field, question: QuestionSpec, page: ScreenInput, value
     }
     wrong = [error for where, error in page.errors.items() if where.startswith(f"{question.key}.")]
     if wrong and not field["error"]:
-        field["error"] = text_for(wrong[0], Kind.RANKING)
+        field["error"] = sentence_for(wrong[0], Kind.RANKING)
 
 
 def _rank(value: Any, n: int) -> int | None:

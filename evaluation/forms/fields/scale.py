@@ -7,7 +7,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
-from evaluation.forms.problems import text_for
+from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import Field, PointMeaning, ScaleGroup, ScaleLayout, ScalePoint
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.parts import value_parts
@@ -96,7 +96,7 @@ def _group(
             for n, step in enumerate(steps)
         ],
         # Of the whole item the field itself says what is wrong.
-        "error": text_for(errors.get(where, ""), Kind.SCALE) if part.key else "",
+        "error": sentence_for(errors.get(where, ""), Kind.SCALE) if part.key else "",
     }
 
 

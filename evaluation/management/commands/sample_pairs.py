@@ -66,7 +66,7 @@ def _records(source: FileSource) -> Iterator[Record]:
         wrong = list(line.problems) or schema_problems("item" if number else "study", line.value)
         if wrong:
             problems.add(f"line {line.number}", wrong)
-        problems.refuse_if_any()
+        problems.raise_if_any()
         yield line.value
 
 

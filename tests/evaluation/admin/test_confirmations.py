@@ -1,4 +1,4 @@
-"""What members do to a study: it happens, it is refused where it must be, and the history says who and why."""
+"""Members' actions on a study: done, or refused where they must be, and logged with who and why."""
 
 from typing import Any
 

@@ -377,7 +377,7 @@ def test_an_export_begun_while_the_broker_is_down_waits_and_is_sent_later(
 def test_a_job_that_waits_can_be_started_by_hand(
     owner: Any, study: Study, queued: list[int], django_capture_on_commit_callbacks: Any
 ) -> None:
-    """Where there is no beat: without waiting for it to count as lost."""
+    """Without beat, and without waiting for the job to count as lost."""
     job = begin_job(kind="export", slug=study.slug, study=study, by=owner, parameters={"format": "csv"})
     client = signed_in(owner)
     assert "Start it again" in watch(client, job)

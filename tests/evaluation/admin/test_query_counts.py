@@ -1,4 +1,4 @@
-"""What the admin's lists cost the database: as much with many rows as with few."""
+"""The admin's lists need as many queries with many rows as with few."""
 
 from pathlib import Path
 from typing import Any

@@ -69,7 +69,7 @@ def test_a_scale_its_labels_and_its_definition(colleague: Any) -> None:
 
 
 def test_the_better_end_of_a_scale(colleague: Any) -> None:
-    """What is not touched stays as it is, said or not."""
+    """Untouched values stay as they are, given or not."""
     study = draft_of("question_quality", colleague)
     study.questions.filter(key="clarity").update(
         options={"1": "Poor", "form": {"over": "response", "low": 1, "high": 10}}

@@ -1,4 +1,4 @@
-"""What members read: studies, items, raters, judgments, the report; and what nobody else does."""
+"""Members read studies, items, raters, judgments and the report; nobody else does."""
 
 import json
 from datetime import UTC, datetime

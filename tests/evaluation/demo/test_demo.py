@@ -27,7 +27,7 @@ def free_port():
 
 
 def read_until(stream, wanted):
-    """What the process printed up to the wanted words."""
+    """The process's output up to the wanted words."""
     deadline, text = time.monotonic() + PATIENCE, ""
     while wanted not in text:
         ready, _, _ = select.select([stream], [], [], max(0.0, deadline - time.monotonic()))

@@ -1,4 +1,4 @@
-"""What export writes, import reads back to an equal study, and exporting that gives the same bytes."""
+"""An export is imported as an equal study, and exporting that gives the same bytes."""
 
 from datetime import UTC, datetime
 

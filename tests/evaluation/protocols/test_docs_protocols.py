@@ -25,7 +25,7 @@ def examples(page):
 
 
 def shown_of(shown, item):
-    """Whether all that is shown stands in the item, lists in their order; a page may cut an item short."""
+    """True if all that is shown is in the item, lists in their order; a page may cut an item short."""
     if isinstance(shown, dict):
         return isinstance(item, dict) and all(
             key in item and shown_of(each, item[key]) for key, each in shown.items()

@@ -1,4 +1,4 @@
-"""Which questions can be asked at all, what gold says of them, and what each protocol asks of an item."""
+"""Checks of questions, of their gold, and of each protocol's items."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What the kinds of question take from forms, imports and judges."""
+"""Values that the kinds of question take from forms, imports and judges."""
 
 import math
 

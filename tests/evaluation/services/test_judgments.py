@@ -51,7 +51,7 @@ def reading(live, judge):
 
 
 def stored():
-    """What is there, as a reader of the figures would see it."""
+    """The stored judgments, as a reader of the figures would see them."""
     labels = dict(Answer.objects.values_list("judgment", "label"))
     return [
         (judgment.item_id, judgment.replicate, judgment.outcome, labels.get(judgment.pk))

@@ -285,7 +285,7 @@ def test_no_fault_hides_another(name, tmp_path):
 
 
 def test_a_good_judgment_beside_a_fault_still_speaks_for_its_rater(tmp_path):
-    """What is known of a rater from a line with faults is held against later lines, too."""
+    """Facts about a rater from a line with faults are compared with later lines, too."""
     first = item(1, query={"key": "q1", "text": ""}, judgments=[judgment("cy")])
     with pytest.raises(Refused) as refused:
         read_in(

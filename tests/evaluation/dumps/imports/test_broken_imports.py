@@ -58,7 +58,7 @@ def test_interrupted_at_the_very_end(dump, monkeypatch):
 
 @pytest.fixture
 def killed(dump, monkeypatch):
-    """What a process leaves behind that had no time to clean up."""
+    """The remains of a process that had no time to clean up."""
     with monkeypatch.context() as patched:
         patched.setattr(dump_import, "_discard", lambda study, interrupted: None)
         break_third_batch(patched, KeyboardInterrupt())

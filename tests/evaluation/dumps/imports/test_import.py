@@ -1,4 +1,4 @@
-"""What an import takes, what it refuses, and where it says the fault is."""
+"""Imports that are taken or refused, and the place that a refusal names."""
 
 import pytest
 from django.core.management import CommandError, call_command

@@ -53,7 +53,7 @@ class Place:
         return json.loads(out)
 
     def items(self):
-        """How many items others can see in the database."""
+        """The number of items that others can see in the database."""
         with self.connect() as connected:
             rows = connected.execute("SELECT count(*) FROM evaluation_item").fetchone()
         connected.close()

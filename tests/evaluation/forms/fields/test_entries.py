@@ -75,7 +75,7 @@ def drafting(*rounds, name="a-model"):
 
 
 def refused(item, fields):
-    """What is wrong with the form, and the page that says so."""
+    """The problems of the form, and the page that shows them."""
     with pytest.raises(AnswersInvalid) as invalid:
         CALIBRATION.clean(SPEC, item, read_fields(fields))
     problems = invalid.value.problems
@@ -441,7 +441,7 @@ def test_a_blank_row_has_nothing_to_merge():
 
 
 def test_what_is_shown_again_is_merged_already():
-    """Whether it was refused or only looked at: from there on it is as after a merge by script."""
+    """Refused or only looked at, the form is from then on as after a merge by script."""
     _, fields = merged_by("e2")
     found = set_of(stimulus([OLD, NEW, THIRD]), fields=fields)
     rows = {row["key"]: row for row in found["rows"]}

@@ -1,4 +1,4 @@
-"""What a box for a reason says before anything is written in it."""
+"""The hint of a box for a reason before anything is written in it."""
 
 import pytest
 from django.template.loader import render_to_string

@@ -1,4 +1,4 @@
-"""What is empty in a page's fields overwrites nothing of a stored draft."""
+"""Empty fields of a page overwrite nothing of a stored draft."""
 
 import pytest
 

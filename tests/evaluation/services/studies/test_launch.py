@@ -33,7 +33,7 @@ def stored(study):
 
 
 def frozen_parts(study):
-    """What a launch leaves behind: revisions, frozen items, places."""
+    """The traces of a launch: revisions, frozen items, slots."""
     items = Item.objects.filter(study=study)
     frozen = items.exclude(stimulus=None) | items.exclude(stimulus_hash="") | items.exclude(start_order=None)
     return study.revisions.count(), frozen.count(), Slot.objects.filter(study=study).count()

@@ -1,4 +1,4 @@
-"""What a draft's checklist asks a researcher to think about: it stops nothing."""
+"""A draft's warnings, which block nothing."""
 
 import json
 
