@@ -8,7 +8,7 @@ from evaluation.operations.message_queue import send_message
 
 
 def queue_round(round_id: int) -> None:
-    """Has a model asked, on commit. Somebody waits: where no broker takes the message the round ends and says so."""
+    """Have a model asked, on commit. Somebody waits: where no broker takes the message the round ends and says so."""
 
     def queue() -> None:
         if not send_message(ask_for_draft, round_id):
@@ -19,5 +19,5 @@ def queue_round(round_id: int) -> None:
 
 @shared_task
 def ask_for_draft(round_id: int) -> None:
-    """Asks a model for a revised draft; a second message about the same round changes nothing."""
+    """Ask a model for a revised draft; a second message about the same round changes nothing."""
     work_on_round(round_id)

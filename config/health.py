@@ -36,7 +36,7 @@ class NotReady(Exception):
 
 
 def health_checks(get_response: GetResponse) -> GetResponse:
-    """Answers the two addresses before any other layer sees them."""
+    """Answer the two addresses before any other layer sees them."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         view = VIEWS.get(request.path_info)

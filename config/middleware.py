@@ -25,7 +25,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
 def request_log(get_response: GetResponse) -> GetResponse:
-    """Gives the request an id, answers with it, and writes one line when the answer is there."""
+    """Give the request an id, answer with it, and write one line when the answer is there."""
     with_lines = settings.ASSAY_ACCESS_LOG
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
@@ -54,7 +54,7 @@ def _write_line(request: HttpRequest, response: HttpResponseBase, seconds: float
 
 
 def note_user(get_response: GetResponse) -> GetResponse:
-    """Notes the user for the log once something asks for `request.user`; after AuthenticationMiddleware, which sets it
+    """Note the user for the log once something asks for `request.user`; after AuthenticationMiddleware, which sets it
     unasked. A page that knows nobody by a session then looks nobody up for the log alone."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:

@@ -2,7 +2,7 @@
 
 waitress reads each request whole before one of its threads sees it, and sends each answer after the thread has gone on:
 whoever is slow, by a bad network or on purpose, holds a file descriptor and keeps nobody waiting. What it leaves to
-others is here: several processes on one port, loaded once and started anew when one dies, and an end that lets requests
+others is here: several processes on one port, loaded once and restarted when one dies, and an end that lets requests
 finish.
 """
 

@@ -131,11 +131,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 ASSAY_ENDPOINTS_ALLOWED = env.list("ASSAY_ENDPOINTS_ALLOWED", default=[])
 
 # --- judges' runs -----------------------------------------------------------------------------------------------
-# A worker works on a run for so many seconds, then queues it anew, so that several runs take turns.
+# A worker works on a run for this many seconds, then queues it again, so that several runs take turns.
 ASSAY_RUN_SECONDS = env.int("ASSAY_RUN_SECONDS", default=120)
 # Worker processes at one run at once; each keeps as many calls in flight as its endpoint allows.
 ASSAY_RUN_WORKERS = env.int("ASSAY_RUN_WORKERS", default=1)
-# What a worker that was killed had in hand is free again after so many seconds.
+# What a worker that was killed had in hand is free again after this many seconds.
 ASSAY_RUN_LEASE_SECONDS = env.float("ASSAY_RUN_LEASE_SECONDS", default=60.0)
 # How often runs that nobody works on are looked for (by beat; and whenever a worker starts).
 ASSAY_RUN_SWEEP_SECONDS = env.float("ASSAY_RUN_SWEEP_SECONDS", default=30.0)
@@ -185,7 +185,7 @@ else:
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Once more, on a new connection: the first may have been kept from before Redis was started anew.
+# Once more, on a new connection: the first may have been kept from before Redis was restarted.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {
     "max_retries": 1,
     "interval_start": 0,
@@ -308,7 +308,7 @@ ASSAY_ROUNDS_PER_PARTICIPANT = env.int("ASSAY_ROUNDS_PER_PARTICIPANT", default=1
 # Uploads and exports: a private folder that every web and worker process shares, never served as it is.
 ASSAY_JOB_FILES = env.str("ASSAY_JOB_FILES", default=str(VAR_DIR / "jobs"))
 ASSAY_UPLOAD_MB = env.int("ASSAY_UPLOAD_MB", default=500)
-# After so many days uploads and exports are deleted.
+# After this many days uploads and exports are deleted.
 ASSAY_JOB_FILE_DAYS = env.int("ASSAY_JOB_FILE_DAYS", default=14)
 # Without a sign of life for so long, a job counts as lost and can be started again.
 ASSAY_JOB_LOST_SECONDS = env.int("ASSAY_JOB_LOST_SECONDS", default=120)

@@ -24,7 +24,7 @@ _ending = mmap.mmap(-1, 1)
 
 
 def enqueue_run(run: Run) -> None:
-    """Queues an active run on commit, unless workers are at it or on their way."""
+    """Queue an active run on commit, unless workers are at it or on their way."""
     transaction.on_commit(lambda: send_workers(run.pk), robust=True)
 
 
@@ -42,7 +42,7 @@ def send_workers(run_id: int, countdown: float = 0.0) -> bool:
 # Should the process that runs it be killed, the message goes to another one, whose token is known by then.
 @shared_task(acks_late=True, reject_on_worker_lost=True)
 def work_on_run(run_id: int, token: str) -> None:
-    """Works on a run for a while and queues it anew if something is left."""
+    """Work on a run for a while and queue it again if something is left."""
     with logcontext.bind(run=run_id):
         try:
             worked = work_on(run_id, token=token, seconds=settings.ASSAY_RUN_SECONDS, should_stop=is_ending)
@@ -56,7 +56,7 @@ def work_on_run(run_id: int, token: str) -> None:
 
 
 def queue_test(endpoint_id: int) -> None:
-    """Has a test made that was begun; where no broker takes the message it ends at once, and says so."""
+    """Have a test made that was begun; where no broker takes the message it ends at once, and says so."""
 
     def queue() -> None:
         if not send_message(test_endpoint, endpoint_id):
@@ -67,13 +67,13 @@ def queue_test(endpoint_id: int) -> None:
 
 @shared_task
 def test_endpoint(endpoint_id: int) -> None:
-    """Tests the connection that somebody waits for; a second message asks once more."""
+    """Test the connection that somebody waits for; a second message asks once more."""
     run_test(endpoint_id)
 
 
 @shared_task
 def sweep_runs() -> None:
-    """Queues active runs that nobody works on: their worker was killed, or their message was lost."""
+    """Queue active runs that nobody works on: their worker was killed, or their message was lost."""
     for run_id in unattended_runs():
         if not send_workers(run_id):
             return

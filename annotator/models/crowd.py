@@ -126,7 +126,7 @@ class Participant(models.Model):
 class Submission(models.Model):
     """The panel's record of one visit: a return and a re-entry are two.
 
-    Each has an outcome of its own. One that began after the participant had handed in their work has none, and ends
+    Each has an outcome of its own. One that began after the participant had submitted their work has none, and ends
     at once.
     """
 
@@ -151,7 +151,7 @@ class Submission(models.Model):
 
     @property
     def is_late(self) -> bool:
-        """True of a visit that began when the participant's work had been handed in by another one."""
+        """True of a visit that began when the participant's work had been submitted by another one."""
         return self.ended_at is not None and self.outcome == ""
 
 
@@ -177,7 +177,7 @@ class Slot(models.Model):
     # Who has it, while reserved or filled; and until when, while reserved. Past that it counts as available.
     holder = models.ForeignKey("Assignment", models.PROTECT, null=True, blank=True, related_name="+")
     leased_until = models.DateTimeField(null=True, blank=True)
-    # The slot whose judgment was excluded and is judged anew here.
+    # The slot whose judgment was excluded and is judged again here.
     replaces = models.OneToOneField("self", models.PROTECT, null=True, blank=True, related_name="replaced_by")
 
     class Meta:

@@ -23,17 +23,17 @@ logger = logging.getLogger(__name__)
 
 # What is stored and was not sent is taken up by beat (`sync_panels`) or the next worker.
 def queue_events() -> None:
-    """Has stored events applied, on commit."""
+    """Have stored events applied, on commit."""
     transaction.on_commit(lambda: send_message(apply_panel_events), robust=True)
 
 
 def queue_acts(panel_id: int) -> None:
-    """Has what is intended sent to the panel, on commit."""
+    """Have what is intended sent to the panel, on commit."""
     transaction.on_commit(lambda: send_message(send_panel_acts, panel_id), robust=True)
 
 
 def queue_reading(reading_id: int) -> None:
-    """Has a panel read back, on commit; where no broker takes the message the reading ends and says so."""
+    """Have a panel read back, on commit; where no broker takes the message the reading ends and says so."""
 
     def queue() -> None:
         if not send_message(read_panel, reading_id):
@@ -44,14 +44,14 @@ def queue_reading(reading_id: int) -> None:
 
 @shared_task(name="annotator.tasks.apply_panel_events")
 def apply_panel_events() -> None:
-    """Applies the webhooks' events that wait; a second message finds none."""
+    """Apply the webhooks' events that wait; a second message finds none."""
     apply_events()
 
 
 # Should its process be killed, the message goes to another one: what it finds being sent it leaves alone for a while.
 @shared_task(name="annotator.tasks.send_panel_acts", acks_late=True, reject_on_worker_lost=True)
 def send_panel_acts(panel_id: int, comes_back: bool = True) -> None:
-    """Sends what is intended for a panel, and comes back for what could not be, or may be in the hands of one lost."""
+    """Send what is intended for a panel, and come back for what could not be, or may be in the hands of one lost."""
     with logcontext.bind(panel=panel_id):
         try:
             sent = send(Panel.objects.get(pk=panel_id))
@@ -65,7 +65,7 @@ def send_panel_acts(panel_id: int, comes_back: bool = True) -> None:
 
 @shared_task(name="annotator.tasks.sync_panel")
 def sync_panel(panel_id: int) -> None:
-    """Reads a study and its submissions back, applies events that could not be, and sends what waits."""
+    """Read a study and its submissions back, apply events that could not be, and send what waits."""
     panel = Panel.objects.get(pk=panel_id)
     try:
         sync(panel)
@@ -76,7 +76,7 @@ def sync_panel(panel_id: int) -> None:
 
 @shared_task(name="annotator.tasks.read_panel")
 def read_panel(reading_id: int) -> None:
-    """Reads all of a study back because somebody asked for it; a second message about it changes nothing."""
+    """Read all of a study back because somebody asked for it; a second message about it changes nothing."""
     panel = work_on_reading(reading_id)
     if panel is not None:
         _apply_and_send(panel)

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 @csrf_exempt
 @require_POST
 def prolific_hook(request: HttpRequest) -> HttpResponse:
-    """Stores a delivery and answers at once; the worker does what it calls for. What is not 2xx is delivered again."""
+    """Store a delivery and answers at once; the worker does what it calls for. What is not 2xx is delivered again."""
     try:
         event = receive(request.body, request.headers)
     except NoSecret as why:

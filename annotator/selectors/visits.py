@@ -60,7 +60,7 @@ def is_late_visit(participant: Participant, visit: Visit) -> bool:
 def gets_same_code(participant: Participant) -> bool:
     """True where a further visit of somebody whose way has ended ends as theirs did, with its code.
 
-    Work is handed in once. Who completed can do so on a further visit if every one in which they did is over without
+    Work is submitted once. Who completed can do so on a further visit if every one in which they did is over without
     pay, and some of their work is kept.
     """
     if participant.outcome not in HANDED_IN:

@@ -52,15 +52,15 @@ def _revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpR
 
 
 def store_and_show(token: str, assignment_id: uuid.UUID, fields: dict[str, str], notice: str) -> HttpResponse:
-    """Keeps the fields and shows them by a GET."""
+    """Keep the fields and show them by a GET."""
     store_unsent_answers(token, assignment_id, draft_fields(fields))
     return SeeOther(f"{address_of('answer-revision', token, assignment_id)}?notice={notice}")
 
 
 @participant_view("POST")
 def answer_revision_draft(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
-    """Keeps what was filled in of a revision: JSON in, JSON out, 409 where nothing can be revised any more. A form
-    begins the revision anew."""
+    """Keep what was filled in of a revision: JSON in, JSON out, 409 where nothing can be revised any more. A form
+    begins the revision again."""
     if request.content_type != "application/json":
         found = reset_revision_draft(token, assignment_id)
         return (

@@ -10,7 +10,7 @@ from evaluation.storable import storable
 
 @participant_view("POST")
 def comments(request: HttpRequest, token: str) -> HttpResponse:
-    """Keeps comments that are too long and shows them by a GET, so that loading the page again sends nothing."""
+    """Keep comments that are too long and show them by a GET, so that loading the page again sends nothing."""
     # A browser counts a line end as one character in maxlength and sends two.
     text = storable(request.POST.get("comments", "")).replace("\r\n", "\n")
     if len(text) <= MAX_COMMENTS:

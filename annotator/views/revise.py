@@ -17,7 +17,7 @@ from evaluation.refusals import Refused
 
 @participant_view("POST")
 def revise(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
-    """Takes the form's fields with the `instruction`, keeps them as the draft and queues the round.
+    """Take the form's fields with the `instruction`, keep them as the draft and queue the round.
 
     A script (which sends JSON, or says that it accepts nothing else) gets {"number", "state"} or {"error"}, a form its
     page. What is filled in is kept whatever becomes of the round.

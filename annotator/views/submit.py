@@ -36,7 +36,7 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
 def _refuse(
     request: HttpRequest, token: str, assignment_id: uuid.UUID, fields: dict[str, str]
 ) -> HttpResponse:
-    """Keeps what was filled in and shows it by a GET, so that loading the page again sends nothing."""
+    """Keep what was filled in and show it by a GET, so that loading the page again sends nothing."""
     if is_too_large(request):
         return home(token, "too-large")
     if store_refused_form(token, assignment_id, draft_fields(fields)):
@@ -48,7 +48,7 @@ def _refuse(
 def _show_again(
     request: HttpRequest, token: str, assignment_id: uuid.UUID, fields: dict[str, str]
 ) -> HttpResponse:
-    """Without scripts: what is filled in is kept and shown once more, and nothing is handed in."""
+    """Without scripts: what is filled in is kept and shown once more, and nothing is submitted."""
     if is_too_large(request):
         return home(token, "too-large")
     kept = save_draft(token, assignment_id, draft_fields(fields))

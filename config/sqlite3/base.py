@@ -1,7 +1,7 @@
 """Keeps its connection between requests as long as the file that it opened is the one at the path.
 
 Opening a connection costs as much as a request's queries. A kept one would write on into a file that was put away
-meanwhile, by a restored backup or a database begun anew.
+meanwhile, by a restored backup or a database begun again.
 """
 
 import os
@@ -23,7 +23,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().is_usable() and self._opened == self._file()
 
     def _file(self) -> tuple[int, int] | None:
-        """Identifies the file at the path; None where there is none, or the database is in memory."""
+        """Identify the file at the path; None where there is none, or the database is in memory."""
         try:
             found = os.stat(self.settings_dict["NAME"])
         except OSError:

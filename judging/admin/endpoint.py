@@ -152,7 +152,7 @@ class EndpointAdmin(admin.ModelAdmin):
         return [path("<int:pk>/test/", test, name="judging_endpoint_test"), *super().get_urls()]
 
     def test(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Asks for a test, which a worker makes, and shows the last one."""
+        """Ask for a test, which a worker makes, and show the last one."""
         if request.method not in FORM:
             return HttpResponseNotAllowed(FORM)
         endpoint = self.get_queryset(request).select_related("trusted_by").filter(pk=pk).first()

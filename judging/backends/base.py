@@ -99,8 +99,10 @@ class Draws:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelBackend:
-    """A way to ask a model at an endpoint. `open` gives the connection of a task, for so many calls in flight; StopRun
-    where the endpoint's key is missing."""
+    """A way to ask a model at an endpoint.
+
+    `open` gives the connection of a task, for a number of calls in flight; StopRun where the endpoint's key is missing.
+    """
 
     key: str
     label: str

@@ -19,7 +19,7 @@ from judging.backends.base import Request
 from judging.models import Judge
 from judging.services.endpoints.access import endpoint_refusals, grant_access
 
-# What a researcher sets; the rest is bookkeeping.
+# Fields that a researcher sets; the rest is bookkeeping.
 FIELDS = (
     "name", "backend", "endpoint", "model", "temperature", "max_tokens", "extra", "questions", "verdict", "rationale",
     "with_reference", "one_call_per_question", "template", "orders", "samples", "self_preference", "own_system",

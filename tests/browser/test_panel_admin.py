@@ -124,7 +124,7 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     page.get_by_text("23 of at least 100 characters").wait_for()
     page.get_by_label("Category").select_option("FAILED_CHECK")
     page.get_by_role("button", name="Reject").click()
-    page.get_by_text("the panel wants at least 100").wait_for()
+    page.get_by_text("the panel requires at least 100").wait_for()
     look(ada, "reject")
     page.get_by_label("Reason, shown to the participant").fill(
         "Both attention checks, on the second and fourth item, were answered with another option "
@@ -140,7 +140,7 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     page.get_by_role("button", name="Bonuses for ticked").click()
     lines = page.get_by_label("Bonuses, one per line")
     lines.fill("\n".join(f"{line}0.75" for line in lines.input_value().splitlines()))
-    page.get_by_label("What for").fill("a longer text than planned")
+    page.get_by_label("Purpose").fill("a longer text than planned")
     page.get_by_role("button", name="Show the total").click()
     page.get_by_role("heading", name="1.50 GBP in 2 bonuses").wait_for()
     look(ada, "bonuses")
@@ -164,8 +164,8 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     page.keyboard.type("Their words are worth keeping.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.get_by_text("Known: Returned or timed out").wait_for()
-    page.get_by_text("2 known mismatches stand").click()
+    page.get_by_text("Acknowledged: Returned or timed out").wait_for()
+    page.get_by_text("2 acknowledged mismatches").click()
     page.get_by_text("Their words are worth keeping.").first.wait_for()
     look(ada, "later", WIDE)
     assert Panel.objects.get().acts.filter(by__username="ada").count() == 7
@@ -178,7 +178,7 @@ def test_whom_to_take_as_a_researcher_sets_it(ada: Visitor, panel: Panel, prolif
     page = ada.page
     ada.go(reverse("admin:evaluation_study_panel_preset", args=[panel.study_id]))
     page.get_by_label("HREF", exact=False).check()
-    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("button", name="Use the preset").click()
     page.get_by_role("link", name="Eligibility").click()
     look(ada, "whom")
     page.get_by_label("Living in any of").fill("Kanada")

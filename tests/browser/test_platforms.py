@@ -183,11 +183,11 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     visitor.go(reverse("admin:evaluation_study_platform", args=[study.pk]))
     page.get_by_role("link", name="CloudResearch Connect").click()
     page.get_by_label("Partial Completes address").fill("connect.cloudresearch.com/partial")
-    page.get_by_role("button", name="Set to CloudResearch Connect").click()
+    page.get_by_role("button", name="Use CloudResearch Connect").click()
     assert "must be a whole address" in (page.text_content("[role=alert]") or "")
     look(visitor, "admin_platform_wrong")
     page.get_by_label("Partial Completes address").fill("https://connect.cloudresearch.com/partial/9")
-    page.get_by_role("button", name="Set to CloudResearch Connect").click()
+    page.get_by_role("button", name="Use CloudResearch Connect").click()
     assert "connect.cloudresearch.com/participant/project/STUDY/complete" in (
         page.text_content("table") or ""
     )
@@ -226,7 +226,7 @@ def test_the_pages_of_lists_and_of_what_to_think_about(visitor: Visitor) -> None
     expect(
         page.get_by_text("Unknown in this study: SONA gives each person a new survey code").first
     ).to_be_visible()
-    page.get_by_label(f"{pilot}: keep out").select_option("any")
+    page.get_by_label(f"{pilot}: exclude").select_option("any")
     page.get_by_label("Reason").fill("They know the items.")
     assert visitor.complaints == []
     look(visitor, "admin_entry_rules")

@@ -274,7 +274,7 @@ def test_from_the_draft_to_the_last_payment(
     desk.get_by_label("Category").select_option("FAILED_CHECK")
     desk.get_by_label("Reason, shown to the participant").fill(TOLD[:80])
     confirm(desk, "Reject")
-    desk.get_by_text("the panel wants at least 100").wait_for()
+    desk.get_by_text("the panel requires at least 100").wait_for()
     desk.get_by_label("Reason, shown to the participant").fill(TOLD)
     confirm(desk, "Reject")
     assert queue == [panel.pk] * 2
@@ -352,7 +352,7 @@ def test_from_the_draft_to_the_last_payment(
     open_panel(desk, panel)
     desk.get_by_role("link", name="Bonuses from a list").click()
     desk.get_by_label("Bonuses, one per line").fill(f"{good[0].session}, 0.75\n{good[1].session}, 0.75")
-    desk.get_by_label("What for").fill("a second look")
+    desk.get_by_label("Purpose").fill("a second look")
     confirm(desk, "Show the total")
     desk.locator("form button", has_text="1.50").click()
     desk.get_by_text("Paying 2 bonuses").wait_for()

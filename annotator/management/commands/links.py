@@ -1,4 +1,4 @@
-"""Makes personal links to a study, one per name, revokes or restores some, and lists those that there are."""
+"""Make personal links to a study, one per name, revoke or restore some, and list those that there are."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

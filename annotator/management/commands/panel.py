@@ -1,4 +1,4 @@
-"""Recruits for a study on Prolific: whom to take, drafting, publishing, pausing, more places, and reading back."""
+"""Recruit for a study on Prolific: whom to take, drafting, publishing, pausing, more places, and reading back."""
 
 from typing import Any
 

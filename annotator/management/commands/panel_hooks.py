@@ -1,4 +1,4 @@
-"""Has Prolific tell this installation what happens in a workspace's studies."""
+"""Have Prolific tell this installation what happens in a workspace's studies."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Shows a study's places for judgments; changes their number per item; adds places for excluded judgments; counts each
-arm's slots anew."""
+"""Show a study's places for judgments; change their number per item; add places for excluded judgments; count each
+arm's slots again."""
 
 from typing import Any
 

@@ -170,7 +170,7 @@ def acknowledge_mismatch(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
 @panel_page("reopen", "reopen/<int:known>/")
 def reopen_mismatch(request: HttpRequest, panel: Panel, known: int) -> ConfirmedAction:
-    """Takes up again what was known."""
+    """Take up again what was known."""
     found = KnownMismatch.objects.filter(panel=panel, pk=known).first()
     if found is None:
         raise Http404

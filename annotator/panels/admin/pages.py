@@ -104,7 +104,7 @@ PAGES: Registry[PanelPage] = Registry(
 def panel_page(
     key: str, route: str = ""
 ) -> Callable[[Callable[..., ConfirmedAction]], Callable[..., ConfirmedAction]]:
-    """Registers a page by its act."""
+    """Register a page by its act."""
 
     def register(act: Callable[..., ConfirmedAction]) -> Callable[..., ConfirmedAction]:
         PAGES.register(PanelPage(key, route or f"{key}/", act))
@@ -116,7 +116,7 @@ def panel_page(
 def remedy(
     key: str, label: str, route: str = "", about: Callable[[Case | None, Mismatch | None], Target] = no_target
 ) -> Callable[[Callable[..., ConfirmedAction]], Callable[..., ConfirmedAction]]:
-    """Registers a remedy by its act."""
+    """Register a remedy by its act."""
 
     def register(act: Callable[..., ConfirmedAction]) -> Callable[..., ConfirmedAction]:
         PAGES.register(Remedy(key, route or f"{key}/", act, label, about))

@@ -112,7 +112,7 @@ def reconciliation(request: HttpRequest, study: Study) -> HttpResponse:
 
 @study_page()
 def reading(request: HttpRequest, study: Study) -> HttpResponse:
-    """The progress of the latest reading; the page asks for this by itself, and is loaded anew when it has ended."""
+    """The progress of the latest reading; the page asks for this by itself, and is reloaded when it has ended."""
     latest = PanelReading.objects.filter(panel__study=study).order_by("-pk").first()
     if latest is None:
         raise Http404

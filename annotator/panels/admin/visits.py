@@ -1,4 +1,4 @@
-"""One visit: the panel is asked about this submission alone, and both sides of it are compared anew."""
+"""One visit: the panel is asked about this submission alone, and both sides of it are compared again."""
 
 from typing import Any
 

@@ -37,7 +37,7 @@ def was_not_heard(error: PanelError) -> bool:
 
 
 def end_acts(acts: list[PanelAct], state: PanelAct.State, note: str = "") -> str:
-    """Writes down what became of acts, unless another sender took them over or a person settled them meanwhile."""
+    """Store the outcome of acts, unless another sender took them over or a person settled them meanwhile."""
     fields: dict[str, Any] = {"state": state, "note": note, "ended_at": timezone.now()}
     if state == State.INTENDED:
         fields |= {"sent_at": None, "ended_at": None, "batch": ""}
@@ -80,7 +80,7 @@ def _bonuses_before(records: Sequence[PanelRecord]) -> dict[int, list[PanelAct]]
 
 
 def pay_batches(client: Client, panel: Panel, acts: list[PanelAct], tally: Counter[str]) -> None:
-    """Pays these bonuses, in smaller batches where one of them is refused, so that no other suffers for it.
+    """Pay these bonuses, in smaller batches where one of them is refused, so that no other suffers for it.
 
     Raises PanelError when there is no use in going on with others now; what is not begun is then intended again.
     """

@@ -37,7 +37,7 @@ Kind, State = PanelAct.Kind, PanelAct.State
 BECOMES = {Kind.APPROVE: PanelStatus.APPROVED, Kind.REJECT: PanelStatus.REJECTED}
 ACTIONS = {Kind.APPROVE: "APPROVE", Kind.REJECT: "REJECT"}
 NOT_FOUND = 404
-# After so many acts in a row of which the panel gave no account, it is not about the acts.
+# After this many acts in a row of which the panel gave no account, it is not about the acts.
 MOST_IN_DOUBT = 3
 FOUND = "The panel shows that it happened."
 
@@ -53,7 +53,7 @@ class SendingResult:
 
 
 def send(panel: Panel) -> SendingResult:
-    """Sends what is intended for this panel, and takes up what was left in the middle. Any number may do it at once.
+    """Send what is intended for this panel, and take up what was left in the middle. Any number may do it at once.
 
     An act in doubt that can't be looked up is left for later and holds up no other. A panel that can't be reached or is
     busy ends it; what was not sent is sent the next time. Raises NotSetUp.
@@ -72,7 +72,7 @@ def send(panel: Panel) -> SendingResult:
 
 
 def _send_each(client: Client, panel: Panel, tally: Counter[str]) -> str:
-    """Sends all but bonuses; why one of them stays in doubt, if one does. Raises PanelError as `_send_one` does."""
+    """Send all but bonuses; why one of them stays in doubt, if one does. Raises PanelError as `_send_one` does."""
     doubt, in_a_row = "", 0
     while (act := _take(panel)) is not None:
         try:

@@ -16,7 +16,7 @@ from evaluation.services.history import log_action
 
 
 def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
-    """Takes back what is not sent yet; it can be intended anew.
+    """Take back what is not sent yet; it can be intended again.
 
     Raises ActNotAllowed for anything that the panel may have heard of, and without a reason.
     """
@@ -40,7 +40,7 @@ def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
 
 
 def settle(act: PanelAct, happened: bool, note: str, by: Any) -> PanelAct:
-    """A person has looked at the panel and says whether it happened. If not, it can be intended anew.
+    """A person has looked at the panel and says whether it happened. If not, it can be intended again.
 
     Raises ActNotAllowed for what is not in doubt, and without a note on how they know. A bonus that is done is in doubt
     once the panel is seen not to show it.
@@ -95,7 +95,7 @@ def settle_as_paid(evidence: Evidence, note: str, by: Any) -> None:
 
 
 def pay_again(evidence: Evidence, note: str, by: Any) -> list[PanelAct]:
-    """None of the bonuses of one call happened: they are intended anew, and will be another batch.
+    """None of the bonuses of one call happened: they are intended again, and will be another batch.
 
     Raises ActNotAllowed where the panel does not show exactly that.
     """

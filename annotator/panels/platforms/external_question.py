@@ -18,7 +18,7 @@ from annotator.visit import Visit
 
 NOT_AVAILABLE = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SUBMIT_PATH = "/mturk/externalSubmit"
-# Work was done and is handed in; who leaves without any returns the task on the site.
+# Work was done and is submitted; who leaves without any returns the task on the site.
 HANDED_IN = ("completed", "failed_qualification", "failed_attention")
 PARAMS = (("workerId", "external_id"), ("hitId", "external_study_id"), ("assignmentId", "session_id"))
 

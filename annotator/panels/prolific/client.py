@@ -188,7 +188,7 @@ class Client:
     # --- bonuses ---------------------------------------------------------------------------------------------
 
     def create_bonuses(self, study: str, amounts: Iterable[tuple[str, Decimal]]) -> BonusBatch:
-        """Sets bonuses up, by submission; `pay_bonuses` pays them. Amounts in the account's currency."""
+        """Set bonuses up, by submission; `pay_bonuses` pays them. Amounts in the account's currency."""
         rows = list(amounts)
         if not rows or len(rows) > BONUSES_AT_ONCE:
             raise ValueError(f"{len(rows)} bonuses at once; 1 to {BONUSES_AT_ONCE} can be set up.")

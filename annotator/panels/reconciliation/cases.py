@@ -106,7 +106,7 @@ class Case:
 
     @property
     def may_reject(self) -> bool:
-        """True where a rejection is possible: never for a failed qualification, nor anew after it was taken back."""
+        """True where a rejection is possible: never for a failed qualification, nor again after it was taken back."""
         failed = self.outcome == ParticipantOutcome.FAILED_QUALIFICATION
         return not failed and not any(self._is_undone(act) for act in self.acts)
 

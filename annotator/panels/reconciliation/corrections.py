@@ -14,7 +14,7 @@ class CorrectionRefused(Exception):
 
 
 def link(record: PanelRecord, submission: Submission) -> None:
-    """Links the panel's record to our visit. Raises CorrectionRefused where either is linked to another already."""
+    """Link the panel's record to our visit. Raises CorrectionRefused where either is linked to another already."""
     if submission.participant.study_id != record.panel.study_id:
         raise CorrectionRefused("This visit is of another study.")
     with transaction.atomic():
@@ -28,7 +28,7 @@ def link(record: PanelRecord, submission: Submission) -> None:
 
 
 def exclude_participant(participant: Participant, *, reason: str, by: Any) -> int:
-    """Excludes all that the participant judged and opens places for it anew; returns how many."""
+    """Exclude all that the participant judged and open places for it again; return how many."""
     with transaction.atomic():
         try:
             exclude(study=participant.study, rater=participant.rater, reason=reason, by=by)

@@ -30,13 +30,13 @@ def open_client(*, patience: float = PATIENCE, wait: Callable[[float], None] = t
 
 
 def new_webhook_secret(workspace: str) -> str:
-    """Takes the place of the workspace's last one, so that webhooks signed with that are refused from now on."""
+    """Take the place of the workspace's last one, so that webhooks signed with that are refused from now on."""
     with open_client() as client:
         return client.create_secret(workspace)
 
 
 def subscribe(workspace: str) -> list[Subscription]:
-    """Subscribes to what Assay acts on, once per kind, at this installation's address."""
+    """Subscribe to what Assay acts on, once per kind, at this installation's address."""
     if problems := list(address_problems()):
         raise DraftNotReady(problems)
     target = f"{settings.ASSAY_PUBLIC_URL}{PATH}"

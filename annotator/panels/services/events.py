@@ -26,7 +26,7 @@ PLATFORM = "prolific"
 STUDY_STATUS, SUBMISSION_STATUS = "study.status.change", "submission.status.change"
 # An event that was nobody's for so long is of a study that is not here.
 ORPHAN_DAYS = 30
-# Every attempt to deliver is signed anew; what was signed longer ago is sent again by somebody else.
+# Every attempt to deliver is signed again; what was signed longer ago is sent again by somebody else.
 FRESH = timedelta(minutes=5)
 # The time of signing has whole seconds.
 SLACK = timedelta(minutes=1)
@@ -51,7 +51,7 @@ class EventDeferred(Exception):
 
 
 def receive(raw: bytes, headers: Mapping[str, str]) -> PanelEvent | None:
-    """Stores a delivery once, whatever it is about. Raises NoSecret, NotSigned or NotAnEvent; then nothing is stored.
+    """Store a delivery once, whatever it is about. Raises NoSecret, NotSigned or NotAnEvent; then nothing is stored.
     Nor is anything where it is a copy of one that was made before: then the answer is None.
 
     `raw` is the body byte by byte as it came: that is what was signed.
@@ -87,7 +87,7 @@ def receive(raw: bytes, headers: Mapping[str, str]) -> PanelEvent | None:
 
 
 def apply_events(panel: Panel | None = None, *, again: bool = False) -> int:
-    """Applies what waits, oldest first, and returns how many events that were.
+    """Apply what waits, oldest first, and return how many events that were.
 
     Of a panel, also what could not be applied before: its study or its participant may be known by now. `again` plays
     all of the panel's events once more, which changes nothing where nothing was lost.
@@ -166,7 +166,7 @@ def _find_panel(payload: Mapping[str, Any]) -> Panel | None:
 
 
 def _adopt(panel: Panel) -> None:
-    """Gives the panel the waiting events that were nobody's when they came and are its own."""
+    """Give the panel the waiting events that were nobody's when they came and are its own."""
     own = {
         panel.external_id,
         *panel.records.values_list("external_id", flat=True),

@@ -40,7 +40,7 @@ def settings_for(study: Study, platform: str) -> Settings:
 
 
 def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned: str) -> Panel:
-    """Sets where the study recruits, as a whole. Raises PanelFixed, or PanelSettingsWrong with every problem."""
+    """Set where the study recruits, as a whole. Raises PanelFixed, or PanelSettingsWrong with every problem."""
     cleaned = _clean(platform, settings, returned)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)

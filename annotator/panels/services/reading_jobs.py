@@ -50,7 +50,7 @@ def begin_reading(panel: Panel, by: Any) -> PanelReading:
 
 
 def work_on_reading(pk: int) -> Panel | None:
-    """Does a reading that waits; None if there is nothing to do. How it went stands in its row."""
+    """Do a reading that waits; None if there is nothing to do. How it went stands in its row."""
     taken = PanelReading.objects.filter(pk=pk, state=PanelReading.State.QUEUED).update(
         state=PanelReading.State.RUNNING, heartbeat_at=timezone.now()
     )
@@ -75,7 +75,7 @@ def work_on_reading(pk: int) -> Panel | None:
 
 
 def give_up_reading(pk: int) -> None:
-    """Ends a reading that no worker could be told of."""
+    """End a reading that no worker could be told of."""
     waiting = PanelReading.objects.filter(pk=pk, state=PanelReading.State.QUEUED)
     waiting.update(state=PanelReading.State.FAILED, message=UNREACHED, heartbeat_at=timezone.now())
 

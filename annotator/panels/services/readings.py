@@ -72,7 +72,7 @@ def sync(
 def sync_submissions(
     panel: Panel, *, watch: Watch = ignore_progress, patience: float | None = None
 ) -> ReadingResult:
-    """Reads all of the study's submissions back, and does what each one's state calls for."""
+    """Read all of the study's submissions back, and do what each one's state calls for."""
     study = drafted_id(panel)
     # The panel's answers are true of a moment after this one; an event that occurs meanwhile is newer.
     asked = timezone.now()
@@ -108,7 +108,7 @@ def _client(patience: float | None, watch: Watch) -> Client:
 
 
 def _napping(watch: Watch) -> Callable[[float], None]:
-    """Waits in short pieces, so that nobody takes for lost who only waits."""
+    """Wait in short pieces, so that nobody takes for lost who only waits."""
 
     def wait(seconds: float) -> None:
         left = seconds

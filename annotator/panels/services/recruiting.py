@@ -39,7 +39,7 @@ def pause(panel: Panel) -> Panel:
 
 
 def start(panel: Panel) -> Panel:
-    """Goes on after a pause."""
+    """Resume after a pause."""
     if panel.study.status != Status.LIVE:
         raise DraftNotReady(
             [f"The study here is {panel.study.get_status_display()}: nobody could take part."]
@@ -48,7 +48,7 @@ def start(panel: Panel) -> Panel:
 
 
 def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, ...]) -> Panel:
-    """Moves the study there, unless it is there already; asks where it is when a move got no answer."""
+    """Move the study there, unless it is there already; ask where it is when a move got no answer."""
     study = drafted_id(panel)
     asked = timezone.now()
     with open_client() as client:
@@ -101,7 +101,7 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
 
 
 def sync_study(panel: Panel) -> Panel:
-    """Reads the study's state and places back."""
+    """Read the study's state and places back."""
     asked = timezone.now()
     with open_client() as client:
         there = client.get_study(drafted_id(panel))

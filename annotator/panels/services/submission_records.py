@@ -53,7 +53,7 @@ class ReportedState:
 
 
 def note_status(panel: Panel, seen: ReportedState) -> PanelRecord:
-    """Keeps what the panel says, unless something newer is known, and does what it calls for here, once.
+    """Keep what the panel says, unless something newer is known, and do what it calls for here, once.
 
     A return or a time-out frees the participant's place at once and ends their way. Who had finished keeps their
     outcome. What was submitted in that visit follows the panel's policy; only the work of somebody who finished and
@@ -147,7 +147,7 @@ def _set_applied(record: PanelRecord, applied: str) -> None:
 
 
 def _end_visit(submission: Submission, outcome: ParticipantOutcome) -> None:
-    """Ends the participant's way if this is the visit that they are on; of an earlier one only the visit."""
+    """End the participant's way if this is the visit that they are on; of an earlier one only the visit."""
     participant = submission.participant
     if participant.outcome == "" and _later(submission) is None:
         give_back(participant)
@@ -179,7 +179,7 @@ def _discards(panel: Panel, submission: Submission, status: str) -> bool:
 
 
 def _discard(submission: Submission, reason: str) -> None:
-    """Leaves out what was submitted in this visit, and has it judged anew. Who has judged nothing stays as they are:
+    """Leave out what was submitted in this visit, and have it judged again. Who has judged nothing stays as they are:
     nothing is to be left out, and they may take the study again."""
     participant: Participant = submission.participant
     if not has_judged(participant):

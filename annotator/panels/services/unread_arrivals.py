@@ -19,7 +19,7 @@ NOT_READ = "Their ids are not read: every visit counts as a new person, and nobo
 
 
 def note_unread(study: Study, params: Mapping[str, str]) -> None:
-    """Counts an arrival whose address has a panel's parameters that the study does not read; of any other, nothing."""
+    """Count an arrival whose address has a panel's parameters that the study does not read; of any other, nothing."""
     panel = panel_of(study)
     platform = get_platform(panel.platform) if panel is not None else None
     names = unread_params(params, platform, panel.settings if panel is not None else {})

@@ -60,7 +60,7 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
     """Take in whoever comes: the participant they were, with a new submission, or a new one who consents now.
 
     Who had returned the study or run out of time at the panel, and takes it again there, goes on where they stopped.
-    A visit that begins after work was handed in is kept without an outcome: the work belongs to an earlier one.
+    A visit that begins after work was submitted is kept without an outcome: the work belongs to an earlier one.
     `agreed_to` is the version of the consent that they read, where that is known. Raises StudyNotOpen, NotAdmitted,
     StudyFull, ConsentChanged or what a hook raises; then nothing is stored.
     """
@@ -140,7 +140,7 @@ def _add_submission(participant: Participant, visit: Visit, *, is_new: bool) -> 
 
 
 def consent_version(spec: dict[str, object]) -> str:
-    """Names the very text that was agreed to; empty where the study asks for no consent."""
+    """Name the very text that was agreed to; empty where the study asks for no consent."""
     steps, texts = spec["steps"], spec["texts"]
     assert isinstance(steps, dict)
     assert isinstance(texts, dict)

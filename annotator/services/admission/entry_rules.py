@@ -59,7 +59,7 @@ def is_admitted(study: Study, visit: Visit) -> bool:
 
 
 def set_entry_rules(study: Study, *, barred: Mapping[Study, str], invited: Mapping[Study, str]) -> None:
-    """Replaces the study's lists, each of studies with how people took part in them (`EntryRule.Participation`).
+    """Replace the study's lists, each of studies with how people took part in them (`EntryRule.Participation`).
 
     It binds who comes from now on; who is in stays in.
     """

@@ -28,7 +28,7 @@ def reopen(participant: Participant) -> Participant:
 
 
 def resume(participant: Participant) -> None:
-    """Puts before them what they had when they left, if its place is still free, or what comes next."""
+    """Put before them what they had when they left, if its place is still free, or what comes next."""
     if not _take_again(participant):
         judged, checked = counts(participant)
         advance(participant, timezone.now(), judged=judged, checked=checked)

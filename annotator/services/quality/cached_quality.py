@@ -16,7 +16,7 @@ from evaluation.selectors import standing_exclusions
 # Counts up whenever the same work would be described otherwise, or in another form.
 VERSION = 1
 SECONDS = 24 * 3600
-# Read anew for whoever is shown, and so not kept.
+# Read again for whoever is shown, and so not kept.
 FRESH = {"participant", "excluded"}
 # A participant's key, and what is kept of them by the names of `ParticipantQuality`.
 CachedQuality = tuple[int, dict[str, Any]]

@@ -92,7 +92,7 @@ RESERVE = CompiledUpdate(
 
 
 def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
-    """Reserves the first available place for a participant whose row the caller has locked.
+    """Reserve the first available place for a participant whose row the caller has locked.
 
     Places that others are just claiming are passed over (`skip_locked`), so nobody waits; on SQLite the
     transaction itself is exclusive and the same code is exact.
@@ -156,7 +156,7 @@ def lease_end(participant: Participant, now: datetime) -> datetime:
 
 
 def expire(holder: UUID, now: datetime) -> None:
-    """Ends the assignment that let its place go."""
+    """End the assignment that let its place go."""
     running = Assignment.objects.filter(pk=holder, state=AssignmentState.RESERVED)
     running.update(state=AssignmentState.EXPIRED, ended_at=Greatest(F("reserved_at"), Value(now)))
 
@@ -168,7 +168,7 @@ def is_wanted(item: int, study: Study) -> bool:
 
 
 def release_slot(assignment: Assignment) -> None:
-    """Opens the place again, if it is still this assignment's, or closes it if it is wanted no more."""
+    """Open the place again, if it is still this assignment's, or closes it if it is wanted no more."""
     if assignment.slot_id is None:
         return
     wanted = is_wanted(assignment.item_id, assignment.participant.study)

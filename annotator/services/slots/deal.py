@@ -25,7 +25,7 @@ Member = tuple[int, int, int, int, int, str]
 
 
 def deal_slots(study: Study) -> None:
-    """Launch hook: gives every main item that has none its places. A launch that was cut short starts anew."""
+    """Launch hook: gives every main item that has none its places. A launch that was cut short starts again."""
     if study.launching_since is not None:
         take_back_slots(study)
     deal_missing_slots(study)
@@ -48,7 +48,7 @@ def deal_missing_slots(study: Study) -> None:
 
 
 def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally) -> None:
-    """Adds places k for each item, rank by rank within its arm; tells `tally` after every batch, in its transaction."""
+    """Add places k for each item, rank by rank within its arm; tell `tally` after every batch, in its transaction."""
     by_arm: dict[int, list[Member]] = defaultdict(list)
     strata = _strata(study)
     rows = items.order_by().values_list(
@@ -114,7 +114,7 @@ def retire_item(item: Item) -> None:
 
 
 def retire(slots: QuerySet[Slot]) -> int:
-    """Closes those of the places that are open, or held by somebody whose lease ran out; how many, for the caller to
+    """Close those of the places that are open, or held by somebody whose lease ran out; how many, for the caller to
     count when no more of them are to be locked.
 
     One that is submitted or taken over at this moment is being judged, and not waited for: whoever does that may be

@@ -52,7 +52,7 @@ def bring_back(participant: Participant) -> None:
 
 
 def sweep(study: Study, now: datetime) -> None:
-    """Takes those out of play who have ended or left; the caller has locked the study."""
+    """Take those out of play who have ended or left; the caller has locked the study."""
     since = live_since(study, now)
     recent = Assignment.objects.filter(participant=OuterRef("pk"), reserved_at__gte=since)
     left = (Q(consented_at=None) | Q(consented_at__lt=since)) & ~Exists(recent)
@@ -70,7 +70,7 @@ def _filled_by(people: Iterable[int]) -> Counter[int]:
 
 
 def recount(study: Study) -> None:
-    """Counts anew, whatever is going on meanwhile: who moves a count now waits, and adds to what is counted here."""
+    """Recount, whatever is going on meanwhile: who moves a count now waits, and adds to what is counted here."""
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         fronts.begin(Slot.objects.filter(study=study).order_by().values_list("arm", flat=True).distinct())

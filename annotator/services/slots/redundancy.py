@@ -17,7 +17,7 @@ from evaluation.refusals import Refused
 
 
 def change_redundancy(study: Study, redundancy: int) -> None:
-    """Raises (retired places come back, then new ones are added) or lowers (open places are retired)."""
+    """Raise (retired places come back, then new ones are added) or lower (open places are retired)."""
     if redundancy < 1:
         raise Refused("Every item needs at least one judgment.")
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Places for judgments that are excluded and shall be made anew, and what becomes of them when that is undone."""
+"""Places for judgments that are excluded and shall be made again, and what becomes of them when that is undone."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ JUDGMENT = "holder__judgment__"
 
 
 def replace_excluded(study: Study) -> int:
-    """Adds a place with the same order for every filled one whose judgment is excluded; returns how many are open.
+    """Add a place with the same order for every filled one whose judgment is excluded; return how many are open.
 
     Where enough others judge the item, because its redundancy was lowered, the new place is closed from the start.
     """
@@ -51,7 +51,7 @@ def _replace(slot: Slot, redundancy: int) -> bool:
 
 
 def take_back_replacements(exclusion: Exclusion) -> None:
-    """Undoing hook: what counts again needs nobody to judge it anew, unless somebody is at it or has done so."""
+    """Undoing hook: what counts again needs nobody to judge it again, unless somebody is at it or has done so."""
     undone = (
         Q(holder__judgment__rater=exclusion.rater_id)
         if exclusion.judgment_id is None
@@ -67,7 +67,7 @@ def take_back_replacements(exclusion: Exclusion) -> None:
 
 
 def _take_back(slot: Slot, replacement: Slot, study: Study, moved: Counter[int]) -> None:
-    """Closes a place of the item that is not wanted now that this one counts: its replacement, or one like it.
+    """Close a place of the item that is not wanted now that this one counts: its replacement, or one like it.
 
     Where somebody is at the replacement already, it can do for another place that nobody is at.
     """
@@ -85,7 +85,7 @@ def _take_back(slot: Slot, replacement: Slot, study: Study, moved: Counter[int])
 
 
 def _closes(place: ItemSlot, moved: Counter[int]) -> bool:
-    """Closes the place unless somebody is at it, and says whether it is closed."""
+    """Close the place unless somebody is at it, and say whether it is closed."""
     chosen = Slot.objects.filter(pk=place.pk)
     moved[place.arm] -= retire(chosen)
     return chosen.filter(state=SlotState.RETIRED).exists()

@@ -11,7 +11,7 @@ from evaluation.models import Status
 
 
 def return_item(assignment: Assignment, now: datetime) -> None:
-    """Frees the place, and keeps what was filled in."""
+    """Free the place, and keep what was filled in."""
     release_slot(assignment)
     assignment.state, assignment.ended_at = AssignmentState.RETURNED, max(now, assignment.reserved_at)
     assignment.save(update_fields=["state", "ended_at"])

@@ -161,7 +161,7 @@ def _asked_for_entries(assignment: Assignment) -> str | None:
 def _entries(
     question: str, assignment: Assignment, data: Data, known: Mapping[str, Sequence[str]]
 ) -> list[Entry]:
-    """The entries in the form; what could not be handed in as it stands is not shown to the model."""
+    """The entries in the form; what could not be submitted as it stands is not shown to the model."""
     rows = data.get(question)
     kept, _ = read_form(question, rows if isinstance(rows, dict) else {})
     fragments = fragments_of(assignment.item.stimulus or {})
@@ -175,20 +175,20 @@ def is_lost(each: DraftRound, now: datetime) -> bool:
 
 
 def abandon_rounds(rounds: QuerySet[DraftRound]) -> None:
-    """Ends those of the rounds whose worker was lost."""
+    """End those of the rounds whose worker was lost."""
     now = timezone.now()
     lost = Q(state=DraftRound.State.WAITING, asked_at__lt=now - timedelta(seconds=LOST_SECONDS))
     rounds.filter(lost).update(state=DraftRound.State.FAILED, problem=LOST, answered_at=now)
 
 
 def abandon_round(round_id: int) -> None:
-    """Ends a round that no worker could be told of."""
+    """End a round that no worker could be told of."""
     waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
     _end(waiting, state=DraftRound.State.FAILED, problem=UNREACHED)
 
 
 def work_on_round(round_id: int) -> None:
-    """Asks the model and ends the round. One that ended meanwhile (lost, handed in) stays as it is."""
+    """Ask the model and end the round. One that ended meanwhile (lost, submitted) stays as it is."""
     waiting = DraftRound.objects.filter(pk=round_id, state=DraftRound.State.WAITING)
     each = waiting.select_related("assignment__item__study").first()
     if each is None:

@@ -17,7 +17,7 @@ MAX_DRAFT = 1_000_000
 
 
 def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> datetime | None:
-    """Keeps what was filled in so far and extends the lease; None if the place was lost. NotYours otherwise."""
+    """Keep what was filled in so far and extend the lease; None if the place was lost. NotYours otherwise."""
     now = timezone.now()
     with transaction.atomic():
         assignment = lock_assignment(token, assignment_id)
@@ -31,7 +31,7 @@ def save_draft(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> d
 
 
 def store_refused_form(token: str, assignment_id: uuid.UUID, draft: dict[str, Any]) -> bool:
-    """Keeps a form that was refused as the draft, also of an item that may only be submitted late by now.
+    """Keep a form that was refused as the draft, also of an item that may only be submitted late by now.
 
     Returns True if the item is still before the participant. Raises NotYours.
     """

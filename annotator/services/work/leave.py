@@ -27,7 +27,7 @@ def leave_comments(token: str, comments: str) -> None:
 
 
 def store_unsent_comments(token: str, comments: str) -> None:
-    """Keeps comments that were refused, to be shown and shortened, where this is the time for comments."""
+    """Keep comments that were refused, to be shown and shortened, where this is the time for comments."""
     with transaction.atomic():
         participant = lock_participant(token)
         if participant.step != Step.COMMENTS:
@@ -37,7 +37,7 @@ def store_unsent_comments(token: str, comments: str) -> None:
 
 
 def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
-    """Ends the participation and frees the place; on wish, what was judged is left out and judged anew by others."""
+    """End the participation and free the place; on wish, what was judged is left out and judged again by others."""
     with transaction.atomic():
         participant = lock_participant(token)
         if not participant.outcome:
@@ -55,7 +55,7 @@ def withdraw(token: str, *, leave_out_judgments: bool = False) -> None:
 
 
 def give_back(participant: Participant) -> None:
-    """Frees the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
+    """Free the place; what expired is given back too, so that nothing is submitted late after withdrawing."""
     unfinished = Assignment.objects.filter(participant=participant, state__in=UNFINISHED)
     for assignment in unfinished.select_related("slot", "participant__study"):
         return_item(assignment, timezone.now())

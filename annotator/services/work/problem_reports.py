@@ -16,7 +16,7 @@ REPORTED = "reported"
 
 
 def report_problem(token: str, assignment_id: uuid.UUID, note: str) -> None:
-    """Flags the item in the participant's name. Refused, or NotYours of somebody else's item."""
+    """Flag the item in the participant's name. Refused, or NotYours of somebody else's item."""
     with transaction.atomic():
         # The participant is locked, so that reports at once are counted one after the other.
         assignment = lock_assignment(token, assignment_id)

@@ -33,7 +33,7 @@ def first_step(spec: dict[str, Any]) -> Step:
 
 
 def advance(participant: Participant, now: datetime, *, judged: int, checked: int) -> None:
-    """Gives a participant who has nothing before them the next thing: an item, a later step, or their outcome.
+    """Give a participant who has nothing before them the next thing: an item, a later step, or their outcome.
 
     The caller has locked the participant; `judged` and `checked` count what they have submitted.
     """
@@ -95,7 +95,7 @@ def _attempt(participant: Participant) -> int:
 
 
 def _reserve_next(participant: Participant, role: str, now: datetime, attempt: int = 0) -> bool:
-    """Reserves the first item of a slotless role that the participant has not met in this attempt."""
+    """Reserve the first item of a slotless role that the participant has not met in this attempt."""
     met = Assignment.objects.filter(participant=participant, attempt=attempt).values("item")
     items = Item.objects.filter(study=participant.study_id, role=role, withdrawn_at=None).exclude(pk__in=met)
     item = items.exclude(stimulus_hash="").order_by("position", "pk").first()

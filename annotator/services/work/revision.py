@@ -40,7 +40,7 @@ def revisable_assignments(participant: Participant) -> list[Assignment]:
 
 
 def revise_answers(token: str, assignment_id: uuid.UUID, data: Mapping[str, Any]) -> None:
-    """Records other answers; place, time and pay stay. A check stands by its first answer, or a warning after it would
+    """Record other answers; place, time and pay stay. A check stands by its first answer, or a warning after it would
     be the answer to it. Raises AnswersInvalid (nothing changed), CannotRevise or NotYours."""
     with transaction.atomic():
         participant = lock_participant(token)
@@ -59,13 +59,13 @@ def revise_answers(token: str, assignment_id: uuid.UUID, data: Mapping[str, Any]
 
 
 def store_unsent_answers(token: str, assignment_id: uuid.UUID, fields: dict[str, str]) -> None:
-    """Keeps what was filled in of an item that had been finished, so that it can be shown."""
+    """Keep what was filled in of an item that had been finished, so that it can be shown."""
     assignment = get_assignment(token, assignment_id)
     Assignment.objects.filter(pk=assignment.pk).update(draft=merge_draft(assignment, fields))
 
 
 def store_revision_draft(token: str, assignment_id: uuid.UUID, fields: dict[str, str], of: str = "") -> bool:
-    """Keeps what was filled in so far while answers are revised; False where they can't be, or not any more.
+    """Keep what was filled in so far while answers are revised; False where they can't be, or not any more.
 
     What was recorded stays as it is until the revision is submitted. `of` is what `revision_of` was for the page: what
     it sent last may come when the revision has been submitted, and is not the beginning of another one.
@@ -86,7 +86,7 @@ def revision_of(assignment: Assignment) -> str:
 
 
 def reset_revision_draft(token: str, assignment_id: uuid.UUID) -> bool:
-    """Begins a revision anew, from the answers that are recorded; False where they can't be revised any more."""
+    """Begin a revision again, from the answers that are recorded; False where they can't be revised any more."""
     with transaction.atomic():
         assignment = _to_revise(lock_participant(token), assignment_id)
         if assignment is None:

@@ -32,7 +32,7 @@ class CannotUndoSkip(Exception):
 
 
 def skip(token: str, assignment_id: uuid.UUID) -> None:
-    """Gives the item back and takes another; a second skip of the same changes nothing."""
+    """Give the item back and take another; a second skip of the same changes nothing."""
     now = timezone.now()
     try:
         with transaction.atomic():
@@ -109,7 +109,7 @@ def _flag_if_often_skipped(assignment: Assignment) -> None:
 
 
 def undo_skip(token: str, assignment_id: uuid.UUID) -> None:
-    """Puts the skipped item before the participant again, with what they had filled in.
+    """Put the skipped item before the participant again, with what they had filled in.
 
     What they have before them meanwhile is kept for them: they get it again after this one, if it is still free. The
     judgment goes on saying that the item was skipped until it is submitted. A second time changes nothing. Raises

@@ -72,7 +72,7 @@ def submit(
     visible_ms: int | None = None,
     trace: Trace | None = None,
 ) -> Assignment:
-    """Records the judgment, fills the place and gives the participant what comes next.
+    """Record the judgment, fill the place and give the participant what comes next.
 
     A second submit changes nothing. A late one is taken if the place is still free, and otherwise kept as surplus.
     `trace` is how the answers came about, as the browser says; what can't have been is left out.
@@ -158,7 +158,7 @@ LOCKED = CompiledSelect(
 
 
 def lock_assignment(token: str, assignment_id: uuid.UUID) -> Any:
-    """Locks the participant, so that nothing else of theirs happens meanwhile, and reads all that is needed."""
+    """Lock the participant, so that nothing else of theirs happens meanwhile, and read all that is needed."""
     assignment = LOCKED.first(token=token, assignment=assignment_id)
     if assignment is None:
         raise NotYours
@@ -207,7 +207,7 @@ def duration_ms(assignment: Assignment, now: datetime) -> int:
 
 
 def _fill_slot(assignment: Assignment) -> bool:
-    """Fills the place. True if the judgment counts: the place was this assignment's, or free, as the update shows.
+    """Fill the place. True if the judgment counts: the place was this assignment's, or free, as the update shows.
 
     The place is locked before the assignment, as claiming does it, so the two can't wait for each other.
     """
@@ -242,7 +242,7 @@ FILL, FILL_LATE = (
 
 
 def _end(assignment: Assignment, state: AssignmentState, now: datetime) -> None:
-    """Ends an encounter once. What was read may be old, so the update itself must find it unfinished."""
+    """End an encounter once. What was read may be old, so the update itself must find it unfinished."""
     ended = END.run(
         assignment=assignment.pk,
         state=state,
@@ -272,7 +272,7 @@ END = CompiledUpdate(
 
 
 def _advance(assignment: Any, now: datetime, *, was_late: bool, was_skipped: bool) -> None:
-    """Gives the participant the next thing after a submit; not in training, where they read the feedback first."""
+    """Give the participant the next thing after a submit; not in training, where they read the feedback first."""
     participant, role = assignment.participant, assignment.item.role
     if role == Role.TRAINING or participant.step == Step.DONE:
         return

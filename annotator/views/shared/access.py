@@ -77,7 +77,7 @@ def _policy(frames: tuple[str, ...], form_targets: tuple[str, ...]) -> str:
 
 
 def render(template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-    """Renders without the request: no context processor runs, so nothing can touch a session or a cookie."""
+    """Render without the request: no context processor runs, so nothing can touch a session or a cookie."""
     return HttpResponse(get_template(template).render(context), status=status)
 
 

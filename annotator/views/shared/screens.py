@@ -101,7 +101,7 @@ def _held(participant: Participant, stimulus: dict[str, Any], data: Data) -> str
 
 
 def _problems(participant: Participant, stimulus: dict[str, Any], data: Data) -> list[Problem]:
-    """The problems that keep the draft from being submitted, found anew: they may have been put right meanwhile."""
+    """The problems that keep the draft from being submitted, found again: they may have been put right meanwhile."""
     try:
         participant.study.protocol_object.clean(participant.revision.spec, stimulus, data, source="form")
     except AnswersInvalid as invalid:
@@ -139,7 +139,7 @@ def _skip(participant: Participant, assignment: Assignment) -> dict[str, str] | 
 
 
 def skip_screen(participant: Participant, assignment: Assignment, *, fragment: bool) -> HttpResponse:
-    """Asks before an item is skipped: as a page, or as what a dialog on the item's page holds."""
+    """Ask before an item is skipped: as a page, or as what a dialog on the item's page holds."""
     left = skips_left(participant)
     context = {
         "skip": {

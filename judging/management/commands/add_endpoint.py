@@ -1,4 +1,4 @@
-"""Makes an endpoint that judges may call: its address, and the name of the environment variable that holds its key."""
+"""Make an endpoint that judges may call: its address, and the name of the environment variable that holds its key."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Adds a judge to a study: a model at an endpoint, and how it is asked. One that is there becomes a new version."""
+"""Add a judge to a study: a model at an endpoint, and how it is asked. One that is there becomes a new version."""
 
 import json
 from decimal import Decimal, InvalidOperation

@@ -1,4 +1,4 @@
-"""Shows or steers a judge's run; resumed, it is left to the workers. `manage.py runs S` tells the numbers of runs."""
+"""Show or steers a judge's run; resumed, it is left to the workers. `manage.py runs S` tells the numbers of runs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Runs a judge on a study's items, here and now; Ctrl-C pauses, and the same command goes on where it stood."""
+"""Run a judge on a study's items, here and now; Ctrl-C pauses, and the same command goes on where it stood."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Lists a study's judge runs: state, calls, outcomes, tokens, money."""
+"""List a study's judge runs: state, calls, outcomes, tokens, money."""
 
 from typing import Any
 

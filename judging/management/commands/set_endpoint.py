@@ -1,4 +1,4 @@
-"""Says of an endpoint that it is trusted, that it keeps what it is sent, and which studies it is open to."""
+"""Mark an endpoint as trusted, as keeping what it is sent, and set which studies it is open to."""
 
 from argparse import BooleanOptionalAction
 from typing import Any

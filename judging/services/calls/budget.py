@@ -22,7 +22,7 @@ class Reservation:
 
 
 def reserve_budget(run_id: int, bounds: Sequence[tuple[Call, Decimal]]) -> Reservation:
-    """Sets aside, for each call about to be asked, the most that it may cost; gives back those that don't fit.
+    """Set aside, for each call about to be asked, the most that it may cost; give back those that don't fit.
 
     What is guaranteed: the costs recorded for a run never exceed its budget, however many workers are at it, because
     a call is asked only if all that is spent, all that is set aside for calls in flight and its own bound fit. It

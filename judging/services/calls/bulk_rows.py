@@ -18,13 +18,13 @@ Row = Mapping[str, Any]
 
 
 def insert_rows(model: type[models.Model], rows: Sequence[Row]) -> None:
-    """Inserts rows, all with the same columns, in their order; what is there already stays."""
+    """Insert rows, all with the same columns, in their order; what is there already stays."""
     if rows:
         _write(_insert(model, tuple(rows[0]), connection.vendor), _adapted(model, rows))
 
 
 def update_rows(model: type[models.Model], rows: Sequence[Row]) -> None:
-    """Updates rows by their id, all with the same columns."""
+    """Update rows by their id, all with the same columns."""
     if rows:
         _write(_update(model, tuple(rows[0]), connection.vendor), _adapted(model, rows))
 

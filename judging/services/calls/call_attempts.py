@@ -48,7 +48,7 @@ class CallAttempt:
 
 
 def attempt_from_reply(plan: CallPlan, call: Call, stimulus: Stimulus, reply: Reply) -> CallAttempt:
-    """Reads a reply; one that can't be read is asked for again, up to a limit, and then recorded as it came."""
+    """Read a reply; one that can't be read is asked for again, up to a limit, and then recorded as it came."""
     attempt = CallAttempt(
         call=call,
         stimulus=stimulus,
@@ -91,7 +91,7 @@ def _reject(attempt: CallAttempt, outcome: str, reason: str) -> None:
 
 
 def retry_later(seed: int, call: Call, stimulus: Stimulus, reason: TryAgain, now: datetime) -> CallAttempt:
-    """Backs off: as long as the server asked for, otherwise exponentially with a jitter that the seed decides."""
+    """Back off: as long as the server asked for, otherwise exponentially with a jitter that the seed decides."""
     attempt = CallAttempt(call=call, stimulus=stimulus, error=storable_reply(str(reason)))
     failures = call.attempts - call.unread + 1
     if failures >= settings.ASSAY_RUN_ATTEMPTS:
@@ -111,7 +111,7 @@ def failed_attempt(call: Call, stimulus: Stimulus, reason: str) -> CallAttempt:
 
 
 def drop_reply(attempt: CallAttempt, reason: str) -> None:
-    """Makes a failure of an attempt of which something can't be stored; what it took is kept, and its text."""
+    """Make a failure of an attempt of which something can't be stored; what it took is kept, and its text."""
     attempt.outcome, attempt.error = Outcome.FAILED, storable_reply(reason)
     attempt.answers, attempt.data, attempt.rationale, attempt.reply = (), None, "", {}
     attempt.raw = storable_reply(attempt.raw)
@@ -119,7 +119,7 @@ def drop_reply(attempt: CallAttempt, reason: str) -> None:
 
 
 def drop_figures(attempt: CallAttempt, reason: str) -> None:
-    """Makes a failure of an attempt whose figures no column holds."""
+    """Make a failure of an attempt whose figures no column holds."""
     drop_reply(attempt, reason)
     attempt.prompt_tokens, attempt.completion_tokens, attempt.cost, attempt.latency_ms = 0, 0, ZERO, None
 

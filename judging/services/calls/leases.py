@@ -57,7 +57,7 @@ def renew_leases(run_id: int, leases: Collection[uuid.UUID]) -> None:
 
 
 def release_calls(run_id: int, leases: Collection[uuid.UUID]) -> int:
-    """Opens what is still held under these leases: it was not asked, or nobody waited for the answer."""
+    """Open what is still held under these leases: it was not asked, or nobody waited for the answer."""
     return leased_calls(run_id, leases).update(
         state=CallState.OPEN, lease=None, leased_until=None, reserved=ZERO
     )

@@ -47,7 +47,7 @@ class ResultWriter:
         self.revision_id = run.revision_id
 
     def write(self, batch: Sequence[CallAttempt]) -> None:
-        """Writes attempts and, in the same transaction, every judgment whose last step they were.
+        """Write attempts and, in the same transaction, every judgment whose last step they were.
 
         An attempt that can't be written as it is ends in failure with the reason, or its call would be asked for ever;
         those beside it are written.
@@ -91,7 +91,7 @@ class ResultWriter:
             self._tell_run(mine)  # last, because others wait for its row
 
     def _tell_run(self, mine: Sequence[CallAttempt]) -> None:
-        """Adds to what the run has spent and which replies it got; it pauses where too many could not be read."""
+        """Add to what the run has spent and which replies it got; it pauses where too many could not be read."""
         spent, replies = sum((each.cost for each in mine), ZERO), reply_marks(mine)
         if not spent and not replies:
             return
@@ -187,7 +187,7 @@ class ResultWriter:
 
 
 def _apply(attempt: CallAttempt, now: datetime) -> None:
-    """Sets what an attempt changes of its call."""
+    """Set what an attempt changes of its call."""
     call = attempt.call
     final = bool(attempt.outcome)
     call.state = CallState.FINAL if final else CallState.OPEN

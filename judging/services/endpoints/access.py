@@ -17,7 +17,7 @@ from judging.backends.keys import endpoint_problems as place_problems
 from judging.models import Endpoint, Trust
 
 Problems = dict[str, list[str]]
-# What decides where requests go and what opens the door there: whoever changes it says anew that it is trusted.
+# What decides where requests go and what opens the door there: whoever changes it says again that it is trusted.
 PLACE = frozenset({"base_url", "key_name"})
 
 
@@ -67,7 +67,7 @@ def may_trust(user: Any) -> bool:
 
 
 def set_trust(endpoint: Endpoint, user: Any, *, trusted: bool = True) -> None:
-    """Notes on the given instance (unsaved) that this user trusts it, or takes all trust away.
+    """Note on the given instance (unsaved) that this user trusts it, or takes all trust away.
 
     From whoever may not trust an endpoint it takes trust away, and that it keeps what it is sent.
     """
@@ -85,7 +85,7 @@ def is_trusted(endpoint: Endpoint) -> bool:
 
 
 def grant_access(endpoint: Endpoint, study: Study, user: Any) -> bool:
-    """Opens it to a study, if this user may: a superuser, the operator (None) or who made it. Whether it is open."""
+    """Open it to a study, if this user may: a superuser, the operator (None) or who made it. True if it is open."""
     if is_open_to(endpoint, study):
         return True
     if not may_trust(user) and (endpoint.created_by_id is None or endpoint.created_by_id != user.pk):

@@ -50,7 +50,7 @@ def known_capabilities(endpoint: Endpoint, model: str) -> dict[str, Any] | None:
 
 
 def store_capabilities(endpoint: Endpoint, model: str, found: Mapping[str, Any]) -> None:
-    """Stores them beside what is known of other models, which others may have asked meanwhile."""
+    """Store them beside what is known of other models, which others may have asked meanwhile."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
         row.capabilities = {**row.capabilities, model: dict(found)}

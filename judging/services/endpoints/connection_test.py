@@ -25,7 +25,7 @@ REFUSALS = (CallFailed, TryAgain, StopRun)
 
 
 def begin_test(endpoint: Endpoint, model: str) -> None:
-    """Notes that somebody waits for a test; whoever calls queues it."""
+    """Note that somebody waits for a test; the caller queues it."""
     endpoint.tested = {"state": "asking", "model": model, "at": timezone.now().timestamp()}
     endpoint.save(update_fields=["tested"])
 
@@ -37,14 +37,14 @@ def is_testing(endpoint: Endpoint) -> bool:
 
 
 def abandon_test(endpoint_id: int) -> None:
-    """Ends a test that no worker could be told of."""
+    """End a test that no worker could be told of."""
     endpoint = Endpoint.objects.get(pk=endpoint_id)
     endpoint.tested = {**endpoint.tested, "state": "done", "problem": UNREACHED}
     endpoint.save(update_fields=["tested"])
 
 
 def run_test(endpoint_id: int) -> dict[str, Any]:
-    """Asks the endpoint and keeps what came of it."""
+    """Ask the endpoint and keep what came of it."""
     endpoint = Endpoint.objects.select_related("trusted_by").get(pk=endpoint_id)
     found = {"state": "done", "model": endpoint.tested.get("model", ""), "at": timezone.now().timestamp()}
     refused = address_refusals(endpoint)

@@ -95,7 +95,7 @@ def reserve_cost(call: Call, request: Request) -> None:
 def end_call(
     call: Call, outcome: str, *, reply: Reply | None = None, error: str = "", seconds: float = 0
 ) -> None:
-    """Writes down what became of a revision and what it cost; nothing if its lease is gone."""
+    """Store the outcome and the cost of a revision; nothing if its lease is gone."""
     run, taken = call.run, {}
     cost = ZERO
     if reply is not None:

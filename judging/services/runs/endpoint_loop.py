@@ -52,14 +52,14 @@ GRACE_SECONDS = 1.0
 GATHER_SECONDS = 0.2
 WRITE_AT_ONCE = 1_000
 SMALLEST_CLAIM, LARGEST_CLAIM = 16, 1_000
-# The queue holds work for so many rounds of answers: a claim may take a while where the database is busy.
+# The queue holds work for this many rounds of answers: a claim may take a while where the database is busy.
 AHEAD = 4
 # Statuses with which a server says that it has too much to do.
 TOO_FAST = (429, 503)
 
 
 async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs in the thread that began the session, one piece of work after the other."""
+    """Run in the thread that began the session, one piece of work after the other."""
     return await sync_to_async(work, thread_sensitive=True)(*args, **kwargs)
 
 
@@ -74,7 +74,7 @@ class Prepared:
 
 
 async def happens(event: asyncio.Event, seconds: float) -> None:
-    """Waits for an event, but not for long."""
+    """Wait for an event, but not for long."""
     try:
         await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:
@@ -157,7 +157,7 @@ class EndpointLoop:
         return True
 
     async def _let_calls_end(self) -> None:
-        """Waits for what is in flight; in a hurry not for long: what is given up is asked anew by the next worker."""
+        """Wait for what is in flight; in a hurry not for long: what is given up is asked again by the next worker."""
         patience = None
         while self.in_flight:
             if self.hurry and patience is None:
@@ -169,7 +169,7 @@ class EndpointLoop:
     # --- claiming ahead -------------------------------------------------------------------------------------------
 
     async def _claim(self) -> None:
-        """Keeps the queue from running dry until nothing is left or time is over."""
+        """Keep the queue from running dry until nothing is left or time is over."""
         chunk = max(SMALLEST_CLAIM, min(2 * self.ahead, LARGEST_CLAIM))
         while not self.leaving and not self.session.out_of_time():
             if self.queue.qsize() >= self.ahead or len(self.unwritten) >= self.ahead:
@@ -195,7 +195,7 @@ class EndpointLoop:
             await asyncio.sleep(min(max(wait, 0.02), LOOK_SECONDS))
 
     def _prepare(self, limit: int) -> tuple[int, list[Prepared]]:
-        """Claims calls and makes their requests; those whose reply an earlier call brought are recorded at once.
+        """Claim calls and make their requests; those whose reply an earlier call brought are recorded at once.
 
         How many were claimed, and those that are to be asked.
         """
@@ -335,7 +335,7 @@ class EndpointLoop:
     # --- writing and looking --------------------------------------------------------------------------------------
 
     async def _write(self) -> None:
-        """Writes what came back, in bulk, until all is over and written."""
+        """Write what came back, in bulk, until all is over and written."""
         while not self.over or self.unwritten:
             await self.something_ended.wait()
             if len(self.unwritten) < WRITE_AT_ONCE and not self.over:
@@ -350,7 +350,7 @@ class EndpointLoop:
                 self.something_ended.set()
 
     async def _look(self) -> None:
-        """Renews leases, and ends the session when the run is not wanted any more or the worker is to end."""
+        """Renew leases, and end the session when the run is not wanted any more or the worker is to end."""
         while not self.over:
             if self.session.should_stop() or not await in_database(self.session.heartbeat):
                 self.hurry = True

@@ -12,7 +12,7 @@ from judging.services.runs.session import LOOK_SECONDS, PATIENCE_SECONDS, Sessio
 
 
 def judge_in_bulk(session: Session) -> None:
-    """Works until nothing is left, time is over or the run is not wanted any more."""
+    """Work until nothing is left, time is over or the run is not wanted any more."""
     while not session.should_stop() and not session.out_of_time():
         calls = session.claim(settings.ASSAY_BATCH_SIZE)
         if not calls:

@@ -115,7 +115,7 @@ def latest_revisions(study: Study, judge: Judge) -> Run | None:
 
 
 def close_revisions(run: Run) -> None:
-    """Ends what was asked of a version that is asked no more."""
+    """End what was asked of a version that is asked no more."""
     with transaction.atomic():
         _close(run)
 
@@ -194,7 +194,7 @@ def pause_run(run: Run) -> None:
 
 
 def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED) -> None:
-    """Goes on where it stood; what is judged stays judged. A run that ran out of money needs a larger budget."""
+    """Resume where it stopped; what is judged stays judged. A run that ran out of money needs a larger budget."""
     changes = {
         name: value
         for name, value in (("budget", budget), ("in_flight", in_flight))
@@ -207,7 +207,7 @@ def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED)
 
 
 def cancel_run(run: Run) -> None:
-    """Ends it for good; judgments that are there stay, in no figure.
+    """End it for good; judgments that are there stay, in no figure.
 
     Where only a retry of a complete run was under way, what stood before stands again and the run is complete.
     """
@@ -220,7 +220,7 @@ def cancel_run(run: Run) -> None:
 
 
 def retry_run(run: Run, outcomes: Collection[str] = RETRIED) -> int:
-    """Opens calls that failed, were unparsed or truncated again; returns how many. Ok may replace them, never worse."""
+    """Open calls that failed, were unparsed or truncated again; return how many. Ok may replace them, never worse."""
     if not set(outcomes) <= set(RETRIED):
         raise WrongState(f"Only {', '.join(RETRIED)} calls can be retried.")
     if run.purpose == Purpose.REVISION:
@@ -245,7 +245,7 @@ def retry_run(run: Run, outcomes: Collection[str] = RETRIED) -> int:
 
 
 def _move(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None:
-    """Changes a run's state under its lock, and the given instance with it."""
+    """Change a run's state under its lock, and the given instance with it."""
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if locked.state not in allowed:
@@ -268,7 +268,7 @@ def stop_run(run_id: int, reason: str) -> None:
 
 
 def complete_if_finished(run_id: int) -> bool:
-    """Completes a run of which no call is unfinished; whether it is complete."""
+    """Complete a run that has no unfinished calls; True if it is complete."""
     with transaction.atomic():
         run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
         if run.state == RunState.COMPLETE:
@@ -310,7 +310,7 @@ def choose_for_figures(run: Run) -> None:
 
 
 def _put_back(run: Run) -> bool:
-    """Calls whose judgment stands already become what they were; whether that leaves none unfinished."""
+    """Restore calls whose judgment stands already; True if that leaves none unfinished."""
     unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL)
     outcomes = {
         (item, replicate): outcome

@@ -101,7 +101,7 @@ class Session:
         self.on_tick(Tick(final=self.final, failed=self.failed, spent=self.spent, tokens=self.tokens))
 
     def heartbeat(self) -> bool:
-        """Shows signs of life; whether the run is still wanted."""
+        """Show signs of life; True if the run is still wanted."""
         now = time.monotonic()
         if now - self._renewed_at > settings.ASSAY_RUN_LEASE_SECONDS / 3:
             self._renewed_at = now

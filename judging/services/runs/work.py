@@ -45,7 +45,7 @@ def work_on(
     should_stop: Callable[[], bool] = lambda: False,
     on_tick: Callable[[Tick], None] = lambda tick: None,
 ) -> WorkResult:
-    """Works on a run for so long (None: to its end); what is left when it returns can be taken up at once."""
+    """Work on a run for so long (None: to its end); what is left when it returns can be taken up at once."""
     token = token or uuid.uuid4().hex
     run = sign_on(run_id, token, beside=beside)
     if run is None:

@@ -19,7 +19,7 @@ def _fresh(run: Run, now: datetime) -> dict[str, str]:
 
 
 def sign_on(run_id: int, token: str, *, beside: bool = False) -> Run | None:
-    """Registers a worker (again); None if the run stands still, or others are at it (unless `beside`)."""
+    """Register a worker (again); None if the run stands still, or others are at it (unless `beside`)."""
     with transaction.atomic():
         run = Run.objects.select_for_update(no_key=True).filter(WORKED_ON, pk=run_id).first()
         if run is None:
@@ -58,7 +58,7 @@ def expect_workers(run_id: int, countdown: float = 0.0) -> list[str]:
 
 
 def unattended_runs() -> list[int]:
-    """Active runs that nobody works on and no message is on its way to: what a sweep queues anew."""
+    """Active runs that nobody works on and no message is on its way to: what a sweep queues again."""
     now = timezone.now()
     runs = Run.objects.filter(WORKED_ON).order_by("pk")
     return [run.pk for run in runs if len(_fresh(run, now)) < settings.ASSAY_RUN_WORKERS]

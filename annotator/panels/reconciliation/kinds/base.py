@@ -31,7 +31,7 @@ class Facts:
 @dataclass(frozen=True)
 class Mismatch:
     """One disagreement. `remedies` are keys, the likeliest first; `state` is in its own key, so that a change shows
-    anew."""
+    again."""
 
     kind: "MismatchKind"
     sentence: str

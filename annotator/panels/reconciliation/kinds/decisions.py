@@ -63,7 +63,7 @@ class RefusedAct(VisitMismatch):
 
 
 def _is_settled(case: Case, act: PanelAct) -> bool:
-    """True where a refusal does not matter any more: the submission was decided on. A bonus has to be paid anew."""
+    """True where a refusal does not matter any more: the submission was decided on. A bonus has to be paid again."""
     if act.kind == Kind.BONUS:
         return False
     return case.is_decided or case.status not in (PanelStatus.AWAITING_REVIEW, PanelStatus.ACTIVE)
