@@ -3,6 +3,8 @@
 from django.urls import path, register_converter
 
 from annotator import views
+from annotator.admin.participants import participants_section
+from annotator.admin.slots import slots_section
 
 
 class TokenConverter:
@@ -22,6 +24,8 @@ register_converter(TokenConverter, "token")
 app_name = "annotator"
 urlpatterns = [
     path("hooks/prolific/", views.prolific_hook, name="prolific-hook"),
+    path("studies/<slug:slug>/slots/", slots_section, name="slots-section"),
+    path("studies/<slug:slug>/participants/", participants_section, name="participants-section"),
     path("s/<slug:slug>/", views.entry, name="entry"),
     path("p/<token:token>/", views.page, name="page"),
     path("p/<token:token>/go-on/", views.advance, name="advance"),

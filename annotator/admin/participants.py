@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from annotator.admin.entry_rules import entry_rules_of
-from annotator.admin.fragments import panel_path, render_panel
+from annotator.admin.sections import former_section, render_section
 from annotator.models import Assignment, AssignmentState, Participant, ParticipantOutcome, Step, Submission
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation import hooks
@@ -22,14 +22,12 @@ from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
 
 tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40))
-hooks.sections.register(
-    "participants", hooks.StudySection("Participants", "admin:annotator_participant_panel")
-)
+hooks.sections.register("participants", hooks.StudySection("Participants", "annotator:participants-section"))
 
 
 @login_required
 @require_safe
-def participants_panel(request: HttpRequest, slug: str) -> HttpResponse:
+def participants_section(request: HttpRequest, slug: str) -> HttpResponse:
     """Participants by step and by how their visit ended."""
     study = get_study_for(request.user, slug)
     rows = Participant.objects.filter(study=study).order_by()
@@ -42,12 +40,12 @@ def participants_panel(request: HttpRequest, slug: str) -> HttpResponse:
         "ended": [(label, f"{ended[key]:,}") for key, label in ParticipantOutcome.choices if key in ended],
         "list": tabs.get("participants").url(study),
         "rules": entry_rules_of(request, study),
-        "acts": _panel_acts(request, study),
+        "acts": _section_links(request, study),
     }
-    return render_panel(request, "admin/annotator/participants_panel.html", context)
+    return render_section(request, "admin/annotator/participants_section.html", context)
 
 
-def _panel_acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
+def _section_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     if not has_right(request, "write", study.pk):
         return []
     return [
@@ -153,7 +151,7 @@ class ParticipantAdmin(StudyScopedAdmin):
         yield "<int:pk>/links/<int:link>/restore/", "evaluation_study_restore_link"
 
     def get_urls(self) -> list[Any]:
-        return [panel_path(participants_panel, "annotator_participant_panel"), *super().get_urls()]
+        return [former_section("annotator:participants-section"), *super().get_urls()]
 
 
 @admin.register(Submission)

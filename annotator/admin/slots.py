@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from annotator.admin.fragments import panel_path, render_panel
+from annotator.admin.sections import former_section, render_section
 from annotator.models import Slot, SlotState
 from annotator.services.slots.redundancy import change_redundancy
 from annotator.services.slots.replacements import replace_excluded
@@ -24,13 +24,13 @@ from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 
-hooks.sections.register("places", hooks.StudySection("Places", "admin:annotator_slot_panel"))
+hooks.sections.register("places", hooks.StudySection("Places", "annotator:slots-section"))
 
 
 @login_required
 @require_safe
-def places_panel(request: HttpRequest, slug: str) -> HttpResponse:
-    """Places by state, per arm and presented order, for the study's pages."""
+def slots_section(request: HttpRequest, slug: str) -> HttpResponse:
+    """Slots by state, per arm and presented order, for the study's pages."""
     study = get_study_for(request.user, slug)
     rows = list(
         Slot.objects.filter(study=study, replaced_by=None)
@@ -56,7 +56,7 @@ def places_panel(request: HttpRequest, slug: str) -> HttpResponse:
         "lapsed": lapsed_slots,
         "acts": _acts(request, study),
     }
-    return render_panel(request, "admin/annotator/places_panel.html", context)
+    return render_section(request, "admin/annotator/slots_section.html", context)
 
 
 def _acts(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
@@ -138,4 +138,4 @@ class SlotAdmin(StudyScopedAdmin):
             yield f"<int:pk>/{route}/", f"evaluation_study_{name}"
 
     def get_urls(self) -> list[Any]:
-        return [panel_path(places_panel, "annotator_slot_panel"), *super().get_urls()]
+        return [former_section("annotator:slots-section"), *super().get_urls()]

@@ -74,6 +74,16 @@ def test_a_former_address_leads_to_the_page(ids, client, owner, outsider, former
     assert (sent.status_code, sent["Location"]) == (308, new)
 
 
+@pytest.mark.parametrize(("model", "present"), [("slot", "slots"), ("participant", "participants")])
+def test_a_section_is_found_at_its_former_address(ids, client, owner, outsider, model, present):
+    former = f"/admin/annotator/{model}/panel/paid/"
+    client.force_login(outsider)
+    assert client.get(former).status_code == 404
+    client.force_login(owner)
+    answer = client.get(former)
+    assert (answer.status_code, answer["Location"]) == (301, f"/studies/paid/{present}/")
+
+
 def test_no_page_about_a_study_is_addressed_by_another_model():
     by_study = {route for route in ROUTES if route.startswith(OLD[1:]) and "<int:pk>" in route}
     ids = {"study": "<int:pk>"} | {

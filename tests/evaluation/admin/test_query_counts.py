@@ -66,8 +66,8 @@ def test_lists_and_pages_cost_the_same_with_many_rows(owner: Any, settings: Any,
         "workbench": reverse("admin:evaluation_study_workbench", args=[world.study.pk]),
         "launch": reverse("admin:evaluation_study_launch", args=[world.study.pk]),
         "exports": reverse("admin:evaluation_study_exports", args=[world.study.pk]),
-        "places": reverse("admin:annotator_slot_panel", args=[world.study.slug]),
-        "participants": reverse("admin:annotator_participant_panel", args=[world.study.slug]),
+        "places": reverse("annotator:slots-section", args=[world.study.slug]),
+        "participants": reverse("annotator:participants-section", args=[world.study.slug]),
         "panel": reverse("admin:evaluation_study_panel", args=[world.study.pk]),
     }
     few = {name: count(client, address) for name, address in addresses.items()}

@@ -282,9 +282,9 @@ def test_people_who_are_not_staff_see_the_door(mine: Any, django_user_model: Any
     assert "/login/" in page["Location"]
 
 
-def test_panels_ask_for_membership(mine: Any, outsider: Any, viewer: Any) -> None:
-    for name in ("annotator_slot_panel", "annotator_participant_panel"):
-        address = reverse(f"admin:{name}", args=[mine.study.slug])
+def test_sections_ask_for_membership(mine: Any, outsider: Any, viewer: Any) -> None:
+    for name in ("slots-section", "participants-section"):
+        address = reverse(f"annotator:{name}", args=[mine.study.slug])
         assert signed_in(viewer).get(address).status_code == 200
         assert signed_in(outsider).get(address).status_code == 404
         assert signed_in(viewer).post(address).status_code == 405

@@ -119,7 +119,7 @@ def test_set_in_the_admin_with_a_reason(pilot, main, owner):
     assert list(EntryRule.objects.values_list("study", "other", "kind")) == [(main.pk, pilot.pk, "not")]
     said = LogEntry.objects.latest("pk").change_message
     assert said == "Who may take part: nobody who took part in Pilot. Reason: They know the items."
-    panel = client.get(reverse("admin:annotator_participant_panel", args=["main"])).content.decode()
+    panel = client.get(reverse("annotator:participants-section", args=["main"])).content.decode()
     assert "nobody who took part in Pilot." in panel
     assert client.post(address, {"reason": "Open to all again."}).status_code == 302
     assert not EntryRule.objects.exists()
@@ -138,7 +138,7 @@ def test_studies_of_others_are_neither_shown_nor_lost(pilot, main, owner, collea
     assert list(EntryRule.objects.values_list("other__slug", "took")) == [("pilot", "any")]
     assert client.post(address, {f"invited_{own.pk}": "any", "reason": "A sequel."}).status_code == 302
     assert set(EntryRule.objects.values_list("other__slug", "kind")) == {("pilot", "not"), ("own", "only")}
-    panel = client.get(reverse("admin:annotator_participant_panel", args=["main"])).content.decode()
+    panel = client.get(reverse("annotator:participants-section", args=["main"])).content.decode()
     assert "nobody who took part in another study; only people who took part in Own." in panel
 
 

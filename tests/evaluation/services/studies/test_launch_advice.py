@@ -255,7 +255,7 @@ def test_a_panel_that_wants_two_attempts_is_one_click_from_them(qualifying, owne
     address = reverse(advice.url_name, args=[qualifying.pk])
     page = client.get(reverse("admin:evaluation_study_launch", args=[qualifying.pk])).content.decode()
     assert f'<a href="{address}">Allow two attempts</a>' in page
-    panel = reverse("admin:annotator_participant_panel", args=["qualify"])
+    panel = reverse("annotator:participants-section", args=["qualify"])
     assert address in client.get(panel).content.decode()
     assert client.post(address, {"reason": ""}).status_code == 302
     qualifying.refresh_from_db()
