@@ -87,7 +87,7 @@ class Aspects(Protocol):
             QuestionSpec(
                 "none_appropriate",
                 Kind.CHECKLIST,
-                "None is appropriate, but if I must choose, it is this one.",
+                "None is acceptable; this is the least bad.",
                 required=False,
                 options={"form": {"over": "item", "flag": True}},
             ),
@@ -97,7 +97,7 @@ class Aspects(Protocol):
                 "Why is it the best?",
                 help="Two or three sentences; say what the others lack.",
             ),
-            QuestionSpec("comments", Kind.TEXT, "Anything else about these answers?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Any other comments on these answers?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:

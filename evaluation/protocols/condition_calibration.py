@@ -95,10 +95,10 @@ class ConditionCalibration(Protocol):
             QuestionSpec(
                 "checks",
                 Kind.CHECKLIST,
-                "What holds of your set?",
+                "Which statements are true of your set?",
                 options={**labels, **meanings, "form": {"over": "choice", "choices": list(CHECKS)}},
             ),
-            QuestionSpec("comments", Kind.TEXT, "Anything else about this question?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Any other comments on this question?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:

@@ -41,7 +41,7 @@ TEXTS = {
         "each answer takes it into account.\n"
         "3. Choose the better answer. If neither is better, choose **Tie**.\n"
         "4. Say in two or three sentences why.\n\n"
-        "The order of the answers is arbitrary. If a topic is strange to you, you may skip it."
+        "The order of the answers is arbitrary. You may skip a topic you don't know."
     ),
     "guideline": (
         "Judge how well each response serves the person who asked. Prefer the response that is correct, relevant, "

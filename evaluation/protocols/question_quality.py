@@ -65,7 +65,7 @@ class QuestionQuality(Protocol):
                 direction="lower",
             ),
             quality("overall", "Overall", "All in all, how good is the question?"),
-            QuestionSpec("comments", Kind.TEXT, "Anything else?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Any other comments?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:

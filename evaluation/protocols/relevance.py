@@ -53,7 +53,7 @@ class Relevance(Protocol):
                 "How well would the response suit this person?",
                 options={**LABELS, "form": {"over": "value", "low": 1, "high": 5}},
             ),
-            QuestionSpec("comments", Kind.TEXT, "Anything else?", required=False),
+            QuestionSpec("comments", Kind.TEXT, "Any other comments?", required=False),
         )
 
     def default_texts(self) -> dict[str, str]:

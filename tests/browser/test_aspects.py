@@ -29,7 +29,7 @@ def open_item(visitor: Visitor, **fields: object) -> Page:
 def fill_by_mouse(page: Page, best: str = "r2") -> None:
     rate_by_mouse(page)
     segment(page, "best", best)
-    page.get_by_label("None is appropriate").check()
+    page.get_by_label("None is acceptable").check()
     page.get_by_label("Why is it the best?").fill("It says why, and in order.")
 
 
@@ -130,13 +130,13 @@ def test_arrows_and_the_key_for_below_zero(visitor: Visitor) -> None:
 def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     page = open_item(visitor)
     rate_by_mouse(page, 0)
-    page.get_by_label("None is appropriate").check()
+    page.get_by_label("None is acceptable").check()
     wait_for_saved(page)
     before = chosen(page)
     page.reload()
     assert chosen(page) == before
     assert len(before) == 16
-    assert page.get_by_label("None is appropriate").is_checked()
+    assert page.get_by_label("None is acceptable").is_checked()
     assert page.text_content(".missing") == "2 answers left"
     visitor.assert_calm()
 
@@ -242,7 +242,7 @@ def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
     assert "3 True throughout" in table
     assert "0 Mostly false or 1 Partly false" in table
     assert "\N{MINUS SIGN}1 Too little" in table
-    assert any("None is appropriate" in row and "Yes" in row and "No" in row for row in rows)
+    assert any("None is acceptable" in row and "Yes" in row and "No" in row for row in rows)
     look(visitor, "aspects_feedback")
     page.get_by_role("button", name="Continue").click()
     fill_by_mouse(page)

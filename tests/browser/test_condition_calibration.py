@@ -160,7 +160,7 @@ def test_a_draft_restores_everything_and_nothing_moves_when_one_decides(visitor:
     come(visitor, make_condition_calibration_study(main=1))
     page = visitor.page
     calibrate_boiling(page)
-    page.get_by_label("Anything else").fill("A pot on a fire.")
+    page.get_by_label("Any other comments").fill("A pot on a fire.")
     wait_for_saved(page)
     shown = """() => [...document.querySelectorAll('.calibrated:not(.offered)')].map(each => [each.dataset.row,
         each.querySelector('.status').textContent, each.querySelector('[name$=".answers"]').value,
@@ -545,7 +545,7 @@ def test_a_history_that_is_too_long_says_how_much_it_lacks(visitor: Visitor) -> 
         """() => { const trace = document.querySelector("[name='trace.entries']"), acts = JSON.parse(trace.value);
             trace.value = JSON.stringify(Array.from({ length: 1999 }, (_, at) => acts[at % acts.length])); }"""
     )
-    page.get_by_label("Anything else").fill("Much was tried.")
+    page.get_by_label("Any other comments").fill("Much was tried.")
     wait_for_saved(page)
     page.reload()
     press(card(page, CONDITIONS[0]), "Reject")

@@ -208,7 +208,7 @@ def test_feedback_speaks_the_words_of_the_screen():
         ("Factuality", "Response 2", "0 Mostly false", "2 Mostly true or 3 True throughout"),
         ("Amount of information", "Response 3", "no answer", "0 The right amount"),
         ("Which answer do you like best?", "", "Response 1", "Response 1"),
-        ("None is appropriate, but if I must choose, it is this one.", "", "No", "Yes"),
+        ("None is acceptable; this is the least bad.", "", "No", "Yes"),
     ]
 
 
