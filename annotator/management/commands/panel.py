@@ -8,16 +8,17 @@ from annotator.models import Panel
 from annotator.panels.prolific import statuses
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.prolific.presets import PRESETS
-from annotator.panels.prolific.recruitment_filters import LABELS, FiltersInvalid
+from annotator.panels.prolific.recruitment_filters import LABELS
 from annotator.panels.reconciliation.overview import reconcile_visit
 from annotator.panels.services import recruiting, study_draft
 from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.events import apply_events
-from annotator.panels.services.panel_settings import PanelFixed, PanelSettingsWrong, panel_of
-from annotator.panels.services.prolific_preflight import DraftNotReady, draft_problems, draft_warnings
+from annotator.panels.services.panel_settings import panel_of
+from annotator.panels.services.prolific_preflight import draft_problems, draft_warnings
 from annotator.panels.services.readings import read_visit, sync
 from annotator.panels.services.recruitment_filters import filters_of, set_filters, use_preset
 from evaluation.models import Study
+from evaluation.refusals import Refused
 
 ACTS = ("preset", "whom", "check", "draft", "publish", "pause", "start", "places", "sync", "replay")
 
@@ -55,7 +56,7 @@ class Command(BaseCommand):
                 self._sync_visit(study, value)
             else:
                 getattr(self, f"_{act}")(study)
-        except (DraftNotReady, NotSetUp, PanelFixed, PanelSettingsWrong, PanelError, FiltersInvalid) as error:
+        except (Refused, NotSetUp, PanelError) as error:
             raise CommandError(str(error)) from None
 
     def _preset(self, study: Study, value: str) -> None:
@@ -87,7 +88,7 @@ class Command(BaseCommand):
         for sentence in draft_warnings(study):
             self.stderr.write(sentence)
         if problems := draft_problems(study):
-            raise DraftNotReady(problems)
+            raise Refused(*problems)
         self.stdout.write(f"{study.title} can be drafted on Prolific.")
 
     def _draft(self, study: Study) -> None:
@@ -143,5 +144,5 @@ class Command(BaseCommand):
 def _panel(study: Study) -> Panel:
     panel = panel_of(study)
     if panel is None:
-        raise DraftNotReady(["The study is not drafted on Prolific yet."])
+        raise Refused("The study is not drafted on Prolific yet.")
     return panel

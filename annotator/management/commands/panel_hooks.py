@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.services import connection
 from annotator.panels.services.connection import NotSetUp
-from annotator.panels.services.prolific_preflight import DraftNotReady
+from evaluation.refusals import Refused
 
 
 class Command(BaseCommand):
@@ -34,7 +34,7 @@ class Command(BaseCommand):
             if not settings.ASSAY_PROLIFIC_WEBHOOK_SECRET:
                 raise CommandError("ASSAY_PROLIFIC_WEBHOOK_SECRET is not set; --new-secret makes one.")
             made = connection.subscribe(options["workspace"])
-        except (DraftNotReady, NotSetUp, PanelError) as error:
+        except (Refused, NotSetUp, PanelError) as error:
             raise CommandError(str(error)) from None
         for each in made:
             self.stdout.write(f"{each.kind} is sent to {each.target}")

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from annotator.models import Panel, PanelRecord
 from annotator.panels.admin.decisions import chosen_ids, count_label, id_list
 from annotator.panels.admin.pages import chosen_record_target, panel_url, remedy, with_refusals
-from annotator.panels.money.bonus_lines import LinesWrong, read_bonus_lines
+from annotator.panels.money.bonus_lines import read_bonus_lines
 from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.platforms import get_platform
 from annotator.panels.tasks import queue_acts
@@ -44,10 +44,7 @@ def bonuses(request: HttpRequest, panel: Panel) -> ConfirmedAction:
     shown: dict[str, Any] = {"amounts": [], "total": None, "currency": panel.study.currency}
 
     def do(data: dict[str, Any]) -> str:
-        try:
-            amounts = read_bonus_lines(data["lines"], records)
-        except LinesWrong as wrong:
-            raise Refused(*wrong.problems) from None
+        amounts = read_bonus_lines(data["lines"], records)
         total = sum(amounts.values(), Decimal(0))
         if data["total"] != str(total):
             shown.update(amounts=list(amounts.items()), total=total)

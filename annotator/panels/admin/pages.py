@@ -9,15 +9,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
 from annotator.models import Panel, PanelRecord
-from annotator.panels.money.decisions import ActNotAllowed
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.reconciliation.cases import Case
-from annotator.panels.reconciliation.corrections import CorrectionRefused
 from annotator.panels.reconciliation.kinds import Mismatch
 from annotator.panels.reconciliation.overview import VisitReconciliation, reconcile_visit
 from annotator.panels.services.connection import NotSetUp
-from annotator.panels.services.panel_settings import PanelFixed
-from annotator.panels.services.prolific_preflight import DraftNotReady
 from evaluation.admin.pages import ConfirmedAction, confirmation_page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
@@ -175,10 +171,8 @@ def caption(case: Case) -> str:
 
 
 def with_refusals(act: Callable[[], Any]) -> Any:
-    """The act's result; what the panel or its rules refuse stands above the form."""
+    """The act's result; what fails at the panel is refused too, and so stands above the form."""
     try:
         return act()
-    except (ActNotAllowed, DraftNotReady) as refused:
-        raise Refused(*refused.problems) from None
-    except (CorrectionRefused, NotSetUp, PanelError, PanelFixed) as refused:
-        raise Refused(str(refused)) from None
+    except (NotSetUp, PanelError) as failed:
+        raise Refused(str(failed)) from None

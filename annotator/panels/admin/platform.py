@@ -11,18 +11,13 @@ from annotator.models import Panel, ParticipantOutcome
 from annotator.panels.platforms import Platform, get_platform, offered_platforms
 from annotator.panels.platforms.addresses import split_origins
 from annotator.panels.services.arrivals import code_for, study_address
-from annotator.panels.services.panel_settings import (
-    MAX_SETTING,
-    PanelFixed,
-    PanelSettingsWrong,
-    panel_of,
-    set_panel,
-)
+from annotator.panels.services.panel_settings import MAX_SETTING, panel_of, set_panel
 from annotator.panels.services.unread_arrivals import unread_cautions
 from annotator.visit import Visit
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, study_page
 from evaluation.models import Study
+from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
 # Stands for a visit's ids where the page shows what an address will look like.
@@ -87,9 +82,7 @@ def _save(request: HttpRequest, study: Study, chosen: Platform, form: forms.Form
     returned = settings.pop("returned", Panel.Returned.KEEP)
     try:
         set_panel(study, chosen.key, settings, returned)
-    except PanelFixed as fixed:
-        form.add_error(None, str(fixed))
-    except PanelSettingsWrong as wrong:
+    except Refused as wrong:
         for problem in wrong.problems:
             form.add_error(None, problem)
     else:

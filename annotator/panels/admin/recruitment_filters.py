@@ -15,7 +15,6 @@ from annotator.panels.prolific.recruitment_filters import (
     EXCLUSION_FILTERS,
     LABELS,
     MOST_SUBMISSIONS,
-    FiltersInvalid,
     RecruitmentFilters,
 )
 from annotator.panels.services.prolific_preflight import PLATFORM
@@ -23,7 +22,6 @@ from annotator.panels.services.recruitment_filters import filters_of, set_filter
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm
 from evaluation.admin.rights import my_studies
 from evaluation.models import Study
-from evaluation.refusals import Refused
 
 
 class FiltersForm(OptionalReasonForm):
@@ -101,10 +99,7 @@ def recruitment_filters(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     def do(data: dict[str, Any]) -> str:
         given = {name: data[name] for name in LABELS if name in data}
-        try:
-            notes = with_refusals(lambda: set_filters(panel.study, given))
-        except FiltersInvalid as wrong:
-            raise Refused(*(f"{LABELS[name]}: {said}" for name, said in wrong.problems)) from None
+        notes = with_refusals(lambda: set_filters(panel.study, given))
         panel.refresh_from_db()
         said = filters_of(panel).sentences()
         return " ".join([f"Eligibility: {'; '.join(said)}." if said else "Open to everyone.", *notes])

@@ -7,31 +7,24 @@ from decimal import Decimal, InvalidOperation
 
 from annotator.models import PanelRecord
 from annotator.panels.states import GONE
+from evaluation.refusals import Refused
 
 MAX_LINES = 2_000
 BETWEEN = re.compile(r"[,;\s]+")
 AMOUNT = re.compile(r"\d{1,6}(\.\d{1,2})?")
 
 
-class LinesWrong(Exception):
-    """Carries a sentence per line that can't be read."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__(" ".join(problems))
-
-
 def read_bonus_lines(text: str, records: Iterable[PanelRecord]) -> dict[PanelRecord, Decimal]:
     """Record to amount. An id is a submission's or a person's; the latter only where it says which submission.
 
-    Raises LinesWrong with every line that is wrong; empty lines and a heading line are passed over.
+    Raises Refused with every line that is wrong; empty lines and a heading line are passed over.
     """
     by_id, by_person = _index(records)
     amounts: dict[PanelRecord, Decimal] = {}
     problems = []
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if len(lines) > MAX_LINES:
-        raise LinesWrong([f"There are {len(lines):,} lines; {MAX_LINES:,} at a time is the most."])
+        raise Refused(f"There are {len(lines):,} lines; {MAX_LINES:,} at a time is the most.")
     for number, line in lines:
         try:
             record, amount = _read(line, by_id, by_person)
@@ -44,7 +37,7 @@ def read_bonus_lines(text: str, records: Iterable[PanelRecord]) -> dict[PanelRec
     if not amounts and not problems:
         problems.append("Enter at least one line with an id and an amount.")
     if problems:
-        raise LinesWrong(problems)
+        raise Refused(*problems)
     return amounts
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotator.models import Panel, PanelAct, PanelRecord, PanelStatus
 from annotator.panels.money.rejections import rejection_problems
 from annotator.panels.prolific.client import CENT
+from evaluation.refusals import Refused
 
 Kind, State = PanelAct.Kind, PanelAct.State
 # What must not be asked for a second time.
@@ -26,14 +27,6 @@ MAX_PURPOSE = 120
 MAX_BONUS = Decimal("999999.99")
 
 
-class ActNotAllowed(Exception):
-    """Carries a sentence for everything that speaks against it; nothing was intended."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = list(problems)
-        super().__init__(" ".join(self.problems))
-
-
 # --- intending -------------------------------------------------------------------------------------------------------
 
 
@@ -43,7 +36,7 @@ def intend_approvals(
     """Approvals to be sent, one per record; what is approved or about to be is passed over.
 
     `despite_request`: also of who was asked to return and has not decided; a request that is not sent yet never is
-    then. Raises ActNotAllowed if one of the records can't be approved; then none is.
+    then. Raises Refused if one of the records can't be approved; then none is.
     """
     with transaction.atomic():
         locked = _lock(panel, records)
@@ -61,7 +54,7 @@ def intend_approvals(
                 problems.append(f"{record.external_id} was asked to return it and has not responded yet.")
             wanted.append(PanelAct(panel=panel, record=record, kind=Kind.APPROVE, by=by))
         if problems:
-            raise ActNotAllowed(["Only submissions that await review can be approved.", *problems])
+            raise Refused("Only submissions that await review can be approved.", *problems)
         _take_back_requests([act.record for act in wanted])
         return PanelAct.objects.bulk_create(wanted)
 
@@ -73,7 +66,7 @@ def _take_back_requests(records: Iterable[PanelRecord]) -> None:
 
 
 def intend_rejection(record: PanelRecord, reason: str, category: str, by: Any) -> PanelAct:
-    """A rejection to be sent. Raises ActNotAllowed with every rule of the panel's that speaks against it."""
+    """A rejection to be sent. Raises Refused with every rule of the panel's that speaks against it."""
     reason = " ".join(reason.split())
     with transaction.atomic():
         [locked] = _lock(record.panel, [record])
@@ -83,7 +76,7 @@ def intend_rejection(record: PanelRecord, reason: str, category: str, by: Any) -
         elif PanelAct.objects.filter(TAKEN_BACK, record=locked).exists():
             problems.append("Its rejection was reversed on the panel, so it can't be rejected again.")
         if problems:
-            raise ActNotAllowed(problems)
+            raise Refused(*problems)
         _take_back_requests([locked])
         return PanelAct.objects.create(
             panel=locked.panel, record=locked, kind=Kind.REJECT, reason=reason, category=category, by=by
@@ -103,7 +96,7 @@ def intend_return_request(record: PanelRecord, reason: str, by: Any) -> PanelAct
         if _standing([locked], Kind.APPROVE, Kind.REJECT, Kind.REQUEST_RETURN):
             problems.append("A decision on it is already under way.")
         if problems:
-            raise ActNotAllowed(problems)
+            raise Refused(*problems)
         return PanelAct.objects.create(
             panel=locked.panel, record=locked, kind=Kind.REQUEST_RETURN, reason=reason, by=by
         )
@@ -114,7 +107,7 @@ def intend_bonuses(
 ) -> list[PanelAct]:
     """Bonuses to be paid, in the study's currency; of one purpose there is one per record, ever.
 
-    Raises ActNotAllowed with everything that is wrong; then none is intended.
+    Raises Refused with everything that is wrong; then none is intended.
     """
     purpose = " ".join(purpose.split())
     with transaction.atomic():
@@ -129,7 +122,7 @@ def intend_bonuses(
             if record.pk in before:
                 problems.append(f"{record.external_id} already has a bonus for {purpose!r}.")
         if problems:
-            raise ActNotAllowed(problems)
+            raise Refused(*problems)
         return PanelAct.objects.bulk_create(
             PanelAct(panel=panel, record=each, kind=Kind.BONUS, purpose=purpose, amount=amounts[each], by=by)
             for each in locked
@@ -159,7 +152,7 @@ def _lock(panel: Panel, records: Iterable[PanelRecord]) -> list[PanelRecord]:
     rows = PanelRecord.objects.filter(panel=panel, pk__in=wanted).select_related("panel__study", "submission")
     locked = list(rows.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if len(locked) != len(wanted):
-        raise ActNotAllowed(["This submission belongs to another study."])
+        raise Refused("This submission belongs to another study.")
     return locked
 
 

@@ -11,14 +11,15 @@ from django.utils import timezone
 
 from annotator.models import PanelAct, PanelRecord
 from annotator.panels.money.bonus_evidence import Evidence, EvidenceVerdict, missing_there, paid_there_only
-from annotator.panels.money.decisions import ActNotAllowed, Kind, State
+from annotator.panels.money.decisions import Kind, State
+from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
 
 def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
     """Take back what is not sent yet; it can be intended again.
 
-    Raises ActNotAllowed for anything that the panel may have heard of, and without a reason.
+    Raises Refused for anything that the panel may have heard of, and without a reason.
     """
     reason = reason.strip()
     with transaction.atomic():
@@ -31,7 +32,7 @@ def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
         if not reason:
             problems.append("Give a reason.")
         if problems:
-            raise ActNotAllowed(problems)
+            raise Refused(*problems)
         locked.state, locked.note, locked.ended_at = State.CANCELLED, reason, timezone.now()
         locked.save(update_fields=["state", "note", "ended_at"])
         what = f"{locked.get_kind_display()} of {locked.record.external_id}"
@@ -42,7 +43,7 @@ def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
 def settle(act: PanelAct, happened: bool, note: str, by: Any) -> PanelAct:
     """A person has looked at the panel and says whether it happened. If not, it can be intended again.
 
-    Raises ActNotAllowed for what is not in doubt, and without a note on how they know. A bonus that is done is in doubt
+    Raises Refused for what is not in doubt, and without a note on how they know. A bonus that is done is in doubt
     once the panel is seen not to show it.
     """
     with transaction.atomic():
@@ -51,8 +52,8 @@ def settle(act: PanelAct, happened: bool, note: str, by: Any) -> PanelAct:
         locked = PanelAct.objects.select_for_update(no_key=True, of=("self",)).get(pk=act.pk)
         missing = not happened and _is_missing_there(locked)
         if locked.state != State.UNKNOWN and not missing:
-            raise ActNotAllowed(
-                [f"It is {State(locked.state).label}; there is nothing to settle.", *_note_problems(note)]
+            raise Refused(
+                f"It is {State(locked.state).label}; there is nothing to settle.", *_note_problems(note)
             )
         _settle([locked], happened, note, by)
     return locked
@@ -71,7 +72,7 @@ def _note_problems(note: str) -> list[str]:
 
 def _settle(acts: Sequence[PanelAct], happened: bool, note: str, by: Any) -> None:
     if problems := _note_problems(note):
-        raise ActNotAllowed(problems)
+        raise Refused(*problems)
     said, note = "happened" if happened else "did not happen", note.strip()
     for act in acts:
         act.state = State.DONE if happened else State.CANCELLED
@@ -89,7 +90,7 @@ def _settle(acts: Sequence[PanelAct], happened: bool, note: str, by: Any) -> Non
 
 
 def settle_as_paid(evidence: Evidence, note: str, by: Any) -> None:
-    """All bonuses of one call happened. Raises ActNotAllowed where the panel does not show exactly that."""
+    """All bonuses of one call happened. Raises Refused where the panel does not show exactly that."""
     with transaction.atomic():
         _settle(_in_doubt(evidence, EvidenceVerdict.PAID), True, note, by)
 
@@ -97,7 +98,7 @@ def settle_as_paid(evidence: Evidence, note: str, by: Any) -> None:
 def pay_again(evidence: Evidence, note: str, by: Any) -> list[PanelAct]:
     """None of the bonuses of one call happened: they are intended again, and will be another batch.
 
-    Raises ActNotAllowed where the panel does not show exactly that.
+    Raises Refused where the panel does not show exactly that.
     """
     with transaction.atomic():
         acts = _in_doubt(evidence, EvidenceVerdict.UNPAID)
@@ -114,28 +115,28 @@ def pay_again(evidence: Evidence, note: str, by: Any) -> list[PanelAct]:
 def _in_doubt(evidence: Evidence, verdict: EvidenceVerdict) -> list[PanelAct]:
     """The rows, all of them still in doubt."""
     if evidence.verdict is not verdict:
-        raise ActNotAllowed([evidence.sentence])
+        raise Refused(evidence.sentence)
     rows = PanelAct.objects.filter(pk__in=[act.pk for act in evidence.acts], state=State.UNKNOWN)
     rows = rows.select_related("record", "panel__study").order_by("pk")
     locked = list(rows.select_for_update(no_key=True, of=("self",)))
     if len(locked) != len(evidence.acts):
-        raise ActNotAllowed(["Some of them were settled in the meantime; reload the page first."])
+        raise Refused("Some of them were settled in the meantime; reload the page first.")
     return locked
 
 
 def record_bonus_paid_there(record: PanelRecord, note: str, by: Any) -> PanelAct:
     """A bonus that the panel shows and that was not paid from here stands in this study's money from now on.
 
-    Raises ActNotAllowed where there is none, and without a note.
+    Raises Refused where there is none, and without a note.
     """
     with transaction.atomic():
         locked = PanelRecord.objects.select_for_update(no_key=True).get(pk=record.pk)
         acts = list(PanelAct.objects.filter(record=locked, kind=Kind.BONUS))
         more = paid_there_only(locked, acts)
         if not more:
-            raise ActNotAllowed([f"The panel shows no other bonus on {locked.external_id}."])
+            raise Refused(f"The panel shows no other bonus on {locked.external_id}.")
         if problems := _note_problems(note):
-            raise ActNotAllowed(problems)
+            raise Refused(*problems)
         at = locked.bonuses_at
         made = PanelAct.objects.create(
             panel_id=locked.panel_id, record=locked, kind=Kind.BONUS, amount=more, state=State.DONE, by=by,

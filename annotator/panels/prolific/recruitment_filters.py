@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annotator.panels.prolific.filters import OF_PEOPLE, Condition
+from evaluation.refusals import Refused
 
 DEVICES = ("desktop", "tablet", "mobile")
 # Prolific's names, from the least on.
@@ -53,12 +54,12 @@ CHOICES = {
 }
 
 
-class FiltersInvalid(ValueError):
-    """Carries a field's name and a sentence for everything that can't be meant."""
+class FiltersInvalid(Refused):
+    """Carries in `fields` a field's name and a sentence for everything that can't be meant."""
 
-    def __init__(self, problems: list[tuple[str, str]]) -> None:
-        self.problems = problems
-        super().__init__(" ".join(f"{LABELS.get(name, name)}: {said}" for name, said in problems))
+    def __init__(self, fields: list[tuple[str, str]]) -> None:
+        self.fields = fields
+        super().__init__(*(f"{LABELS.get(name, name)}: {said}" for name, said in fields))
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,20 @@ from django.db import transaction
 
 from annotator.models import KnownMismatch, Panel, PanelRecord, Participant, Submission
 from annotator.services.slots.replacements import replace_excluded
+from evaluation.refusals import Refused
 from evaluation.services import AlreadyExcluded, exclude
 
 
-class CorrectionRefused(Exception):
-    """Says in a sentence why not; nothing was changed."""
-
-
 def link(record: PanelRecord, submission: Submission) -> None:
-    """Link the panel's record to our visit. Raises CorrectionRefused where either is linked to another already."""
+    """Link the panel's record to our visit. Raises Refused where either is linked to another already."""
     if submission.participant.study_id != record.panel.study_id:
-        raise CorrectionRefused("This visit is of another study.")
+        raise Refused("This visit is of another study.")
     with transaction.atomic():
         locked = PanelRecord.objects.select_for_update(no_key=True).get(pk=record.pk)
         if locked.submission_id is not None:
-            raise CorrectionRefused(f"{locked.external_id} is linked to a visit already.")
+            raise Refused(f"{locked.external_id} is linked to a visit already.")
         if PanelRecord.objects.filter(submission=submission).exists():
-            raise CorrectionRefused("This visit is linked to another submission of the panel already.")
+            raise Refused("This visit is linked to another submission of the panel already.")
         locked.submission = submission
         locked.save(update_fields=["submission"])
 
@@ -33,7 +30,7 @@ def exclude_participant(participant: Participant, *, reason: str, by: Any) -> in
         try:
             exclude(study=participant.study, rater=participant.rater, reason=reason, by=by)
         except AlreadyExcluded:
-            raise CorrectionRefused(f"{participant.rater} is excluded already.") from None
+            raise Refused(f"{participant.rater} is excluded already.") from None
         return replace_excluded(participant.study)
 
 

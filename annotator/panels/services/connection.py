@@ -7,7 +7,8 @@ from django.conf import settings
 
 from annotator.panels.prolific.answers import Subscription
 from annotator.panels.prolific.client import Client
-from annotator.panels.services.prolific_preflight import DraftNotReady, address_problems
+from annotator.panels.services.prolific_preflight import address_problems
+from evaluation.refusals import Refused
 
 # Seconds before a second attempt, and all that one call may wait; a task may have more patience than a page.
 FIRST_WAIT = 1.0
@@ -38,7 +39,7 @@ def new_webhook_secret(workspace: str) -> str:
 def subscribe(workspace: str) -> list[Subscription]:
     """Subscribe to what Assay acts on, once per kind, at this installation's address."""
     if problems := list(address_problems()):
-        raise DraftNotReady(problems)
+        raise Refused(*problems)
     target = f"{settings.ASSAY_PUBLIC_URL}{PATH}"
     made = []
     with open_client() as client:

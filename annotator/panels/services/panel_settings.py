@@ -8,20 +8,9 @@ from django.db import transaction
 from annotator.models import Panel
 from annotator.panels.platforms import Settings, get_platform, offered_platforms
 from evaluation.models import Study
+from evaluation.refusals import Refused, WrongState
 
 MAX_SETTING = 1_000
-
-
-class PanelFixed(Exception):
-    """The study is drafted on its panel: what was agreed there does not change any more."""
-
-
-class PanelSettingsWrong(ValueError):
-    """Carries every sentence about the settings."""
-
-    def __init__(self, problems: list[str]) -> None:
-        self.problems = problems
-        super().__init__(" ".join(problems))
 
 
 def panel_of(study: Study) -> Panel | None:
@@ -40,13 +29,13 @@ def settings_for(study: Study, platform: str) -> Settings:
 
 
 def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned: str) -> Panel:
-    """Set where the study recruits, as a whole. Raises PanelFixed, or PanelSettingsWrong with every problem."""
+    """Set where the study recruits, as a whole. Raises WrongState, or Refused with every problem."""
     cleaned = _clean(platform, settings, returned)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         panel = Panel.objects.filter(study=study).first() or Panel(study=study)
         if panel.drafted_at is not None:
-            raise PanelFixed(f"{study} is drafted on its panel, so its platform can no longer be changed.")
+            raise WrongState(f"{study} is drafted on its panel, so its platform can no longer be changed.")
         panel.platform, panel.settings, panel.returned = platform, cleaned, returned
         panel.save()
     study.panel = panel
@@ -56,7 +45,7 @@ def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned
 def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, str]:
     platform = next((each for each in offered_platforms() if each.key == key), None)
     if platform is None:
-        raise PanelSettingsWrong([f"There is no platform {key!r}."])
+        raise Refused(f"There is no platform {key!r}.")
     unknown = sorted(set(settings) - {each.name for each in platform.settings})
     problems = [f"{platform.label} has no setting {name!r}." for name in unknown]
     if returned not in Panel.Returned.values:
@@ -73,7 +62,7 @@ def _clean(key: str, settings: Mapping[str, Any], returned: str) -> dict[str, st
     # What is missing is said once, not again as an address that is none.
     problems = problems or platform.find_problems(cleaned)
     if problems:
-        raise PanelSettingsWrong(problems)
+        raise Refused(*problems)
     return cleaned
 
 

@@ -1,6 +1,6 @@
 """The checks before a study is drafted on Prolific, in sentences for whoever drafts it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -17,14 +17,6 @@ PLATFORM = "prolific"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MAX_CODE = 40
 ONE_ATTEMPT = "The qualification allows one attempt; Prolific requires two at a comprehension check."
-
-
-class DraftNotReady(Exception):
-    """The study can't be drafted, published or changed there now. Carries every sentence that says why."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = list(problems)
-        super().__init__(" ".join(self.problems))
 
 
 def needed_outcomes(study: Study) -> list[str]:

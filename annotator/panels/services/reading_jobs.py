@@ -12,9 +12,9 @@ from django.utils import timezone
 from annotator.models import Panel, PanelReading, PanelRecord
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.services.connection import NotSetUp
-from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.readings import sync
 from annotator.panels.services.recruiting import drafted_id
+from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def is_short(panel: Panel) -> bool:
 
 
 def begin_reading(panel: Panel, by: Any) -> PanelReading:
-    """A reading to be done by a worker. Raises DraftNotReady while another one of the panel is under way."""
+    """A reading to be done by a worker. Raises Refused while another one of the panel is under way."""
     drafted_id(panel)
     silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)
     active = PanelReading.objects.filter(panel=panel, state__in=["queued", "running"])
@@ -46,7 +46,7 @@ def begin_reading(panel: Panel, by: Any) -> PanelReading:
         with transaction.atomic():
             return PanelReading.objects.create(panel=panel, by=by)
     except IntegrityError:
-        raise DraftNotReady(["A refresh is already running; the page shows its progress."]) from None
+        raise Refused("A refresh is already running; the page shows its progress.") from None
 
 
 def work_on_reading(pk: int) -> Panel | None:
@@ -63,7 +63,7 @@ def work_on_reading(pk: int) -> Panel | None:
     except ReadingTaken as taken_over:
         logger.warning("%s", taken_over)
         return None
-    except (DraftNotReady, NotSetUp, PanelError) as why:
+    except (Refused, NotSetUp, PanelError) as why:
         _end(reading, PanelReading.State.FAILED, str(why))
     except Exception:
         logger.exception("Reading %s failed", pk)

@@ -21,9 +21,9 @@ from annotator.panels.prolific.answers import PanelSubmission
 from annotator.panels.prolific.client import CENT, SHOWS_WITHIN, Client
 from annotator.panels.prolific.errors import PanelBusy, PanelError, PanelUnreachable
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.recruiting import drafted_id, sync_study
 from annotator.panels.services.submission_records import ENDINGS, ReportedState, note_status
+from evaluation.refusals import Refused
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ def ignore_progress(phase: str, done: int, total: int) -> None:
 def sync(
     panel: Panel, *, everyone: bool = False, watch: Watch = ignore_progress, patience: float | None = None
 ) -> ReadingResult:
-    """The study, its submissions, and bonuses. Raises DraftNotReady, NotSetUp or PanelError.
+    """The study, its submissions, and bonuses. Raises Refused, NotSetUp or PanelError.
 
     `everyone`: bonuses of all submissions, and not only where one that was paid from here has not been seen yet.
     """
@@ -90,14 +90,14 @@ def sync_submissions(
 def read_visit(panel: Panel, external_id: str) -> PanelRecord:
     """One submission with its bonuses, and nothing else of the study; does what its state calls for.
 
-    Raises DraftNotReady, NotSetUp or PanelError; also where the panel has it under another study.
+    Raises Refused, NotSetUp or PanelError; also where the panel has it under another study.
     """
     study = drafted_id(panel)
     asked = timezone.now()
     with open_client() as client:
         there = client.get_submission(external_id)
     if there.study_id not in ("", study):
-        raise DraftNotReady([f"{external_id} belongs to another study on Prolific, {there.study_id}."])
+        raise Refused(f"{external_id} belongs to another study on Prolific, {there.study_id}.")
     record = note_status(panel, _seen(there, asked))
     _note_bonuses(record, there, asked)
     return record

@@ -14,22 +14,17 @@ from annotator.panels.prolific import statuses
 from annotator.panels.prolific.answers import PanelStudy
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.services.connection import open_client
-from annotator.panels.services.prolific_preflight import (
-    PLATFORM,
-    DraftNotReady,
-    codes_of,
-)
+from annotator.panels.services.prolific_preflight import PLATFORM, codes_of
 from annotator.panels.services.recruitment_filters import filters_there
 from annotator.panels.services.study_draft import CODE_TYPES, OTHER
 from evaluation.models import Status
+from evaluation.refusals import Refused
 
 
 def publish(panel: Panel) -> Panel:
-    """Participants can take places from now on, and that costs money. Raises DraftNotReady or PanelError."""
+    """Participants can take places from now on, and that costs money. Raises Refused or PanelError."""
     if panel.study.status != Status.LIVE:
-        raise DraftNotReady(
-            [f"The study here is {panel.study.get_status_display()}: nobody could take part."]
-        )
+        raise Refused(f"The study here is {panel.study.get_status_display()}: nobody could take part.")
     return _move(panel, "PUBLISH", (statuses.DRAFT,), (statuses.ACTIVE, statuses.PUBLISHING))
 
 
@@ -41,9 +36,7 @@ def pause(panel: Panel) -> Panel:
 def start(panel: Panel) -> Panel:
     """Resume after a pause."""
     if panel.study.status != Status.LIVE:
-        raise DraftNotReady(
-            [f"The study here is {panel.study.get_status_display()}: nobody could take part."]
-        )
+        raise Refused(f"The study here is {panel.study.get_status_display()}: nobody could take part.")
     return _move(panel, "START", (statuses.PAUSED,), (statuses.ACTIVE,))
 
 
@@ -57,7 +50,7 @@ def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, 
             _check_codes(panel, there)
         if there.status not in (*before, *after):
             state = statuses.STUDY.get(there.status, there.status)
-            raise DraftNotReady([f"The study is {state} on Prolific, where this is not possible."])
+            raise Refused(f"The study is {state} on Prolific, where this is not possible.")
         if there.status in before:
             asked = timezone.now()
             try:
@@ -75,13 +68,13 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
     """So many more participants than the `shown` ones, which is what whoever asks took there to be.
 
     Whether there are more now than before: asking twice adds them once. Prolific never takes places away again. Raises
-    DraftNotReady if it has another number than was shown; then that is noted, and none is added.
+    Refused if it has another number than was shown; then that is noted, and none is added.
     """
     study = drafted_id(panel)
     if more < 1:
-        raise DraftNotReady([f"{more} places can't be added; their number can only grow."])
+        raise Refused(f"{more} places can't be added; their number can only grow.")
     if shown is None:
-        raise DraftNotReady(["The number of places is not known yet; refresh from the panel first."])
+        raise Refused("The number of places is not known yet; refresh from the panel first.")
     wanted = shown + more
     with open_client() as client:
         asked = timezone.now()
@@ -94,8 +87,8 @@ def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
             there = client.update_study(study, {"total_available_places": wanted})
     _note_study(panel, there, asked)
     if not as_shown and there.places != wanted:
-        raise DraftNotReady(
-            [f"Prolific has {there.places} places, not {shown}. None were added; reload the page first."]
+        raise Refused(
+            f"Prolific has {there.places} places, not {shown}. None were added; reload the page first."
         )
     return as_shown
 
@@ -109,9 +102,9 @@ def sync_study(panel: Panel) -> Panel:
 
 
 def drafted_id(panel: Panel) -> str:
-    """The panel's id of the study. Raises DraftNotReady."""
+    """The panel's id of the study. Raises Refused."""
     if panel.platform != PLATFORM or not panel.external_id:
-        raise DraftNotReady(["The study is not drafted on Prolific yet."])
+        raise Refused("The study is not drafted on Prolific yet.")
     return panel.external_id
 
 
@@ -120,9 +113,7 @@ def _check_codes(panel: Panel, there: PanelStudy) -> None:
     codes = codes_of(panel.study).items()
     ours = {code: CODE_TYPES.get(outcome, OTHER)[0] for outcome, code in codes}
     if dict(there.codes) != ours:
-        raise DraftNotReady(
-            ["The completion codes on Prolific differ from the study's; correct them there first."]
-        )
+        raise Refused("The completion codes on Prolific differ from the study's; correct them there first.")
 
 
 def _note_study(panel: Panel, there: PanelStudy, asked: datetime) -> Panel:

@@ -23,9 +23,10 @@ from annotator.panels.prolific.recruitment_filters import (
 )
 from annotator.panels.services.connection import NotSetUp, open_client
 from annotator.panels.services.panel_settings import panel_of, set_panel
-from annotator.panels.services.prolific_preflight import PLATFORM, DraftNotReady
+from annotator.panels.services.prolific_preflight import PLATFORM
 from annotator.selectors import steps_in_force
 from evaluation.models import Role, Study
+from evaluation.refusals import Refused
 
 # The names of fields by filter, so that what Prolific does not know is said beside its field.
 FIELDS = {filter_id: name for name, filter_id in CHOICES.items()} | {
@@ -55,11 +56,11 @@ def filters_of(panel: Panel | None) -> RecruitmentFilters:
 def use_preset(study: Study, key: str) -> list[str]:
     """Set recruitment and pay of a study that is not drafted yet by a preset; return what is left to do, as sentences.
 
-    Exclusions and devices stay: no preset says anything of them. Raises DraftNotReady, or PanelFixed once the study is
+    Exclusions and devices stay: no preset says anything of them. Raises Refused, or WrongState once the study is
     drafted; then nothing is changed.
     """
     if key not in PRESETS:
-        raise DraftNotReady([f"There is no preset {key!r}; there are {', '.join(PRESETS)}."])
+        raise Refused(f"There is no preset {key!r}; there are {', '.join(PRESETS)}.")
     preset = PRESETS[key]
     with transaction.atomic():
         panel = panel_of(study)
@@ -101,7 +102,7 @@ def _left_to_do(study: Study, preset: Preset) -> list[str]:
 def set_filters(study: Study, given: Mapping[str, Any]) -> list[str]:
     """Set the study's filters, by what Prolific lists now; a draft that nobody sees yet is changed there as well.
 
-    Sentences on what could not be checked. Raises FiltersInvalid with what is wrong by field, DraftNotReady once it is
+    Sentences on what could not be checked. Raises FiltersInvalid with what is wrong by field, Refused once it is
     published, and of a draft PanelError or NotSetUp; then nothing is changed.
     """
     filters = read_filters(given)
@@ -125,15 +126,15 @@ def set_filters(study: Study, given: Mapping[str, Any]) -> list[str]:
 
 def _keep(panel: Panel, **fields: Any) -> None:
     if not Panel.objects.filter(pk=panel.pk, drafted_at=panel.drafted_at).update(**fields):
-        raise DraftNotReady(["The study was drafted in the meantime; reload the page first."])
+        raise Refused("The study was drafted in the meantime; reload the page first.")
     panel.refresh_from_db()
 
 
 def _check_open(panel: Panel) -> None:
     if panel.platform != PLATFORM:
-        raise DraftNotReady(["The study's platform is not Prolific."])
+        raise Refused("The study's platform is not Prolific.")
     if panel.drafted_at is not None and panel.status != statuses.DRAFT:
-        raise DraftNotReady(["The study is published on Prolific, so its filters can no longer be changed."])
+        raise Refused("The study is published on Prolific, so its filters can no longer be changed.")
 
 
 def _kept_out_problems(study: Study, filters: RecruitmentFilters) -> list[str]:

@@ -22,12 +22,7 @@ from annotator.panels.prolific.presets import CENT
 from annotator.panels.services.arrivals import study_address
 from annotator.panels.services.connection import open_client
 from annotator.panels.services.panel_settings import panel_of, set_panel
-from annotator.panels.services.prolific_preflight import (
-    PLATFORM,
-    DraftNotReady,
-    codes_of,
-    draft_problems,
-)
+from annotator.panels.services.prolific_preflight import PLATFORM, codes_of, draft_problems
 from annotator.panels.services.recruitment_filters import (
     FilterRequest,
     filters_of,
@@ -36,6 +31,7 @@ from annotator.panels.services.recruitment_filters import (
 )
 from annotator.selectors import people_needed
 from evaluation.models import Study
+from evaluation.refusals import Refused
 
 # While somebody drafts the study; the panel has no such status. After so long they are taken to have died: the client
 # gives up sooner on the three calls of drafting, each of which may be attempted and waited for many times.
@@ -58,11 +54,11 @@ CODE_TYPES: Mapping[str, tuple[str, str]] = {
 def draft_on_panel(study: Study) -> Panel:
     """Create a draft on Prolific, where nobody sees it yet. From now on its codes are fixed.
 
-    Raises DraftNotReady, NotSetUp or PanelError. Repeated after a failure, it takes up the draft that the failure may
+    Raises Refused, NotSetUp or PanelError. Repeated after a failure, it takes up the draft that the failure may
     have left there.
     """
     if problems := draft_problems(study):
-        raise DraftNotReady(problems)
+        raise Refused(*problems)
     panel = panel_of(study) or set_panel(study, PLATFORM, {}, Panel.Returned.KEEP)
     claimed = _claim_drafting(panel)
     try:
@@ -86,7 +82,7 @@ def _claim_drafting(panel: Panel) -> datetime:
     if not taken:
         minutes = DRAFTING_FOR // timedelta(minutes=1)
         said = f", or began to less than {minutes} minutes ago without finishing"
-        raise DraftNotReady([f"Somebody is drafting the study on Prolific{said}."])
+        raise Refused(f"Somebody is drafting the study on Prolific{said}.")
     return now
 
 
@@ -101,7 +97,7 @@ def _ask_for_people(panel: Panel, client: Client) -> FilterRequest:
     try:
         return request_filters(panel, whom, client.list_filters() if whom.sentences() else ())
     except FilterUnknown as unknown:
-        raise DraftNotReady([str(unknown)]) from None
+        raise Refused(str(unknown)) from None
 
 
 def _study_fields(panel: Panel, asked: FilterRequest) -> dict[str, Any]:
@@ -154,7 +150,7 @@ def _create_or_adopt(client: Client, fields: Mapping[str, Any]) -> PanelStudy:
     begun = [each for each in same if each.status != statuses.DRAFT]
     if begun:
         state = statuses.STUDY.get(begun[0].status, begun[0].status)
-        raise DraftNotReady([f"Prolific already has a study {name!r}, which is {state}: {begun[0].id}."])
+        raise Refused(f"Prolific already has a study {name!r}, which is {state}: {begun[0].id}.")
     return client.update_study(same[0].id, fields) if same else client.create_study(fields)
 
 
@@ -166,10 +162,10 @@ def _keep_draft(
     with transaction.atomic():
         study = Study.objects.select_for_update(no_key=True).get(pk=panel.study_id)
         if codes_of(study) != codes:
-            raise DraftNotReady(["The study's codes were changed while it was drafted; draft it again."])
+            raise Refused("The study's codes were changed while it was drafted; draft it again.")
         # Locked, so that whom it takes is not changed any more until the draft made from it is kept.
         if Panel.objects.select_for_update(no_key=True).get(pk=panel.pk).whom != panel.whom:
-            raise DraftNotReady(["The filters were changed while the study was drafted; draft it again."])
+            raise Refused("The filters were changed while the study was drafted; draft it again.")
         kept = _claim(panel, claimed).update(
             external_id=there.id,
             drafted_at=now,
@@ -181,4 +177,4 @@ def _keep_draft(
             synced_at=now,
         )
         if not kept:
-            raise DraftNotReady(["Drafting took too long, and somebody else has begun to draft the study."])
+            raise Refused("Drafting took too long, and somebody else has begun to draft the study.")

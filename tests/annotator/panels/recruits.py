@@ -6,7 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from annotator.panels.services.prolific_preflight import DraftNotReady
+from evaluation.refusals import Refused
 from evaluation.services import PAPER_ARMS
 from tests import factories
 
@@ -38,7 +38,7 @@ def drafted_as(prolific):
 
 
 def problems_of(call, *args, **named):
-    with pytest.raises(DraftNotReady) as caught:
+    with pytest.raises(Refused) as caught:
         call(*args, **named)
     return caught.value.problems
 

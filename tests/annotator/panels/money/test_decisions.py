@@ -9,7 +9,6 @@ from django.utils import timezone
 
 from annotator.models import Assignment, PanelAct, PanelRecord, Participant
 from annotator.panels.money.decisions import (
-    ActNotAllowed,
     intend_approvals,
     intend_bonuses,
     intend_rejection,
@@ -23,6 +22,7 @@ from annotator.panels.services.connection import NotSetUp
 from annotator.panels.services.readings import sync_submissions
 from annotator.services.work.progress import finish
 from evaluation.models import Item
+from evaluation.refusals import Refused
 from tests.annotator.panels.panel_life import bare_panel, came_back, come, recruiting_study, work
 from tests.crowd import hand_in
 
@@ -83,7 +83,7 @@ def test_all_or_none_of_the_approvals_are_intended(prolific, panel, records, own
     session = prolific.arrive(panel.external_id, "dot")
     sync_submissions(panel)
     at_it = PanelRecord.objects.get(external_id=session)
-    with pytest.raises(ActNotAllowed, match=f"{session} is active"):
+    with pytest.raises(Refused, match=f"{session} is active"):
         intend_approvals(panel, [*records, at_it], owner)
     assert not PanelAct.objects.exists()
 
@@ -95,7 +95,7 @@ def test_nobody_who_was_asked_to_return_is_approved_unsaid(prolific, panel, reco
     if sent:
         send(panel)
         sync_submissions(panel)
-    with pytest.raises(ActNotAllowed, match=f"{records[0].external_id} was asked to return it and has not"):
+    with pytest.raises(Refused, match=f"{records[0].external_id} was asked to return it and has not"):
         intend_approvals(panel, records, owner)
     assert not PanelAct.objects.filter(kind="approve").exists()
     intend_approvals(panel, records, owner, despite_request=True)
@@ -108,14 +108,14 @@ def test_nobody_who_was_asked_to_return_is_approved_unsaid(prolific, panel, reco
 def test_nobody_whom_the_panel_asked_to_return_is_approved_unsaid(prolific, panel, records, owner):
     prolific.submissions[records[0].external_id]["return_requested"] = timezone.now()
     sync_submissions(panel)
-    with pytest.raises(ActNotAllowed, match="was asked to return it and has not responded yet"):
+    with pytest.raises(Refused, match="was asked to return it and has not responded yet"):
         intend_approvals(panel, records, owner)
     assert len(intend_approvals(panel, records[1:], owner)) == 2
 
 
 def test_a_submission_of_another_study_is_refused(prolific, panel, records, owner):
     other = bare_panel("other", owner=owner)
-    with pytest.raises(ActNotAllowed, match="another study"):
+    with pytest.raises(Refused, match="another study"):
         intend_approvals(other, records, owner)
 
 
@@ -165,14 +165,14 @@ def test_a_panel_that_gives_no_account_of_anything_is_left_alone(prolific, panel
 
 def test_what_is_not_sent_yet_can_be_cancelled(prolific, panel, records, owner):
     approval, other = intend_approvals(panel, records[:2], owner)
-    with pytest.raises(ActNotAllowed, match="Give a reason"):
+    with pytest.raises(Refused, match="Give a reason"):
         cancel(approval, " ", owner)
     assert cancel(approval, "It was the wrong one.", owner).state == "cancelled"
-    with pytest.raises(ActNotAllowed, match="It is cancelled"):
+    with pytest.raises(Refused, match="It is cancelled"):
         cancel(approval, "Again.", owner)
     assert send(panel).done == 1
     assert approvals_sent(prolific) == [records[1].external_id]
-    with pytest.raises(ActNotAllowed, match="It is done; only requests that have not been sent"):
+    with pytest.raises(Refused, match="It is done; only requests that have not been sent"):
         cancel(other, "Too late.", owner)
     said = str(LogEntry.objects.get())
     assert f"approve of {records[0].external_id}. It was the wrong one." in said
@@ -229,7 +229,7 @@ def test_rejection_within_the_rules_is_sent(prolific, careless, owner):
     assert send(careless.panel).done == 1
     there = prolific.submissions[careless.external_id]
     assert (there["status"], there["message"], there["category"]) == ("REJECTED", REASON, "FAILED_CHECK")
-    with pytest.raises(ActNotAllowed, match="is being rejected"):
+    with pytest.raises(Refused, match="is being rejected"):
         intend_approvals(careless.panel, [careless], owner)
 
 
@@ -245,11 +245,11 @@ AGAINST_THE_RULES = [
 
 def test_rejection_against_the_rules_is_refused(careless, owner):
     for reason, category, said in AGAINST_THE_RULES:
-        with pytest.raises(ActNotAllowed, match=said):
+        with pytest.raises(Refused, match=said):
             intend_rejection(careless, reason, category, owner)
     Assignment.objects.filter(item__role="attention").update(passed=True)
     for category in ("FAILED_CHECK", "LOW_EFFORT"):
-        with pytest.raises(ActNotAllowed, match=r"0 failed attention checks; .* at least 2"):
+        with pytest.raises(Refused, match=r"0 failed attention checks; .* at least 2"):
             intend_rejection(careless, REASON, category, owner)
     assert not PanelAct.objects.exists()
 
@@ -299,7 +299,7 @@ def test_a_short_study_needs_one_failed_check_and_gold_never_counts(careless, ow
     panel, failed = careless.panel, Assignment.objects.filter(passed=False).first()
     Assignment.objects.filter(item__role="attention").exclude(pk=failed.pk).update(passed=True)
     Assignment.objects.filter(item__role="main").update(passed=False)
-    with pytest.raises(ActNotAllowed, match="1 failed attention checks"):
+    with pytest.raises(Refused, match="1 failed attention checks"):
         intend_rejection(careless, REASON, "FAILED_CHECK", owner)
     assert any("at least 2 attention checks" in rule for rule in rejection_rules(panel))
     panel.study.paid_minutes = 4
@@ -320,7 +320,7 @@ def test_request_to_return_is_sent_once(prolific, panel, records, owner, fault, 
     send(panel)
     assert states("request_return") == [state]
     assert len(prolific.sent("POST", "/request-return/")) == 1
-    with pytest.raises(ActNotAllowed, match="A decision on it is already under way"):
+    with pytest.raises(Refused, match="A decision on it is already under way"):
         intend_return_request(records[0], "Again.", owner)
 
 
@@ -330,7 +330,7 @@ def test_request_to_return_is_sent_once(prolific, panel, records, owner, fault, 
 def test_bonuses_are_paid_in_bulk_and_once(prolific, panel, records, owner):
     intend_bonuses(panel, dict.fromkeys(records, HALF), "items 3 to 4", owner)
     intend_bonuses(panel, {records[0]: Decimal("1.25")}, "goodwill", owner)
-    with pytest.raises(ActNotAllowed, match=f"{records[0].external_id} already has a bonus for 'goodwill'"):
+    with pytest.raises(Refused, match=f"{records[0].external_id} already has a bonus for 'goodwill'"):
         intend_bonuses(panel, dict.fromkeys(records, HALF), "goodwill", owner)
     assert send(panel).done == 4
     assert send(panel).done == 0
@@ -348,7 +348,7 @@ def test_bonuses_are_paid_in_bulk_and_once(prolific, panel, records, owner):
      ("1000000", "x", "not an amount"), ("1", " ", "what the bonus is for"), ("1", "x" * 121, "121 characters")],
 )  # fmt: skip
 def test_bonus_that_can_not_be_meant(panel, records, owner, amount, purpose, said):
-    with pytest.raises(ActNotAllowed, match=said):
+    with pytest.raises(Refused, match=said):
         intend_bonuses(panel, {records[0]: HALF, records[1]: Decimal(amount)}, purpose, owner)
     assert not PanelAct.objects.exists()
 
@@ -364,16 +364,16 @@ def test_bonus_in_doubt_waits_for_a_person(prolific, panel, records, owner, faul
     assert len(prolific.paid) == 2 * happened, "never a second time"
     assert len(prolific.sent("POST", "/pay/")) == 1
 
-    with pytest.raises(ActNotAllowed, match="already"):
+    with pytest.raises(Refused, match="already"):
         intend_bonuses(panel, {records[0]: HALF}, "goodwill", owner)
     for act in PanelAct.objects.filter(state="unknown"):
-        with pytest.raises(ActNotAllowed, match="how you know"):
+        with pytest.raises(Refused, match="how you know"):
             settle(act, happened, " ", owner)
         settle(act, happened, "Its page there shows it.", owner)
-        with pytest.raises(ActNotAllowed, match="nothing to settle"):
+        with pytest.raises(Refused, match="nothing to settle"):
             settle(act, happened, "Again.", owner)
     if happened:
-        with pytest.raises(ActNotAllowed, match="already"):
+        with pytest.raises(Refused, match="already"):
             intend_bonuses(panel, {records[0]: HALF}, "goodwill", owner)
     else:
         intend_bonuses(panel, dict.fromkeys(records[:2], HALF), "goodwill", owner)

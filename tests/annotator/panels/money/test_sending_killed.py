@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from annotator.models import Panel, PanelAct, PanelRecord, Participant
 from annotator.panels.money import settlement
-from annotator.panels.money.decisions import ActNotAllowed, intend_approvals, intend_bonuses
+from annotator.panels.money.decisions import intend_approvals, intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import settle
 from annotator.panels.prolific.client import Client
@@ -29,6 +29,7 @@ from annotator.panels.services.submission_records import ReportedState, note_sta
 from annotator.services.admission.entry import enter
 from annotator.services.work.submit import submit
 from annotator.visit import Visit
+from evaluation.refusals import Refused
 from evaluation.services import verify_study
 from tests.annotator.panels import prolific_server
 from tests.annotator.panels.panel_life import (
@@ -185,7 +186,7 @@ def test_two_settle_two_bonuses_where_one_is_missing(prolific, owner, monkeypatc
     def settle_one(act):
         try:
             settle(act, False, "Its page there does not show it.", owner)
-        except ActNotAllowed as why:
+        except Refused as why:
             return str(why)
         return "settled"
 

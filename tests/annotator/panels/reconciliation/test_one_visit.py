@@ -12,11 +12,11 @@ from annotator.panels.admin.pages import panel_url
 from annotator.panels.prolific.errors import PanelError
 from annotator.panels.reconciliation.corrections import link
 from annotator.panels.reconciliation.overview import reconcile, reconcile_visit
-from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.readings import read_visit
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import StudyMember
+from evaluation.refusals import Refused
 from evaluation.services import exclude
 from tests.annotator.conftest import text
 from tests.annotator.panels.panel_life import come, finish, recruiting_study
@@ -146,7 +146,7 @@ def test_one_that_the_panel_does_not_know_changes_nothing(prolific, recruiting):
 def test_one_of_another_study_there_is_refused(prolific, recruiting, owner):
     other = recruiting_study("other", owner=owner)
     session = finish(prolific, other, "ann")
-    with pytest.raises(DraftNotReady, match="belongs to another study on Prolific"):
+    with pytest.raises(Refused, match="belongs to another study on Prolific"):
         read_visit(recruiting, session)
     assert not PanelRecord.objects.exists()
 

@@ -19,12 +19,7 @@ from annotator.models import (
     ParticipantOutcome,
     Submission,
 )
-from annotator.panels.money.decisions import (
-    ActNotAllowed,
-    intend_approvals,
-    intend_rejection,
-    intend_return_request,
-)
+from annotator.panels.money.decisions import intend_approvals, intend_rejection, intend_return_request
 from annotator.panels.reconciliation.corrections import link
 from annotator.panels.reconciliation.overview import Reconciliation, reconcile
 from annotator.services.admission.entry import enter
@@ -32,6 +27,7 @@ from annotator.services.work.leave import withdraw
 from annotator.services.work.progress import finish
 from annotator.visit import Visit
 from evaluation.models import Item, Judgment, Rater
+from evaluation.refusals import Refused
 from evaluation.services import exclude
 from tests.annotator.panels.panel_rows import (
     act,
@@ -198,17 +194,17 @@ def test_a_rejection_that_was_taken_back_there_can_be_approved(panel: Panel, own
     mine = record(panel, "ann", "rejected", submission=ann.submissions.get(), code="CDONE")
     act(panel, mine, "reject", "done")
     assert kinds(reconcile(panel)) == ["rejected_counted"]
-    with pytest.raises(ActNotAllowed, match="is being rejected"):
+    with pytest.raises(Refused, match="is being rejected"):
         intend_approvals(panel, [mine], owner)
     PanelRecord.objects.update(status="awaiting_review")
     found = reconcile(panel)
     assert kinds(found) == []
     assert [case.record for case in found.approvable] == [mine]
     assert found.money.wages.owed == Decimal("1.50")
-    with pytest.raises(ActNotAllowed, match="reversed on the panel"):
+    with pytest.raises(Refused, match="reversed on the panel"):
         intend_rejection(mine, "x" * 100, "FAILED_CHECK", owner)
     assert intend_return_request(mine, "Please return it.", owner).state == "intended"
-    with pytest.raises(ActNotAllowed, match="was asked to return it and has not responded yet"):
+    with pytest.raises(Refused, match="was asked to return it and has not responded yet"):
         intend_approvals(panel, [mine], owner)
     [approval] = intend_approvals(panel, [mine], owner, despite_request=True)
     assert approval.state == "intended"

@@ -13,19 +13,14 @@ from django.utils import timezone
 from annotator.models import Assignment, Panel, Participant, PersonalLink, Slot, Submission
 from annotator.panels.reconciliation.case_reading import read_cases
 from annotator.panels.services.arrivals import LinkRevoked, read_arrival
-from annotator.panels.services.panel_settings import (
-    PanelFixed,
-    PanelSettingsWrong,
-    panel_of,
-    set_panel,
-)
+from annotator.panels.services.panel_settings import panel_of, set_panel
 from annotator.panels.services.personal_links import make_links, restore_link, revoke_link
 from annotator.services.admission.entry import enter
 from annotator.services.work.progress import finish
 from annotator.services.work.submit import submit
 from config.logs import LogLine
 from evaluation.models import Study, StudyMember
-from evaluation.refusals import Refused
+from evaluation.refusals import Refused, WrongState
 from evaluation.selectors import counting_judgments
 from evaluation.services import PAPER_ARMS, exclude, pause_study, verify_study
 from tests import factories
@@ -279,7 +274,7 @@ def test_each_study_is_framed_by_its_own_platform(client, pairs, settings):
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_stored(pairs, platform, given, returned, said):
-    with pytest.raises(PanelSettingsWrong, match=re.escape(said)):
+    with pytest.raises(Refused, match=re.escape(said)):
         set_panel(pairs, platform, given, returned)
     assert panel_of(Study.objects.get(pk=pairs.pk)) is None
 
@@ -291,7 +286,7 @@ def drafted(study):
 
 def test_once_drafted_there_nothing_changes_any_more(pairs):
     drafted(pairs)
-    with pytest.raises(PanelFixed):
+    with pytest.raises(WrongState):
         set_panel(pairs, "link", {}, "discard")
     panel = Panel.objects.get()
     assert (panel.platform, panel.returned) == ("prolific", "keep")

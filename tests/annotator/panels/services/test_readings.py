@@ -10,18 +10,18 @@ from django.utils import timezone
 from annotator.models import Panel, PanelAct, PanelReading, PanelRecord, SlotState
 from annotator.panels import tasks
 from annotator.panels.money.bonus_evidence import EvidenceVerdict, evidence_by_act
-from annotator.panels.money.decisions import ActNotAllowed, intend_bonuses
+from annotator.panels.money.decisions import intend_bonuses
 from annotator.panels.money.sending import send
 from annotator.panels.money.settlement import pay_again, record_bonus_paid_there, settle, settle_as_paid
 from annotator.panels.reconciliation.overview import reconcile
 from annotator.panels.services import reading_jobs, readings
-from annotator.panels.services.prolific_preflight import DraftNotReady
 from annotator.panels.services.reading_jobs import begin_reading, is_short
 from annotator.panels.services.readings import read_bonuses, sync, sync_submissions
 from annotator.panels.services.recruiting import sync_study
 from annotator.panels.services.submission_records import ReportedState, note_status
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
+from evaluation.refusals import Refused
 from tests.annotator.panels.panel_life import bare_panel, came_back, finish, recruiting_study
 
 pytestmark = pytest.mark.django_db
@@ -167,13 +167,13 @@ def test_bonuses_that_the_panel_shows_are_settled_as_paid_by_a_person(prolific, 
     assert [each.remedies for each in found] == [("settle_paid", "settle")] * 2
     assert "the panel shows 2 bonuses of 0.50 on these submissions" in found[0].sentence
     assert send(panel).done == 0, "nothing is done about it by itself"
-    with pytest.raises(ActNotAllowed, match="shows 2 bonuses"):
+    with pytest.raises(Refused, match="shows 2 bonuses"):
         pay_again(evidence(panel), "Again.", owner)
-    with pytest.raises(ActNotAllowed, match="how you know"):
+    with pytest.raises(Refused, match="how you know"):
         settle_as_paid(evidence(panel), " ", owner)
     shown = evidence(panel)
     settle_as_paid(shown, "Seen there.", owner)
-    with pytest.raises(ActNotAllowed, match="in the meantime"):
+    with pytest.raises(Refused, match="in the meantime"):
         settle_as_paid(shown, "Twice.", owner)
     assert bonus_lines(panel) == []
     assert set(PanelAct.objects.values_list("state", flat=True)) == {"done"}
@@ -190,11 +190,11 @@ def test_bonuses_that_the_panel_does_not_show_are_paid_again_by_a_person(prolifi
     found = bonus_lines(panel)
     assert [each.remedies for each in found] == [("pay_again", "settle")] * 2
     assert "the panel shows none of 2 bonuses of 0.50" in found[0].sentence
-    with pytest.raises(ActNotAllowed, match="shows none"):
+    with pytest.raises(Refused, match="shows none"):
         settle_as_paid(evidence(panel), "Paid.", owner)
     shown = evidence(panel)
     assert len(pay_again(shown, "Not there.", owner)) == 2
-    with pytest.raises(ActNotAllowed, match="in the meantime"):
+    with pytest.raises(Refused, match="in the meantime"):
         pay_again(shown, "Twice.", owner)
     assert send(panel).done == 2
     assert sorted(prolific.paid) == sorted((each.external_id, HALF) for each in records[:2])
@@ -221,7 +221,7 @@ def test_what_nobody_had_read_before_is_no_evidence_of_a_payment(prolific, panel
     [found] = bonus_lines(panel)
     assert found.remedies == ("settle", "sync")
     assert "what it showed before a bonus of 0.50 was sent is unknown" in found.sentence
-    with pytest.raises(ActNotAllowed, match="may be other bonuses"):
+    with pytest.raises(Refused, match="may be other bonuses"):
         settle_as_paid(evidence(panel), "Paid.", owner)
     prolific.submissions[records[0].external_id]["bonuses"].clear()
     sync(panel, everyone=True)
@@ -262,9 +262,9 @@ def test_a_bonus_that_is_missing_there_can_be_settled_as_not_paid(prolific, pane
     assert (found.kind.key, found.remedies) == ("bonus", ("settle", "sync", "acknowledge"))
     assert "Bonuses of 0.50 were paid from here, but the panel shows 0.00: 0.50 is missing" in found.sentence
     sound = PanelAct.objects.get(record=records[1])
-    with pytest.raises(ActNotAllowed, match="nothing to settle"):
+    with pytest.raises(Refused, match="nothing to settle"):
         settle(sound, False, "No.", owner)
-    with pytest.raises(ActNotAllowed, match="nothing to settle"):
+    with pytest.raises(Refused, match="nothing to settle"):
         settle(found.act, True, "Yes.", owner)
     settle(found.act, False, "Its page there shows none.", owner)
     assert bonus_lines(panel) == []
@@ -342,11 +342,11 @@ def test_a_bonus_that_somebody_paid_there_is_taken_down(prolific, panel, records
     [found] = bonus_lines(panel)
     assert found.remedies == ("take_down", "sync", "acknowledge")
     assert "shows bonuses of 0.75, but 0.00 was paid from here. The other 0.75 was paid" in found.sentence
-    with pytest.raises(ActNotAllowed, match="how you know"):
+    with pytest.raises(Refused, match="how you know"):
         record_bonus_paid_there(records[0], "", owner)
     record_bonus_paid_there(records[0], "Paid on its page.", owner)
     assert bonus_lines(panel) == []
-    with pytest.raises(ActNotAllowed, match="no other bonus"):
+    with pytest.raises(Refused, match="no other bonus"):
         record_bonus_paid_there(records[0], "Again.", owner)
     assert reconcile(panel).money.bonuses.paid == Decimal("0.75")
     assert send(panel).done == 0
@@ -369,7 +369,7 @@ def test_a_long_list_is_read_by_a_worker_once_at_a_time(prolific, panel, records
     monkeypatch.setattr(reading_jobs, "SHORT", 2)
     assert not is_short(panel)
     begun = begin_reading(panel, owner)
-    with pytest.raises(DraftNotReady, match="A refresh is already running; the page shows its progress"):
+    with pytest.raises(Refused, match="A refresh is already running; the page shows its progress"):
         begin_reading(panel, owner)
     told = []
     monkeypatch.setattr(reading_jobs, "BEAT_SECONDS", 0.0)

@@ -12,13 +12,14 @@ from django.utils import timezone
 from annotator.models import Panel, SlotState
 from annotator.panels.prolific.errors import PanelError, PanelUnreachable
 from annotator.panels.services import recruiting, study_draft
-from annotator.panels.services.panel_settings import PanelFixed, set_panel
-from annotator.panels.services.prolific_preflight import DraftNotReady, draft_problems
+from annotator.panels.services.panel_settings import set_panel
+from annotator.panels.services.prolific_preflight import draft_problems
 from annotator.panels.services.recruitment_filters import set_filters
 from annotator.selectors import people_needed
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Status
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import PAPER_ARMS
 from tests import factories
 from tests.annotator.panels.recruits import CODES, RULES, drafted_as, make, problems_of
@@ -59,7 +60,7 @@ def test_a_draft_says_what_the_study_is(prolific, study):
     [there] = prolific.studies.values()
     assert (panel.external_id, panel.status, panel.places) == (there["id"], "UNPUBLISHED", 4)
     assert panel.drafted_at is not None
-    with pytest.raises(PanelFixed):
+    with pytest.raises(WrongState):
         set_panel(study, "link", {}, "keep")
 
 
@@ -166,7 +167,7 @@ def test_who_took_too_long_to_draft_leaves_it_to_the_next(prolific, study, monke
         return really(client, fields)
 
     monkeypatch.setattr(study_draft, "_create_or_adopt", overtaken)
-    with pytest.raises(PanelError if fault else DraftNotReady):
+    with pytest.raises(PanelError if fault else Refused):
         study_draft.draft_on_panel(study)
     panel = Panel.objects.get()
     assert (panel.status, panel.status_at, panel.drafted_at) == (study_draft.DRAFTING, began, None)
@@ -218,7 +219,7 @@ def test_whom_it_takes_is_not_changed_while_the_draft_made_from_it_is_kept(proli
     def change():
         try:
             set_filters(type(study).objects.get(pk=study.pk), {"approval_rate": 50})
-        except DraftNotReady as why:
+        except Refused as why:
             refused.extend(why.problems)
         finally:
             connection.close()

@@ -31,7 +31,7 @@ def wrong_with(given, study=None):
     """The fields that are refused, each with why."""
     with pytest.raises(FiltersInvalid) as caught:
         read_filters(given) if study is None else set_filters(study, given)
-    return dict(caught.value.problems)
+    return dict(caught.value.fields)
 
 
 # --- presets ----------------------------------------------------------------------------------------------------------
