@@ -171,7 +171,7 @@ def test_the_tokens_of_several_attempts_are_no_reply_s_length(owner, served):
     run.calls.update(completion_tokens=100, cache_key="")
     run.calls.filter(pk=first.pk).update(completion_tokens=300, attempts=3)
     told = estimate(study, make_judge(study, served, "coin", name="again"))
-    assert f"those of {len(others)} replies" in told.basis
+    assert f"based on {len(others)} replies" in told.basis
     assert told.completion_tokens == 100 * told.calls
 
 

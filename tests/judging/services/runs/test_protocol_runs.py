@@ -195,7 +195,7 @@ def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
     questions = [QuestionSpec.from_json(each) for each in current_spec(study)["questions"]]
     wanted = [each.key for each in questions if by_length(each)]
     if not wanted:
-        with pytest.raises(FieldsRefused, match="'longer' has nothing to say"):
+        with pytest.raises(FieldsRefused, match="'longer' can't answer any of the questions here"):
             heuristic_judge(study, "longer")
         return
     run, _ = judged(study, heuristic_judge(study, "longer"))
@@ -215,7 +215,7 @@ def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(ow
     assert run.rater.about["questions"] == ["best"]
     with pytest.raises(FieldsRefused, match="no question 'nice'"):
         create_judge(study, name="other", backend="longer", questions=["nice"])
-    with pytest.raises(FieldsRefused, match="nothing to say"):
+    with pytest.raises(FieldsRefused, match="can't answer any of the questions here"):
         create_judge(study, name="other", backend="longer", questions=["justification"])
 
 
