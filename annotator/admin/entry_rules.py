@@ -87,7 +87,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
         set_entry_rules(study, barred=lists[Kind.NOT], invited=lists[Kind.ONLY])
         for sentence in rule_warnings(study, known):
             messages.warning(request, sentence)
-        return f"Who may take part: {rules_in_words(study, known)}"
+        return f"Who may take part: {entry_rules_text(study, known)}"
 
     act = ConfirmedAction(
         title="Who may take part",
@@ -103,7 +103,7 @@ def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     return confirmation_page(request, study, act, tab="workbench")
 
 
-def rules_in_words(study: Study, known: Collection[int]) -> str:
+def entry_rules_text(study: Study, known: Collection[int]) -> str:
     """The lists; studies that the reader is no member of have no name."""
     lists: dict[tuple[str, str], list[str]] = {}
     for rule in _rules(study):
@@ -122,4 +122,4 @@ def _rules(study: Study) -> Iterable[EntryRule]:
 def entry_rules_of(request: HttpRequest, study: Study) -> str:
     if not EntryRule.objects.filter(study=study).exists():
         return ""
-    return rules_in_words(study, set(my_studies(request).values_list("pk", flat=True)))
+    return entry_rules_text(study, set(my_studies(request).values_list("pk", flat=True)))

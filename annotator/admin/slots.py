@@ -24,7 +24,7 @@ from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 
-hooks.sections.register("places", hooks.StudySection("Places", "annotator:slots-section"))
+hooks.sections.register("places", hooks.StudySection("Slots", "annotator:slots-section"))
 
 
 @login_required
@@ -109,7 +109,7 @@ def replace(request: HttpRequest, study: Study) -> HttpResponse:
     act = ConfirmedAction(
         title="Re-collect excluded judgments",
         text="Each slot whose judgment is excluded gets a new slot with the same presented order.",
-        button="Open places",
+        button="Open slots",
         do=do,
         back=workbench_url(study),
     )

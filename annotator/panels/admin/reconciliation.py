@@ -146,7 +146,11 @@ def _status(panel: Panel) -> str:
     if not panel.external_id:
         return f"Not drafted on {platform.label} yet."
     said = f"{platform.label}: {statuses.STUDY.get(panel.status, panel.status.lower() or 'unknown')}"
-    asked = f", asked {panel.synced_at:%Y-%m-%d %H:%M} UTC" if panel.synced_at else ", not refreshed since"
+    asked = (
+        f", last refreshed {panel.synced_at:%Y-%m-%d %H:%M} UTC"
+        if panel.synced_at
+        else ", not refreshed since"
+    )
     return f"{said}{asked}."
 
 

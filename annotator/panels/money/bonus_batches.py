@@ -31,7 +31,7 @@ def lost_before() -> datetime:
     return timezone.now() - timedelta(seconds=bound)
 
 
-def was_not_heard(error: PanelError) -> bool:
+def is_undelivered(error: PanelError) -> bool:
     """The panel was too busy to act or could not be reached; another time it may well do it."""
     return isinstance(error, PanelBusy | PanelUnreachable) and not error.sent
 
@@ -91,7 +91,7 @@ def pay_batches(client: Client, panel: Panel, acts: list[PanelAct], tally: Count
             try:
                 batch = _set_up(client, panel, part)
             except PanelError as error:
-                if was_not_heard(error) or error.sent:
+                if is_undelivered(error) or error.sent:
                     parts.append(part)  # whatever the panel heard, nothing is paid by setting it up
                     raise
                 if len(part) > 1 and error.status in ABOUT_A_LINE:
@@ -125,7 +125,7 @@ def _pay_batch(client: Client, acts: list[PanelAct], batch: str) -> str:
     try:
         client.pay_bonuses(batch)
     except PanelError as error:
-        if was_not_heard(error):
+        if is_undelivered(error):
             end_acts(acts, State.INTENDED)
             raise
         if not error.sent:

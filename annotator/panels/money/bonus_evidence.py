@@ -139,7 +139,7 @@ def _listed(acts: Sequence[PanelAct]) -> str:
         return f"a bonus of {acts[0].amount}"
     if len(amounts) == 1:
         return f"{len(acts):,} bonuses of {acts[0].amount}"
-    return f"{len(acts):,} bonuses of {total(acts)} in all"
+    return f"{len(acts):,} bonuses of {total(acts)} in total"
 
 
 # --- bonuses that are settled -----------------------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from django.utils import timezone
 from annotator.models import Panel, PanelAct, PanelStatus
 from annotator.panels.money.bonus_batches import (
     end_acts,
+    is_undelivered,
     lost_before,
     mark_lost_bonuses,
     pay_batches,
     take_bonuses,
-    was_not_heard,
 )
 from annotator.panels.prolific.answers import PanelSubmission
 from annotator.panels.prolific.client import Client
@@ -80,7 +80,7 @@ def _send_each(client: Client, panel: Panel, tally: Counter[str]) -> str:
             in_a_row = 0
         except PanelError as error:
             in_a_row += 1
-            if was_not_heard(error) or in_a_row == MOST_IN_DOUBT:
+            if is_undelivered(error) or in_a_row == MOST_IN_DOUBT:
                 raise
             logger.warning("Act %s of panel %s is in doubt: %s", act.pk, panel.pk, error)
             doubt = error.message
@@ -133,7 +133,7 @@ def _ask(client: Client, act: PanelAct) -> None:
 
 def _after_error(client: Client, act: PanelAct, error: PanelError) -> str:
     """Not heard: it is sent another time. Refused, or perhaps heard: the panel knows what is the case there."""
-    if was_not_heard(error):
+    if is_undelivered(error):
         end_acts([act], State.INTENDED)
         raise error
     if _happened(act, _look_up(client, act)):

@@ -63,11 +63,11 @@ def comparison_lines(panel: Panel, cases: Sequence[Case], needed: int) -> tuple[
             ),
         ),
         ComparisonLine("Assignments", "", _assignments(panel.study)),
-        ComparisonLine("Judgments", "", f"{judged:,} of main items, {counting:,} in the figures"),
+        ComparisonLine("Judgments", "", f"{judged:,} on main items, {counting:,} in the figures"),
         ComparisonLine(
             "Payments",
             f"{paid:,} approved" if there else "",
-            f"{outcomes[ParticipantOutcome.COMPLETED]:,} completed; asked of the panel: "
+            f"{outcomes[ParticipantOutcome.COMPLETED]:,} completed; requested: "
             f"{_n(decided[Kind.APPROVE], 'approval', 'approvals')}, {_n(decided[Kind.BONUS], 'bonus', 'bonuses')}",
         ),
     )
@@ -95,7 +95,7 @@ def _slots(study: Study) -> str:
     rows = Slot.objects.filter(study=study, replaced_by=None).exclude(state=SlotState.RETIRED)
     states = dict(rows.order_by().values_list("state").annotate(n=Count("pk")))
     parts = ((str(s.label), states.get(s, 0)) for s in SlotState)
-    return _counted(sum(states.values()), parts, "wanted")
+    return _counted(sum(states.values()), parts, "slots")
 
 
 def _assignments(study: Study) -> str:

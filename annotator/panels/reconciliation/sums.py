@@ -49,7 +49,7 @@ class PanelMoney:
 
     @property
     def total(self) -> Sum:
-        return replace(Sum("In all") + self.wages + self.bonuses, name="In all")
+        return replace(Sum("Total") + self.wages + self.bonuses, name="Total")
 
 
 def money_of(panel: Panel, cases: Iterable[Case]) -> PanelMoney:
