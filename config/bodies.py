@@ -15,7 +15,7 @@ AROUND_A_FILE = 1024 * 1024
 
 
 def largest_body(path: str) -> int:
-    """In bytes; what is larger than a form can be is taken where files are uploaded, and nowhere else."""
+    """The limit in bytes; only addresses of uploads take more than a form can be."""
     if UPLOADS.fullmatch(path):
         return int(settings.ASSAY_UPLOAD_MB) * 1_000_000 + AROUND_A_FILE
     return int(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)

@@ -25,7 +25,7 @@ class MaskedReporter(ExceptionReporter):
 
 
 def error_page(request: HttpRequest) -> HttpResponse:
-    """For what no view expected: a full disk is told from the rest, since trying again is of use then."""
+    """Answer an unexpected error; a full disk is told from the rest, since trying again is of use then."""
     if is_full_disk(sys.exc_info()[1]):
         return HttpResponse(get_template("507.html").render({}), status=507)
     return server_error(request)

@@ -147,7 +147,7 @@ class NoProbes(logging.Filter):
 
 
 def configuration(form: str, level: str) -> dict[str, Any]:
-    """For `logging.config.dictConfig`. Every logger with a handler of its own is named here, or it would not mask."""
+    """Settings for `logging.config.dictConfig`. A logger with its own handler must be named here to mask."""
     ours = {"handlers": ["console"], "propagate": False}
     return {
         "version": 1,

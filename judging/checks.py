@@ -53,7 +53,7 @@ def check_sqlite_version(app_configs: Sequence[Any] | None, **kwargs: Any) -> Fo
 
 @checks.register(checks.Tags.security, deploy=True)
 def check_key_names(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
-    """Only names are shown, never values."""
+    """Check the names of keys; values are never shown."""
     return list(_doubtful_keys())
 
 

@@ -244,7 +244,7 @@ class PanelAct(models.Model):
 
 
 class PanelReading(models.Model):
-    """One time that all of a study was read back from its panel because somebody asked for it, and how far that is."""
+    """A refresh of a whole study from its panel that somebody asked for, and its progress."""
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"
@@ -310,7 +310,7 @@ class KnownMismatch(models.Model):
 
 
 class DraftRound(models.Model):
-    """One time that a participant asked a model for a revised draft, and what it made of it; every one is kept."""
+    """A participant's request to a model for a revised draft, and the result; every one is kept."""
 
     class State(models.TextChoices):
         WAITING = "waiting", "waiting"

@@ -26,7 +26,7 @@ def _is_address(text: str, *, path: bool) -> bool:
 
 @checks.register
 def check_public_url(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
-    """It is given to panels as the place where participants enter."""
+    """Check the public URL, at which panels send participants in."""
     if _is_address(settings.ASSAY_PUBLIC_URL, path=False):
         return []
     return [

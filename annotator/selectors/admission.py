@@ -31,7 +31,7 @@ LATEST: CompiledSelect[Revision] = CompiledSelect(
 
 
 def latest_revision(study: Study) -> Revision:
-    """Of a study that is frozen, which has one."""
+    """The latest revision of a frozen study, which has one."""
     revision = LATEST.first(study=study.pk)
     assert revision is not None
     return revision

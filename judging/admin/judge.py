@@ -163,7 +163,7 @@ def _form_page(
 
 
 def prompt(request: HttpRequest, pk: int) -> HttpResponse:
-    """The very messages that this judge is sent for an item."""
+    """The exact messages that this judge is sent for an item."""
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
     judge = _judge(request, pk)

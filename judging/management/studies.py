@@ -32,7 +32,7 @@ def refusal(problems: Mapping[str, Sequence[str]]) -> CommandError:
 
 
 def given(options: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Those of the options that were given."""
+    """The options that were given."""
     return {name: options[name] for name in names if options[name] is not None}
 
 

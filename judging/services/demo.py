@@ -14,7 +14,7 @@ def run_heuristics(study: Study) -> None:
 
 
 def _suited(study: Study) -> list[str]:
-    """Those that have something to say to what is asked; a length only beside others."""
+    """Heuristics that can answer the study's questions; a length only beside others."""
     questions = [QuestionSpec.from_json(each) for each in current_spec(study)["questions"]]
     compares = any(item.n_responses > 1 for item in study.items.only("lengths"))
     return [

@@ -115,7 +115,7 @@ def current_spec(study: Study) -> Spec:
 
 
 def preview_request(judge: Judge, item: Item, *, order: str | None = None, step: str = "") -> Request:
-    """The very request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
+    """The exact request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
     study = judge.study
     spec = current_spec(study)
     stimulus = item.stimulus or compile_stimulus(

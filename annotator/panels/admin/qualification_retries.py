@@ -1,4 +1,4 @@
-"""One button for what a panel asks of a qualification: a second attempt."""
+"""The page that allows a second attempt at the qualification, which panels require."""
 
 from typing import Any
 

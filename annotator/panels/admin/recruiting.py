@@ -142,7 +142,7 @@ PAGES.register(Remedy("pause", "pause/", partial(_transition, what=TRANSITIONS["
 
 @remedy("sync", "Refresh from the panel")
 def read_back(request: HttpRequest, panel: Panel) -> ConfirmedAction:
-    """Of a short study while the page waits; a long one is read by a worker, and the page shows how far that is."""
+    """Refresh a short study while the page waits; a long one is read by a worker, and the page shows its progress."""
     short = is_short(panel)
 
     def do(data: dict[str, Any]) -> str:

@@ -55,7 +55,7 @@ def send_now(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
 @panel_page("cancel", "cancel/<int:act>/")
 def cancel_act(request: HttpRequest, panel: Panel, act: int) -> ConfirmedAction:
-    """Of what is not sent yet."""
+    """Cancel a request that has not been sent."""
     waiting = _act(panel, act)
 
     def do(data: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""One visit: the panel is asked about this submission alone, and both sides of it are compared again."""
+"""The page that reconciles one visit: it refreshes this submission alone."""
 
 from typing import Any
 

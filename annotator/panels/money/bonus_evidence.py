@@ -31,7 +31,7 @@ class EvidenceVerdict(enum.Enum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of all bonuses that were sent in one call."""
+    """The evidence on all bonuses that were sent in one call."""
 
     verdict: EvidenceVerdict
     sentence: str
@@ -114,7 +114,7 @@ def _of_batch(lines: Sequence[tuple[SubmissionActs, PanelAct]]) -> Evidence:
 
 
 def _verdict(record: PanelRecord | None, acts: Sequence[PanelAct]) -> EvidenceVerdict:
-    """Of all the submission's bonuses in doubt together."""
+    """The verdict on all of the submission's bonuses in doubt together."""
     doubted = bonuses_of(acts, State.UNKNOWN)
     if record is None or record.bonuses_at is None:
         return EvidenceVerdict.UNREAD

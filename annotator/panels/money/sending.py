@@ -93,7 +93,7 @@ def open_acts() -> QuerySet[PanelAct]:
 
 
 def _take(panel: Panel) -> PanelAct | None:
-    """One act for this sender alone, committed as being sent before the panel hears of it."""
+    """Claim one act for this sender, committed as being sent before the panel hears of it."""
     due = Q(state=State.INTENDED) | Q(state=State.SENDING, sent_at__lt=lost_before())
     with transaction.atomic():
         acts = PanelAct.objects.filter(due, panel=panel).exclude(kind=Kind.BONUS).select_related("record")
@@ -132,7 +132,7 @@ def _ask(client: Client, act: PanelAct) -> None:
 
 
 def _after_error(client: Client, act: PanelAct, error: PanelError) -> str:
-    """Not heard: it is sent another time. Refused, or perhaps heard: the panel knows what is the case there."""
+    """Handle an error: what was not heard is sent another time; otherwise the panel is asked for the state."""
     if is_undelivered(error):
         end_acts([act], State.INTENDED)
         raise error

@@ -41,7 +41,7 @@ def cancel(act: PanelAct, reason: str, by: Any) -> PanelAct:
 
 
 def settle(act: PanelAct, happened: bool, note: str, by: Any) -> PanelAct:
-    """A person has looked at the panel and says whether it happened. If not, it can be intended again.
+    """Settle an act after a person has looked at the panel. If it did not happen, it can be intended again.
 
     Raises Refused for what is not in doubt, and without a note on how they know. A bonus that is done is in doubt
     once the panel is seen not to show it.

@@ -39,7 +39,7 @@ def get_platform(key: str) -> Platform:
 
 
 def offered_platforms() -> list[Platform]:
-    """Those that a study can be set to, in the order in which a researcher is offered them."""
+    """The platforms that a study can be set to, in the order in which they are offered."""
     return [each for each in PLATFORMS.values() if each.is_offered]
 
 

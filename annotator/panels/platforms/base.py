@@ -48,7 +48,7 @@ class Departure:
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that a researcher sets of a platform; `name` is its key in the panel's settings."""
+    """A setting of a platform; `name` is its key in the panel's settings."""
 
     name: str
     label: str

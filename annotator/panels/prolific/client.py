@@ -117,7 +117,7 @@ class Client:
         ]
 
     def update_study(self, study: str, fields: Mapping[str, Any]) -> PanelStudy:
-        """Of a published study Prolific takes little more than a higher number of places."""
+        """Update a study. Once it is published, Prolific takes little more than a higher number of places."""
         return answers.read_study(self._ask("PATCH", f"studies/{_part(study)}/", Repeat.FREELY, json=fields))
 
     def transition_study(self, study: str, action: str) -> PanelStudy:

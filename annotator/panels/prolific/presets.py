@@ -32,7 +32,7 @@ class Preset:
         return self.minutes_per_item * items if self.minutes_per_item else otherwise
 
     def pay(self, items: int, minutes: int) -> Decimal:
-        """Of one participant who does so many items in so many minutes."""
+        """The pay of one participant for a number of items and minutes."""
         if self.pay_per_item is not None:
             return self.pay_per_item * items
         return (self.per_hour * minutes / 60).quantize(CENT, ROUND_HALF_UP)

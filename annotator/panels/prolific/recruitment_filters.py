@@ -111,7 +111,7 @@ class RecruitmentFilters:
 
     @property
     def degrees(self) -> tuple[str, ...]:
-        """This education and those above it."""
+        """This level of education and those above it."""
         return EDUCATION[EDUCATION.index(self.education) :] if self.education else ()
 
     @property

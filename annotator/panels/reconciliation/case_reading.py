@@ -30,7 +30,7 @@ WHOLE_STUDY = CaseScope(Q(), Q())
 def case_scope(
     panel: Panel, *, record: PanelRecord | None = None, submission: Submission | None = None
 ) -> CaseScope:
-    """One visit, with all others of whoever came in it, by any id that the panel or we have of them.
+    """One visit, with all others of the same person, by any id that the panel or we have of them.
 
     Whose visit it is, and which of several the work belongs to, can be told from these alone.
     """

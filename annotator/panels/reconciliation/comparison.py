@@ -22,7 +22,7 @@ from evaluation.models import Study
 
 @dataclass(frozen=True)
 class ComparisonLine:
-    """One line of the table that holds the panel against us; an empty side has nothing to say."""
+    """A line of the table that compares the panel with Assay; a side without a figure is empty."""
 
     name: str
     there: str

@@ -130,7 +130,7 @@ def bonus_evidence(cases: Iterable[Case]) -> dict[int, Evidence]:
 
 
 def _find_mismatches(facts: Facts) -> tuple[tuple[Mismatch, ...], tuple[Mismatch, ...]]:
-    """Those that are open and those that are known, the most pressing kinds first."""
+    """Open and acknowledged mismatches, the most pressing kinds first."""
     known = {each.key: each for each in KnownMismatch.objects.filter(panel=facts.panel).select_related("by")}
     found = [
         replace(each, known=known.get(each.key))

@@ -94,7 +94,7 @@ def is_owed(panel: Panel, case: Case) -> bool:
 
 
 def _comes_from(panel: Panel, case: Case) -> bool:
-    """Not a colleague with a personal link, whom the panel does not know and can't pay."""
+    """True if this person comes from the panel: not a colleague with a personal link, whom it does not know."""
     if case.record is not None:
         return True
     return case.participant is not None and case.participant.platform == panel.platform

@@ -22,7 +22,7 @@ class LinkRevoked(Exception):
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody at a study's door: who, from which platform, and how that is set."""
+    """An arrival at a study: the visit, its platform and that platform's settings."""
 
     visit: Visit
     platform: Platform
@@ -35,7 +35,7 @@ class Arrival:
 
     @property
     def lacks_id(self) -> bool:
-        """They can't be taken in: nobody could tell who they are, nor get them back."""
+        """True if they lack the id that the platform needs to recognise them and to take them back."""
         return not (self.visit.is_known or self.visit.preview) and self.platform.needs_id(self.settings)
 
 

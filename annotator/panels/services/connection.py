@@ -19,7 +19,7 @@ KINDS = ("submission.status.change", "study.status.change")
 
 
 class NotSetUp(Exception):
-    """This installation has no token for the panel."""
+    """There is no token for the panel here."""
 
 
 def open_client(*, patience: float = PATIENCE, wait: Callable[[float], None] = time.sleep) -> Client:

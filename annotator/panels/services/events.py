@@ -35,7 +35,7 @@ SECONDS_END = 1e11
 
 
 class NoSecret(Exception):
-    """This installation has no secret, so it can't tell whose a delivery is."""
+    """There is no secret here, so no delivery can be verified."""
 
 
 class NotSigned(Exception):

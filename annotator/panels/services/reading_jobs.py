@@ -28,7 +28,7 @@ BEAT_SECONDS = 1.0
 
 
 class ReadingTaken(Exception):
-    """Somebody else reads this panel by now; what is under way must stop."""
+    """Another worker has taken over this reading; this one must stop."""
 
 
 def is_short(panel: Panel) -> bool:

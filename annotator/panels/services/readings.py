@@ -88,7 +88,7 @@ def sync_submissions(
 
 
 def read_visit(panel: Panel, external_id: str) -> PanelRecord:
-    """One submission with its bonuses, and nothing else of the study; does what its state calls for.
+    """Read one submission with its bonuses, and nothing else of the study; apply its state.
 
     Raises Refused, NotSetUp or PanelError; also where the panel has it under another study.
     """
@@ -158,7 +158,7 @@ def read_bonuses(
     watch: Watch = ignore_progress,
     patience: float | None = None,
 ) -> tuple[int, str]:
-    """Of how many submissions the bonuses were read, and why not of all, if so. What was read before is kept.
+    """Read the bonuses of submissions; return for how many, and why not for all. What was read before is kept.
 
     One that the panel refuses to show keeps none of the others; a panel that is busy or can't be reached ends it.
     """

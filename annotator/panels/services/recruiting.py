@@ -29,7 +29,7 @@ def publish(panel: Panel) -> Panel:
 
 
 def pause(panel: Panel) -> Panel:
-    """Nobody new comes; who is at it goes on."""
+    """Pause the study there: no new participants; those at work can finish."""
     return _move(panel, "PAUSE", (statuses.ACTIVE,), (statuses.PAUSED,))
 
 
@@ -65,7 +65,7 @@ def _move(panel: Panel, action: str, before: tuple[str, ...], after: tuple[str, 
 
 
 def add_places(panel: Panel, more: int, *, shown: int | None) -> bool:
-    """So many more participants than the `shown` ones, which is what whoever asks took there to be.
+    """Add places to the `shown` ones, which is the number that the user saw.
 
     Whether there are more now than before: asking twice adds them once. Prolific never takes places away again. Raises
     Refused if it has another number than was shown; then that is noted, and none is added.

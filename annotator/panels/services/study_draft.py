@@ -75,7 +75,7 @@ def draft_on_panel(study: Study) -> Panel:
 
 
 def _claim_drafting(panel: Panel) -> datetime:
-    """One at a time: two drafts would be two studies there. The time names whose turn it is."""
+    """Claim the drafting, one at a time: two drafts would be two studies there. The time identifies the claim."""
     now = timezone.now()
     free = ~Q(status=DRAFTING) | Q(status_at__lt=now - DRAFTING_FOR)
     taken = Panel.objects.filter(free, pk=panel.pk, drafted_at=None).update(status=DRAFTING, status_at=now)

@@ -33,7 +33,7 @@ ITEMS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Share:
-    """So many of so many."""
+    """A count out of a total."""
 
     k: int = 0
     n: int = 0
@@ -44,7 +44,7 @@ class Share:
 
 @dataclass
 class ParticipantQuality:
-    """One participant's care as it shows in their work, and the signs that a researcher should look at."""
+    """The quality of one participant's work, with signs that a researcher should look at."""
 
     participant: Participant
     excluded: str
@@ -70,7 +70,7 @@ class ParticipantQuality:
 
 
 def quality_of(study: Study) -> list[ParticipantQuality]:
-    """One per participant, those with most signs first."""
+    """A report per participant, those with most signs first."""
     excluded = dict(standing_exclusions(study).filter(rater__isnull=False).values_list("rater_id", "reason"))
     participants = Participant.objects.filter(study=study).select_related("rater").order_by("pk")
     reports = [ParticipantQuality(each, excluded.get(each.rater_id, "")) for each in participants]
@@ -173,7 +173,7 @@ def _add_lines(
     rater: npt.NDArray[np.int64],
     questions: dict[str, QuestionSpec],
 ) -> None:
-    """Of questions that are asked of several parts; tags that are all left empty are no straight line."""
+    """Add straight lines in questions that are asked of several parts; tags that are all left empty are none."""
     gridded = {
         key
         for key, question in questions.items()
@@ -189,7 +189,7 @@ def _add_lines(
 def _add_sides(
     reports: list[ParticipantQuality], work: _Work, columns: Columns, rater: npt.NDArray[np.int64]
 ) -> None:
-    """Of preferences between two, whose order is known."""
+    """Add side bias in preferences between two responses whose order is known."""
     label, shown = columns.coded("label"), columns.coded("judgment__shown")
     pairs = _is(columns, "judgment__shown", {"r1,r2", "r2,r1"})
     rows = pairs & _is(columns, "kind", {str(Kind.PREFERENCE)}) & _is(columns, "label", {"r1", "r2"})

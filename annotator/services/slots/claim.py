@@ -125,7 +125,7 @@ def claim_slot(participant: Participant, now: datetime) -> Assignment | None:
 
 
 def _find(once: str, participant: Participant, arms: Iterable[int], now: datetime) -> Any:
-    """In the first arm that has one: the first place whose lease ran out, or else the first open one, by its front."""
+    """Find a slot in the first arm that has one: the first with an expired lease, else the first open one."""
     for arm in arms:
         values = {"study": participant.study_id, "arm": arm, "participant": participant.pk, "now": now}
         slot = FIRST_OPEN[once].first(**values)

@@ -42,7 +42,7 @@ def move_on(study: int, arm: int, now: datetime) -> None:
 
 
 def move_back(slots: QuerySet[Slot]) -> None:
-    """So that the front of each arm is before those of the slots that are in it, which have just been opened."""
+    """Move the front of each arm before its slots that have just been opened."""
     first = slots.filter(arm=OuterRef("arm")).order_by().values("arm").annotate(rank=Min("rank"))
     fronts = ArmFront.objects.filter(arm__in=slots.order_by().values("arm"))
     fronts.update(first_open=Least(F("first_open"), Subquery(first.values("rank"))))

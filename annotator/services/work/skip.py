@@ -73,7 +73,7 @@ def skip(token: str, assignment_id: uuid.UUID) -> None:
 
 
 def _end(assignment: Assignment, now: datetime) -> None:
-    """As a submit ends an encounter, but the draft stays: who takes the skip back finds what they had filled in."""
+    """End the encounter as a submit does, but keep the draft: undoing the skip shows it again."""
     unfinished = Assignment.objects.filter(pk=assignment.pk, state__in=UNFINISHED)
     ended = {"state": AssignmentState.SKIPPED, "ended_at": max(now, assignment.reserved_at)}
     if not unfinished.update(**ended, judgment=assignment.judgment_id):

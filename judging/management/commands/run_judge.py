@@ -117,7 +117,7 @@ class Command(BaseCommand):
         )
 
     def _try(self, study: Study, judge: Judge, budget: Decimal | None) -> None:
-        """One item before the first run, with what came back and what was read in it."""
+        """Test one item before the first run; show the reply and the answers read."""
         run = start_trial(study, judge, budget=budget)
         work_on(run.pk, beside=True)
         run.refresh_from_db()

@@ -17,7 +17,7 @@ def judged_items(study: Study) -> QuerySet[Item]:
 
 
 def drawn_items(study: Study, max_items: int) -> list[int]:
-    """So many of the items, drawn by the study's seed; an item's place in the draw depends on its key alone."""
+    """A number of the items, drawn by the study's seed; an item's place in the draw depends on its key alone."""
 
     def place(row: tuple[int, str]) -> bytes:
         return hashlib.sha256(f"{study.seed}\x1fdraw\x1f{row[1]}".encode()).digest()

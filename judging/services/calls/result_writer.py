@@ -60,7 +60,7 @@ class ResultWriter:
                 self._write_alone(each, lease)
 
     def _write_alone(self, attempt: CallAttempt, lease: UUID | None) -> None:
-        """One attempt: as it is, without what the model said, or at last without its figures."""
+        """Write one attempt: as it is, without the model's reply, or at last without its figures."""
         for lighter in (drop_reply, drop_figures, None):
             # As it was before: writing it has changed it.
             call = Call.objects.filter(pk=attempt.call.pk, lease=lease).first() if lease else None

@@ -106,7 +106,7 @@ def offered_endpoints(study: Study, user: Any) -> list[Endpoint]:
 
 
 def endpoints_for(user: Any) -> QuerySet[Endpoint]:
-    """Those that a user may know of: open to a study of theirs, or made by them; all, for a superuser."""
+    """Endpoints that a user may know of: open to a study of theirs, or made by them; all, for a superuser."""
     if may_trust(user):
         return Endpoint.objects.all()
     mine = studies_for(user).values("pk")

@@ -18,7 +18,7 @@ LATEST = 500
 
 @dataclass(frozen=True)
 class ReplyForecast:
-    """Of one call: tokens of its reply, and seconds until it is there; what they rest on, as sentences."""
+    """The forecast of one call: tokens of its reply, seconds until it is there, and their basis in sentences."""
 
     tokens: float
     seconds: float
@@ -72,7 +72,7 @@ def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForec
 
 
 def _asked_the_same(calls: "QuerySet[Call]", judge: Judge) -> "QuerySet[Call]":
-    """Of this study, with all that decides how long a reply is; whatever the version of the judge or its name."""
+    """Calls of this study with the same settings that decide a reply's length, whatever the judge's version or name."""
     return calls.filter(
         run__study=judge.study_id,
         run__judge__questions=judge.questions,

@@ -115,7 +115,7 @@ def _failed(judge: Judge, words: str, why: Exception) -> RevisionFailed:
 
 @dataclass(frozen=True)
 class _Revision:
-    """One call: asked, read, and written down however it ends."""
+    """One call: asked, read, and recorded however it ends."""
 
     judge: Judge
     call: Call

@@ -295,7 +295,7 @@ def _count_unanswered(run: Run) -> tuple[int, int]:
 
 
 def choose_for_figures(run: Run) -> None:
-    """Of a judge's main runs, of whatever version, the latest complete one is in the figures and no other."""
+    """Put the latest complete main run of a judge, of whatever version, into the figures, and no other."""
     if run.purpose != Purpose.MAIN:
         return
     runs = Run.objects.filter(study=run.study_id, judge__name=run.judge.name, purpose=Purpose.MAIN)
@@ -329,5 +329,5 @@ def _put_back(run: Run) -> bool:
 
 
 def drop_unfinished_calls(item: Item) -> None:
-    """Nobody pays for calls on an item that was withdrawn: those that are not final are taken away."""
+    """Delete the unfinished calls on an item that was withdrawn: nobody pays for them."""
     Call.objects.filter(item=item).exclude(state=CallState.FINAL).delete()

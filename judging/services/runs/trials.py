@@ -1,4 +1,4 @@
-"""One item before a judge's first run: what it was asked, what came back, and whether that could be read."""
+"""The trial of one item before a judge's first run: its calls, the replies, and the answers read in them."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -25,7 +25,7 @@ def start_trial(study: Study, judge: Judge, *, user: Any = None, budget: Decimal
 
 @dataclass(frozen=True)
 class TrialCall:
-    """One call of a try: its reply as it came beside what was read in it, or beside one that could have been read."""
+    """One call of a trial: its raw reply beside the answers read in it, or beside one that could have been read."""
 
     call: Call
     raw: str

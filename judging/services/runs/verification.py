@@ -46,7 +46,7 @@ def _check_complete(run: Run) -> Iterator[str]:
 
 
 def _check_figures(study: Study) -> Iterator[str]:
-    """Of a judge's main runs the latest complete one is in the figures, and no other run is."""
+    """Check that a judge's latest complete main run is in the figures, and no other."""
     later = Run.objects.filter(
         study=study,
         judge__name=OuterRef("judge__name"),

@@ -96,7 +96,7 @@ class OtherId(VisitMismatch):
 
 
 class UnfinishedHere(VisitMismatch):
-    """Those who failed a check have a line of their own, and so has who was paid for nothing."""
+    """Complete on the panel, unfinished here. Failed checks and pay for nothing are kinds of their own."""
 
     key = "unfinished_here"
     title = "Complete on the panel, unfinished here"

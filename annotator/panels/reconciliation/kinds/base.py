@@ -51,7 +51,7 @@ class Mismatch:
 
 
 class MismatchKind:
-    """One way in which the panel and this installation can disagree: its title, its rule, and what can be done."""
+    """A kind of disagreement between the panel and this installation: its title, its rule, and its remedies."""
 
     key: ClassVar[str]
     # Stands over its lines.
@@ -68,7 +68,7 @@ class MismatchKind:
     def mismatch(
         self, sentence: str, state: str = "", *, remedies: tuple[str, ...] | None = None, **about: Any
     ) -> Mismatch:
-        """One of this kind, with fewer remedies where not all fit. Nobody is offered a rejection that is ruled out."""
+        """A mismatch of this kind, with fewer remedies where not all fit. No rejection that is ruled out is offered."""
         offered = self.remedies if remedies is None else remedies
         case: Case | None = about.get("case")
         if case is not None and not case.may_reject:
@@ -85,4 +85,4 @@ class VisitMismatch(MismatchKind):
 
     @abstractmethod
     def check(self, facts: Facts, case: Case) -> Iterator[Mismatch]:
-        """Those of one visit, at most one as a rule."""
+        """The mismatches of one visit, at most one as a rule."""

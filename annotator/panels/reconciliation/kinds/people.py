@@ -11,7 +11,7 @@ from annotator.panels.states import FREED, Kind
 
 
 class TwoSessions(MismatchKind):
-    """One person with several submissions that still stand at the panel."""
+    """One person with several submissions that still stand on the panel."""
 
     key = "two_sessions"
     title = "One person, two submissions"

@@ -34,7 +34,7 @@ class FailedChecks(VisitMismatch):
 
 
 class ExcludedWork(VisitMismatch):
-    """They did all that was asked, and a researcher or the study's policy left it out: whether it is paid is a person's
+    """They did all that was asked, but a researcher or the study's policy excluded it: paying it is a person's
     word, since nobody else approves it."""
 
     key = "left_out"
