@@ -157,7 +157,7 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     page.get_by_text("Settled: it happened.").wait_for()
 
     # By keyboard alone: a mismatch that may stand.
-    row = page.get_by_role("row").filter(has_text="Returned; 1 of the judgments")
+    row = page.get_by_role("row").filter(has_text="Returned; 1 of their judgments")
     row.get_by_role("link", name="Acknowledge").focus()
     page.keyboard.press("Enter")
     page.get_by_label("Reason").focus()
