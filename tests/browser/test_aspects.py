@@ -120,7 +120,7 @@ def test_arrows_and_the_key_for_below_zero(visitor: Visitor) -> None:
         page.keyboard.press(key)
         assert chosen(page) == {name: value}
     assert page.locator("[name=best]:checked").count() == 0
-    page.get_by_label("Number keys choose").uncheck()
+    page.get_by_label("Number keys answer").uncheck()
     page.locator(f'[name="{name}"]:checked').focus()
     page.keyboard.press("1")
     assert chosen(page) == {name: "0"}
