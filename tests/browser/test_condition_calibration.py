@@ -401,7 +401,7 @@ def test_a_model_is_asked_after_a_form_was_refused(visitor: Visitor, queue: list
         instruction.press("Control+Enter")
     expect(asking).to_contain_text("The model is working")
     work_on_round(queue.pop())
-    expect(asking).to_contain_text("could not be fetched")
+    expect(asking).to_contain_text("could not be loaded")
     page.unroute(address)
     instruction.press("Control+Enter")
     expect(page.locator(".round q")).to_have_text(["Add the pressure cooker."] * 2)
