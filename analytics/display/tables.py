@@ -136,7 +136,7 @@ class Builder:
             self._left_out[part["reason"]] = self._left_out.get(part["reason"], 0) + part["n"]
         self._rows_left_out += bool(parts)
         left = sum(part["n"] for part in parts)
-        return TableCell(f"{estimate['n']:,}", f"{left:,} left out" if left else "")
+        return TableCell(f"{estimate['n']:,}", f"{left:,} not included" if left else "")
 
     def note(self, reason: str) -> tuple[int, ...]:
         if not reason:
@@ -156,7 +156,7 @@ class Builder:
             f"{f'{n:,} ' if told_apart else ''}{SHORT_REASONS.get(reason, reason)}"
             for reason, n in self._left_out.items()
         ]
-        left_out = f"Left out: {'; '.join(parts)}." if parts else ""
+        left_out = f"Not included: {'; '.join(parts)}." if parts else ""
         return " ".join(filter(None, [self.foot, left_out]))
 
 

@@ -18,7 +18,7 @@ REASONS = {
     "refused": "refused by a judge",
     "truncated": "replies of judges that were cut off",
     "failed": "failed calls of judges",
-    "excluded_self": "left out against self-preference",
+    "excluded_self": "excluded against self-preference",
     "surplus": "late judgments of items that had enough",
     "withdrawn item": "of withdrawn items",
     "run not in figures": "of judges' runs that are in no figure: trials, anchors, unfinished or superseded ones",
@@ -78,12 +78,12 @@ def _methods(report: Record) -> Section:
     build = Builder("Judgments of main items that are in no figure.", columns(["Reason", "Judgments"]))
     for part in counts["left_out"]:
         build.add(head(REASONS.get(part["reason"], part["reason"])), count(part["n"]))
-    text = () if counts["left_out"] else ("Nothing was left out: every judgment of a main item counts.",)
+    text = () if counts["left_out"] else ("None: every judgment of a main item counts.",)
     blocks = (
-        Block("Left out", text, tables=(build.build(),) if counts["left_out"] else ()),
+        Block("Excluded judgments", text, tables=(build.build(),) if counts["left_out"] else ()),
         Block("How the figures are made", (*report["methods"], _revisions(report))),
     )
-    return Section("methods", "Left out, and methods", "Methods", blocks)
+    return Section("methods", "Exclusions and methods", "Methods", blocks)
 
 
 def _revisions(report: Record) -> str:

@@ -71,7 +71,7 @@ def left_out(report: Record) -> Fact:
         if part["reason"] != "excluded" or not counts["excluded_raters"]
     ]
     total = sum(part["n"] for part in counts["left_out"])
-    return Fact("Left out", f"{total:,}", ", ".join(parts) or "every judgment counts")
+    return Fact("Excluded", f"{total:,}", ", ".join(parts) or "every judgment counts")
 
 
 def notice(view: ReportView) -> str:

@@ -357,7 +357,7 @@ def _confusion(view: PairView, group: Record) -> Table:
     build = Builder(
         f"{group['label']}: items by its label (rows) and by people's majority, if any (columns).",
         columns([group["label"], *names, "None"]),
-        foot=f"{found['n']:,} items. Left out: {left_out}." if left_out else f"{found['n']:,} items.",
+        foot=f"{found['n']:,} items. Not included: {left_out}." if left_out else f"{found['n']:,} items.",
     )
     for name, row in zip(names, found["counts"], strict=True):
         build.add(head(name), *(count(n) for n in row))

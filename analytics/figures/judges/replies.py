@@ -10,7 +10,7 @@ from analytics.figures.report_view import ReportView
 ORDERS = {"random": "random", "fixed": "fixed", "both": "both ways"}
 REDUCTIONS = {"majority": "majority", "mean": "mean", "both_ways": "a flip is a tie"}
 OUTCOMES = ("unparsed", "refused", "truncated", "failed", "excluded_self")
-OUTCOME_LABELS = {"excluded_self": "Left out (self)"}
+OUTCOME_LABELS = {"excluded_self": "Excluded (self)"}
 NOT_KNOWN = "not known"
 
 

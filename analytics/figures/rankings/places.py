@@ -48,7 +48,7 @@ def _places(found: Record) -> Table:
         "What was shown at each place: its mean rank less that of chance (below 0: favoured), and its share of first "
         "places with that of chance, in percent.",
         columns(["Shown", "Less chance", "First places", "By chance", "n"]),
-        foot=f"Left out: {left_out}." if left_out else "",
+        foot=f"Not included: {left_out}." if left_out else "",
     )
     for each in found["places"]:
         build.add(

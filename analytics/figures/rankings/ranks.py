@@ -218,7 +218,7 @@ def _friedman_text(test: Record) -> tuple[str, ...]:
     if test["undefined"]:
         return (f"Undefined. {test['undefined']}",)
     p = "< 0.001" if test["p_value"] < 0.001 else f"= {test['p_value']:.3f}"
-    dropped = "".join(f" Left out: {part['n']:,} {part['reason']}." for part in test["left_out"])
+    dropped = "".join(f" Not included: {part['n']:,} {part['reason']}." for part in test["left_out"])
     return (
         f"Friedman's \N{GREEK SMALL LETTER CHI}\u00b2 = {decimal(test['statistic'])} with {test['degrees_of_freedom']} "
         f"degrees of freedom, p {p}, over {test['n']:,} {test['unit']}. Nemenyi's critical difference of two mean "

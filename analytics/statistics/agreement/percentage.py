@@ -15,6 +15,7 @@ from analytics.statistics.core.tidy import MISSING, TIE, Bools, Floats, Ints, sp
 
 FEW_JUDGMENTS = "items with fewer than two judgments"
 TIED_ITEMS = "items whose most common label is a tie"
+ALL_TIED = "The most common label of every item with two or more ratings is a tie."
 ONE_ARM_ONLY = "queries and pairs without such an item in the other arm"
 
 
@@ -147,7 +148,7 @@ def _mean_agreement(
         unit="items",
         resample=resample,
         left_out=present(parts),
-        empty="No item is left to compute agreement on.",
+        empty=ALL_TIED if parts.get(TIED_ITEMS) else "No item has two or more ratings yet.",
         share=True,
     )
 

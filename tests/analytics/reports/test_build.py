@@ -33,14 +33,14 @@ def test_one_rater_has_win_rates_but_no_agreement():
     (group,) = report_of(study)["groups"]
     overall = group["agreement"]["overall"]["with_ties"]
     assert overall["value"] is None
-    assert overall["undefined"] == "No item is left to compute agreement on."
+    assert overall["undefined"] == "No item has two or more ratings yet."
     assert overall["left_out"] == [{"reason": "items with fewer than two judgments", "n": 36}]
     assert group["leave_one_out"]["inner"]["value"] is None
     assert group["kappa"]["pairs"] == []
     assert all(rate["system_1"]["value"] is not None for rate in group["win_rates"]["majority"])
     page = report_page(report_of(study))
     agreement = next(fact for fact in page.facts if fact.name == "Agreement")
-    assert (agreement.value, agreement.detail) == (DASH, "No item is left to compute agreement on.")
+    assert (agreement.value, agreement.detail) == (DASH, "No item has two or more ratings yet.")
 
 
 def test_judges_stand_each_alone_and_together():
@@ -101,7 +101,7 @@ def test_failures_are_counted_and_never_read_as_a_verdict():
     after = report_of(study)
     assert after["counts"]["left_out"] == [{"reason": "unparsed", "n": 1}]
     assert after["groups"] == before["groups"]
-    assert next(fact for fact in report_page(after).facts if fact.name == "Left out").detail == "1 unparsed"
+    assert next(fact for fact in report_page(after).facts if fact.name == "Excluded").detail == "1 unparsed"
 
 
 def test_excluding_and_restoring_a_rater_changes_and_restores_every_figure():

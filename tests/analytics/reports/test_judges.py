@@ -131,7 +131,7 @@ def test_a_run_that_is_not_in_figures_changes_none_and_is_counted():
     assert after["raters"] == before["raters"]
     assert after["judges"] == []
     assert after["counts"]["left_out"] == [{"reason": "run not in figures", "n": 7}]
-    left_out = next(fact for fact in report_page(after).facts if fact.name == "Left out")
+    left_out = next(fact for fact in report_page(after).facts if fact.name == "Excluded")
     assert left_out.detail == "7 of runs not in figures"
     Rater.objects.filter(pk=trial.pk).update(in_figures=True)
     assert judge_of(report_of(study), "trial")["judgments"] == 7

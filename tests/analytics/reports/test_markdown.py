@@ -44,9 +44,9 @@ def test_reasons_are_told_apart_by_number_only_where_a_single_row_has_several():
         "left_out": [{"reason": "ties", "n": 2}, {"reason": "unknown orders", "n": 3}]
     }
     build.add(head("People"), build.n(both))
-    assert build.build().foot == "Left out: 2 ties; 3 unknown orders."
+    assert build.build().foot == "Not included: 2 ties; 3 unknown orders."
     build.add(head("Judges"), build.n(both))
-    assert build.build().foot == "Left out: ties; unknown orders."
+    assert build.build().foot == "Not included: ties; unknown orders."
 
 
 def test_names_from_files_cannot_become_markup():

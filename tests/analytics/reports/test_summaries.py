@@ -34,7 +34,7 @@ def test_few_people_do_not_hide_what_others_have(page):
     page, report = page
     assert page.leading == "People"
     assert values(page.facts) == {
-        "Judgments": "6", "Agreement": DASH, "Krippendorff's \N{GREEK SMALL LETTER ALPHA}": DASH, "Left out": "0",
+        "Judgments": "6", "Agreement": DASH, "Krippendorff's \N{GREEK SMALL LETTER ALPHA}": DASH, "Excluded": "0",
     }  # fmt: skip
     (summary,) = page.others
     assert summary.label == "Simulated raters"
