@@ -19,7 +19,7 @@ from tests.config.site import ROOT, environment, free_port, need
 
 pytestmark = pytest.mark.embedded
 PATIENCE = 120
-UNREACHABLE = "he queue can't be reached at the moment"
+UNREACHABLE = "he job queue can't be reached right now"
 
 
 class Broker:

@@ -59,7 +59,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{study.title} will be launched by the worker.")
         else:
             self.stdout.write(
-                f"The queue can't be reached at the moment. The launch of {study.title} is saved, and starts by itself "
+                f"The job queue can't be reached right now. The launch of {study.title} is saved, and starts by itself "
                 "once it can."
             )
 

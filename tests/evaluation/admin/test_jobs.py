@@ -358,7 +358,7 @@ def test_an_export_begun_while_the_broker_is_down_waits_and_is_sent_later(
         job = Job.objects.get()
         assert answer["Location"] == reverse("admin:evaluation_job_watch", args=[job.pk])
         assert job.state == "queued"
-        assert "The queue can't be reached at the moment." in watch(client, job).replace("&#x27;", "'")
+        assert "The job queue can't be reached right now." in watch(client, job).replace("&#x27;", "'")
         tasks.send_waiting_jobs()
         assert queued == []
         # However long it takes: no worker had it, so none was lost.
