@@ -30,11 +30,13 @@ def dump(folder, lines, frozen=True):
 def peak(work) -> int:
     """The most that was held at once; cycles are collected often, so that it does not hang on the collector's mood.
 
-    It need not walk what was there before each time.
+    It need not walk what was there before each time, nor put off collecting because there was much: that goes by what
+    the last full collection found.
     """
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
+    gc.collect()
     gc.set_threshold(200, 5, 2)
     tracemalloc.start()
     try:
