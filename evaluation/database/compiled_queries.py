@@ -9,6 +9,7 @@ With ASSAY_COMPILED_QUERIES=0 the same querysets are built and executed by Djang
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -57,7 +58,7 @@ class CompiledSql:
         ]
 
 
-class _Statement:
+class _Statement(ABC):
     """A statement with named values, compiled once per database."""
 
     def __init__(self, fields: "Mapping[str, models.Field[Any, Any]]") -> None:
@@ -69,8 +70,8 @@ class _Statement:
         key = (connection.alias, connection.vendor)
         return self._by_database.get(key) or self._by_database.setdefault(key, self._compile(connection))
 
-    def _compile(self, connection: Any) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _compile(self, connection: Any) -> Any: ...
 
     def _compile_sql(self, compiler: Any) -> CompiledSql:
         text, params = compiler.as_sql()

@@ -1,19 +1,18 @@
 """A judged study, and people who call the API with a token of theirs."""
 
-import copy
 import json
 import uuid
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
 
 from evaluation.models import StudyMember
 from evaluation.services.tokens import make_token
-from tests.analytics.reports.judging import judge, judged_study
+from tests.judged_contrast import made, owner, shared, study
+
+__all__ = ["made", "owner", "shared", "study"]
 
 ROOT = "/api/v1/"
 
@@ -68,31 +67,6 @@ def call():
         return Caller(make_token(user, name="script")[1] if user else "")
 
     return make
-
-
-@pytest.fixture(scope="module")
-def made(around_module):
-    """The study and its owner, for all tests of a module."""
-    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
-    study = judged_study("contrast", owner=owner)
-    judge(study, raters=3)
-    return SimpleNamespace(owner=owner, study=study)
-
-
-@pytest.fixture
-def shared(db, made):
-    """A copy of each test's own, as the database is."""
-    return copy.deepcopy(made)
-
-
-@pytest.fixture
-def owner(shared):
-    return shared.owner
-
-
-@pytest.fixture
-def study(shared):
-    return shared.study
 
 
 @pytest.fixture

@@ -1,45 +1,17 @@
 """The report's page and downloads: who sees them, what they show, and how large studies wait."""
 
-import copy
 import json
-from types import SimpleNamespace
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.urls import reverse
 
 from analytics import tasks
 from analytics.reports.build import fingerprint
 from evaluation.models import CachedReport, StudyMember
 from evaluation.services import exclude
-from tests.analytics.reports.judging import judge, judged_study
+from tests.analytics.reports.judging import judged_study
 
 ADDRESSES = ("study-report", "study-report-json", "study-report-markdown")
-
-
-@pytest.fixture(scope="module")
-def made(around_module):
-    """The study and its owner, for all tests here."""
-    owner = get_user_model().objects.create_user("owner", password="owner-password", is_staff=True)
-    study = judged_study("contrast", owner=owner)
-    judge(study, raters=3)
-    return SimpleNamespace(owner=owner, study=study)
-
-
-@pytest.fixture
-def shared(db, made):
-    """A copy of each test's own, as the database is."""
-    return copy.deepcopy(made)
-
-
-@pytest.fixture
-def owner(shared):
-    return shared.owner
-
-
-@pytest.fixture
-def study(shared):
-    return shared.study
 
 
 @pytest.fixture
