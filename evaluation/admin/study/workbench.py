@@ -61,7 +61,7 @@ def _facts(study: Study, judged: int) -> list[Fact]:
     reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
     return [
         Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item"),
-        Fact("Judgments", f"{judged:,}", f"counted, of {items * study.redundancy:,} needed"),
+        Fact("Judgments", f"{judged:,}", f"of all raters; {items * study.redundancy:,} needed from people"),
         Fact("Excluded", f"{sum(left_out.values()):,}", reasons or "all judgments are counted"),
     ]
 
