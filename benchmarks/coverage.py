@@ -24,7 +24,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from analytics.figures.families import LEAST_QUERIES
-from benchmarks.simulated import DESIGNS, Design
+from benchmarks.simulated import DESIGNS, PASSES, Design
 from benchmarks.uneven import UNEVEN
 
 ITEMS = (1, 3, 9)
@@ -45,11 +45,11 @@ class Grid:
 
 
 GRIDS = {
-    "usual": Grid(DESIGNS, (15, 30, 100)),
+    "usual": Grid((*DESIGNS, *PASSES), (15, 30, 100)),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
 }
-ALL_DESIGNS = (*DESIGNS, *UNEVEN)
+ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES)
 
 
 @dataclass(frozen=True)

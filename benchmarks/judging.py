@@ -1,6 +1,6 @@
 """Judge runs at an endpoint that answers after 200 ms: judgments per second as a share of the ideal, CPU and memory.
 
-The endpoint is a process of its own (tests/judging/endpoint.py); each worker is one too and works as Celery's task
+The endpoint is a process of its own (tests/judging/endpoint); each worker is one too and works as Celery's task
 does: calls dealt, claimed, asked, read and stored with their judgments. Beside it a bare asyncio loop asks the same
 requests over the same client and stores nothing. Needs PostgreSQL; what it writes there it deletes.
 

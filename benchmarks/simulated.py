@@ -24,6 +24,7 @@ from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Items, Judgments
 from analytics.statistics.core.values import Values
+from analytics.statistics.judges.drift import drift, self_agreement
 from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.judges.ratings_vs_people import compare_means
 from analytics.statistics.preferences.bias import length_bias, position_bias
@@ -258,6 +259,23 @@ def flip_figures(rng: np.random.Generator, queries: int, items: int, change: flo
     }
 
 
+def pass_figures(rng: np.random.Generator, queries: int, items: int, change: float) -> Figures:
+    """Three passes of a judge over the same items, each with noise of its own; before the third it changed more or
+    less."""
+    query = np.repeat(np.arange(queries), items)
+    before = of_query_and_item(rng, queries, items) + 0.3
+    after = before + change * of_query_and_item(rng, queries, items)
+    first, second, later = (
+        (each + 0.5 * rng.standard_normal(len(query)) > 0).astype(np.int64)
+        for each in (before, before, after)
+    )
+    of_drift = drift(first, second, later, query, resample=no_replicates(), tests=NO_TESTS)
+    return {
+        "agreement with the first pass": self_agreement(first, later, query, resample=no_replicates()),
+        "drift": of_drift.difference,
+    }
+
+
 DESIGNS: tuple[Design, ...] = (
     Design("agreement", (2.0, 0.5, 0.15), agreement_figures),
     Design("preferences", (0.0, 1.0, 2.5), preference_figures),
@@ -266,3 +284,5 @@ DESIGNS: tuple[Design, ...] = (
     Design("strengths", (0.3, 1.0, 1.8), strength_figures),
     Design("flips", (0.0, 0.7, 2.0), flip_figures),
 )
+# Of judges alone.
+PASSES: tuple[Design, ...] = (Design("passes", (0.0, 1.0, 2.5), pass_figures),)

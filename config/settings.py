@@ -47,7 +47,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "annotator.middleware.participant_requests",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "config.middleware.ContentSecurityPolicy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -129,6 +129,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Endpoints that members who are no superusers may make, and the key that each may be sent: URL or URL=ASSAY_KEY_NAME.
 # A URL covers the paths below it.
 ASSAY_ENDPOINTS_ALLOWED = env.list("ASSAY_ENDPOINTS_ALLOWED", default=[])
+# The folder that holds static models for embeddings without an endpoint, a folder each; nothing outside it is read.
+ASSAY_STATIC_MODELS = env.str("ASSAY_STATIC_MODELS", default="")
 
 # --- judges' runs -----------------------------------------------------------------------------------------------
 # A worker works on a run for this many seconds, then queues it again, so that several runs take turns.
@@ -148,6 +150,10 @@ ASSAY_RUN_UNREAD_FIRST = env.int("ASSAY_RUN_UNREAD_FIRST", default=5)
 ASSAY_RUN_UNREAD_SHARE = env.float("ASSAY_RUN_UNREAD_SHARE", default=0.5)
 # The first wait after a failure without Retry-After; it doubles with every further one, up to a minute.
 ASSAY_RUN_BACKOFF_SECONDS = env.float("ASSAY_RUN_BACKOFF_SECONDS", default=1.0)
+# Runs as batches: the most calls and megabytes of a batch's file, and how often a batch is asked how it stands.
+ASSAY_RUN_BATCH_CALLS = env.int("ASSAY_RUN_BATCH_CALLS", default=50_000)
+ASSAY_RUN_BATCH_MEGABYTES = env.float("ASSAY_RUN_BATCH_MEGABYTES", default=100.0)
+ASSAY_RUN_BATCH_POLL_SECONDS = env.float("ASSAY_RUN_BATCH_POLL_SECONDS", default=60.0)
 
 # --- panels ------------------------------------------------------------------------------------------------------
 # How often beat reads open studies back from their panel, and sends what waits there.
@@ -195,6 +201,7 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BEAT_SCHEDULE = {
     "sweep-runs": {"task": "judging.tasks.sweep_runs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
+    "start-anchors": {"task": "judging.tasks.start_anchors", "schedule": 600.0},
     "sync-panels": {"task": "annotator.tasks.sync_panels", "schedule": ASSAY_PANEL_SYNC_SECONDS},
     "send-waiting-jobs": {"task": "evaluation.tasks.send_waiting_jobs", "schedule": ASSAY_RUN_SWEEP_SECONDS},
     "remove-old-job-files": {"task": "evaluation.tasks.remove_old_job_files", "schedule": 86_400.0},

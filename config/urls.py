@@ -5,10 +5,11 @@ from django.urls import include, path
 
 handler500 = "config.errors.error_page"
 urlpatterns = [
+    # First what is asked for most: participants' pages.
+    path("", include("annotator.urls")),
     path("admin/", admin.site.urls),
     path("api/v1/", include("config.api")),
     path("", include("evaluation.urls")),
     path("", include("analytics.urls")),
-    path("", include("annotator.urls")),
     path("", include("judging.urls")),
 ]

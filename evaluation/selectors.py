@@ -1,5 +1,6 @@
 """Reads of the domain that more than one place needs."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
@@ -34,6 +35,12 @@ def countable_q(study: Study, path: str = "") -> Q:
     """Judgments that count, unless their item is withdrawn or has another role than main."""
     own = {f"{path}study": study, f"{path}outcome": Outcome.OK, f"{path}surplus": False}
     return ~excluded_q(study, path) & ~out_of_figures_q(study, path) & Q(**own)
+
+
+def countable_of_q(study: Study, raters: Collection[int], path: str = "") -> Q:
+    """The judgments of these raters that would count if they were in figures."""
+    own = {f"{path}study": study, f"{path}outcome": Outcome.OK, f"{path}surplus": False}
+    return ~excluded_q(study, path) & Q(**own, **{f"{path}rater__in": list(raters)})
 
 
 def main_judgments(study: Study) -> QuerySet[Judgment]:

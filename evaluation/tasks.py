@@ -10,6 +10,7 @@ from django.db import transaction
 
 from evaluation.dumps import FileSource, export_to, import_dump
 from evaluation.dumps.imports.draft_items import import_items
+from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Job
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
@@ -124,6 +125,18 @@ def _import(job: Job) -> None:
     log_action(study=study, by=job.by, message=f"Created from {job.file_name}: {n:,} items.")
 
 
+def _scores(job: Job) -> None:
+    assert job.study is not None  # only an import has none
+    progress = JobProgress(job)
+    progress("reading", 0, 1)
+    rater = import_scores(job.study, job.path, file_name=job.file_name, user=job.by, **job.parameters)
+    assert rater.dump is not None
+    notes = rater.dump.notes
+    message = f"{rater.label}: {', '.join(notes['measures'])} of {notes['items']:,} items."
+    finish_job(job, message=message[:500])
+    log_action(study=job.study, by=job.by, message=f"Imported scores from {job.file_name}. {message}")
+
+
 def _export(job: Job) -> None:
     assert job.study is not None  # only an import has none
     export_to(job.study, format=job.parameters["format"], path=str(job.path), watch=JobProgress(job))
@@ -145,6 +158,7 @@ WORK: dict[str, Callable[[Job], None]] = {
     Job.Kind.IMPORT: _import,
     Job.Kind.EXPORT: _export,
     Job.Kind.LAUNCH: _launch,
+    Job.Kind.SCORES: _scores,
 }
 
 

@@ -14,9 +14,12 @@ class JudgingConfig(AppConfig):
             selectors,
         )
         from judging.services import demo
+        from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.revisions import draft_revision
-        from judging.services.runs import lifecycle, verification
+        from judging.services.runs import judge_workload, lifecycle, verification
 
+        if judge_workload.JUDGING.key not in KINDS_OF_WORK:  # tests make the app ready twice
+            KINDS_OF_WORK.register(judge_workload.JUDGING)
         hooks.demo.register("heuristics", demo.run_heuristics)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)

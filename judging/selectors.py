@@ -1,31 +1,55 @@
 """Reads of the autoraters that more than one place needs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from django.db.models import QuerySet
 
 from evaluation.models import Study
+from evaluation.protocols.answers.measures import declared_measures
+from judging.backends.derived import (
+    BY_MEASURE,
+    CHOSEN_ON_PEOPLE,
+    COMPOSITE,
+    EQUAL,
+    FITTED_ON_PEOPLE,
+    FIXED,
+    MAP_GIVEN,
+    MAP_OF_HREF,
+)
 from judging.models import Judge, Orders, Rationale, Run, SelfPreference, Verdict
 
 
 def runs_of(study: Study) -> QuerySet[Run]:
-    """A study's runs, newest first, with what their lists say of them."""
-    return Run.objects.filter(study=study).select_related("judge__endpoint", "rater", "study").order_by("-pk")
+    """A study's runs of judges, newest first, with what their lists say of them."""
+    return (
+        Run.objects.filter(study=study, judging__isnull=False)
+        .select_related("judging__judge__endpoint", "judging__rater", "study")
+        .order_by("-pk")
+    )
 
 
 def judges_in_figures(study: Study) -> Iterator[str]:
     """For the report's methods: a sentence or two per judge whose run is in the figures."""
-    for run in runs_of(study).filter(rater__in_figures=True).order_by("judge__name"):
+    for run in runs_of(study).filter(judging__rater__in_figures=True).order_by("judging__judge__name"):
         yield describe(run)
 
 
 def describe(run: Run) -> str:
     """Describe a judge for readers: its kind, what it was asked and shown, how often, and what was left out."""
-    judge = run.judge
-    if not judge.asks_model:
+    judge, derived = run.judging.judge, run.judging.rater.about.get("derived")
+    if derived:
+        said = _derivation(judge, derived)
+    elif not judge.asks_model:
         said = [f"Judge {judge}: a heuristic, {judge.get_backend_display()}"]
+    elif judge.is_repeatable:
+        models = judge.options.get("models")
+        by = f"the models {', '.join(models)}" if models else f"the model {judge.model}"
+        said = [f"Judge {judge}: {judge.get_backend_display()}, by {by}"]
+        if margin := judge.options.get("margin"):
+            said.append(f"a tie where they differ by no more than {margin:g}")
     else:
-        about = run.rater.about
+        about = run.judging.rater.about
         prompt = "with a prompt of its own" if judge.template else "with a prompt derived from the protocol"
         said = [
             f"Judge {judge}: the model {judge.model}",
@@ -37,15 +61,46 @@ def describe(run: Run) -> str:
             said.append(f"with a rationale {judge.rationale} the verdict")
         if judge.temperature is not None:
             said.append(f"temperature {judge.temperature:g}")
+        if judge.options.get("documents") is not None:
+            said.append(f"with at most {judge.options['documents']} documents in the prompt")
+        if judge.options.get("demonstrations"):
+            said.append(f"with {judge.options['demonstrations']} worked examples")
+        if judge.options.get("without_guideline"):
+            said.append("without the guideline")
         if judge.with_reference:
             said.append("shown a human-written reference that people did not see")
-    said.append(_how_often(judge))
-    if run.max_items is not None:
-        said.append(f"on at most {run.max_items:,} items drawn by the seed")
+    if not (derived or judge.is_repeatable):
+        said.append(_how_often(judge))
+    if run.judging.max_items is not None:
+        said.append(f"on at most {run.judging.max_items:,} items drawn by the seed")
     said += _self_preference(judge)
     if run.unanswered:
         said.append(f"{run.unanswered:,} of its {run.asked:,} calls were not answered")
     return "; ".join(said) + "."
+
+
+def _derivation(judge: Judge, derived: Mapping[str, Any]) -> list[str]:
+    members = ", ".join(sorted(derived["members"]))
+    said = [f"Judge {judge}: {judge.get_backend_display()}, made of the judgments of {members}"]
+    if derived["kind"] == COMPOSITE.key:
+        how = {
+            CHOSEN_ON_PEOPLE: "each item by the member that agreed best with people in its category in the other folds",
+            MAP_GIVEN: "each item by the member that a given map has for its category",
+            MAP_OF_HREF: "each item by the member that HREF's published map has for its category",
+        }[derived["chosen"]]
+        return [*said, how]
+    if derived["kind"] == BY_MEASURE.key:
+        [measure] = declared_measures({"measures": [derived["measure"]]})
+        margin = judge.options["margin"]
+        ties = f", a tie where they differ by no more than {margin:g}" if margin else ""
+        return [*said, f"the response with the {measure.direction} {measure.title} preferred{ties}"]
+    weights = ", ".join(f"{key} {derived['weights'][key]:.4g}" for key in derived["aspects"])
+    how = {
+        FITTED_ON_PEOPLE: f"weights fitted on people in the other folds (on all of them: {weights})",
+        FIXED: f"fixed weights ({weights})",
+        EQUAL: f"equal weights ({weights})",
+    }[derived["by"]]
+    return [*said, f"{derived['overall']} by {how}"]
 
 
 def _how_often(judge: Judge) -> str:
@@ -54,7 +109,11 @@ def _how_often(judge: Judge) -> str:
         Orders.FIXED: "each item in canonical order",
         Orders.BOTH: "each item in both orders, a flip counted as a tie and as inconsistent",
     }[Orders(judge.orders)]
-    return orders if judge.samples == 1 else f"{orders}, {judge.samples} samples each"
+    if judge.samples == 1:
+        return orders
+    share = float(judge.options.get("repeated_share", 100))
+    some = "" if share >= 100 else f" on {share:g} % of the queries, drawn by the seed, and one on the others"
+    return f"{orders}, {judge.samples} samples each{some}"
 
 
 def _self_preference(judge: Judge) -> list[str]:

@@ -11,7 +11,10 @@ from django.db import transaction
 from evaluation.operations import logcontext
 from evaluation.operations.message_queue import send_message
 from judging.models import Run
+from judging.services.anchors import start_due_anchors
+from judging.services.batches.following import follow_batches, has_batches, loose_runs
 from judging.services.endpoints.connection_test import abandon_test, run_test
+from judging.services.evaluation_steps import UNREACHED, end_steps, write_asked_steps
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import expect_workers, sign_off, unattended_runs
 
@@ -26,6 +29,12 @@ _ending = mmap.mmap(-1, 1)
 def enqueue_run(run: Run) -> None:
     """Queue an active run on commit, unless workers are at it or on their way."""
     transaction.on_commit(lambda: send_workers(run.pk), robust=True)
+
+
+def enqueue_batch_end(run: Run) -> None:
+    """Queue on commit that the endpoint is told to cancel the batches of a cancelled run; or a sweep does it."""
+    if has_batches(run):
+        transaction.on_commit(lambda: send_message(follow_loose_batches, run.pk), robust=True)
 
 
 def send_workers(run_id: int, countdown: float = 0.0) -> bool:
@@ -55,6 +64,13 @@ def work_on_run(run_id: int, token: str) -> None:
             send_workers(run_id, worked.resume_in)
 
 
+@shared_task
+def follow_loose_batches(run_id: int) -> None:
+    """Collect the batches of a run that stands still, and cancel those of one that was cancelled."""
+    with logcontext.bind(run=run_id):
+        follow_batches(run_id, seconds=settings.ASSAY_RUN_SECONDS, should_stop=is_ending)
+
+
 def queue_test(endpoint_id: int) -> None:
     """Have a test made that was begun; where no broker takes the message it ends at once, and says so."""
 
@@ -71,12 +87,41 @@ def test_endpoint(endpoint_id: int) -> None:
     run_test(endpoint_id)
 
 
+def queue_steps(judge_id: int) -> None:
+    """Have a judge's evaluation steps written; where no broker takes the message, the wait ends at once."""
+
+    def queue() -> None:
+        if not send_message(write_evaluation_steps, judge_id):
+            end_steps(judge_id, UNREACHED)
+
+    transaction.on_commit(queue, robust=True)
+
+
+@shared_task
+def write_evaluation_steps(judge_id: int) -> None:
+    """Have the steps written that somebody waits for; a second message finds nobody waiting."""
+    write_asked_steps(judge_id)
+
+
 @shared_task
 def sweep_runs() -> None:
-    """Queue active runs that nobody works on: their worker was killed, or their message was lost."""
+    """Queue active runs that nobody works on: their worker was killed, or their message was lost.
+
+    And those that stand still while batches of theirs are at an endpoint.
+    """
     for run_id in unattended_runs():
         if not send_workers(run_id):
             return
+    for run_id in loose_runs():
+        if not send_message(follow_loose_batches, run_id):
+            return
+
+
+@shared_task
+def start_anchors() -> None:
+    """Start the anchor runs that are due."""
+    for run in start_due_anchors():
+        enqueue_run(run)
 
 
 def is_ending() -> bool:

@@ -13,7 +13,7 @@ FORMS = {"person": "filled dots", "judge": "open dots", "simulated": "diamonds"}
 
 
 def mark_of(group: Record, estimate: Record) -> Mark:
-    kind = "judge" if group["kind"] in ("judge", "judges") else group["kind"]
+    kind = "judge" if group["kind"] in ("judge", "judges", "jury") else group["kind"]
     return Mark(kind, group["label"], estimate["value"], estimate["low"], estimate["high"], estimate["n"])
 
 

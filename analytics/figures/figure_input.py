@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,10 @@ import numpy as np
 from analytics.figures.families import ALPHA
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, StudyItems
 from analytics.frames.entries import SIZE, decision_question, name_of
+from analytics.frames.measures import MeasureValues
 from analytics.frames.pairs import PairGroup
+from analytics.frames.passes import Pass, StudyPasses, with_parts
+from analytics.frames.rows import JURY
 from analytics.frames.study import StudyFrame
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.core.counts import count_matrix
@@ -48,7 +51,8 @@ class Terms:
     """Terms that all figures of a report go by.
 
     `ties` says how a tie counts in expected win rates, `asked` over how many questions families of tests are;
-    `both_orders` are the keys of the judges that were asked in both orders of the responses.
+    `both_orders` are the keys of the judges that were asked in both orders of the responses, `derived` says by key of
+    what and how a judge was made that is derived from others (`Rater.about`).
     """
 
     seed: int
@@ -57,6 +61,17 @@ class Terms:
     baseline: str
     asked: int
     both_orders: frozenset[str] = frozenset()
+    derived: Mapping[str, Record] = field(default_factory=dict)
+    # Of judges that were made as prompt conditions of one: by key, that of the condition with everything.
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class PassInput:
+    """One pass of the judge that a group is, and what it answered."""
+
+    of: Pass
+    given: "FigureInput"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +82,10 @@ class FigureInput(ABC):
     question: QuestionSpec
     form: str
     people: "FigureInput | None"
+    # Of the whole study, whoever gave them.
+    measures: tuple[MeasureValues, ...] = field(default=(), kw_only=True)
+    # Of a judge with anchor runs: its passes in their order.
+    passes: tuple[PassInput, ...] = field(default=(), kw_only=True)
 
     @property
     @abstractmethod
@@ -90,12 +109,16 @@ class FigureInput(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PairInput(FigureInput):
-    """Of a preference between two responses; `counts` (n_items, 3) are of first, second and tie."""
+    """Of a preference between two responses; `counts` (n_items, 3) are of first, second and tie.
+
+    `by_group` has the same of every group that answered, by key.
+    """
 
     items: Items
     group: PairGroup
     counts: Ints
     people: "PairInput | None"
+    by_group: "Mapping[str, PairInput]" = field(default_factory=dict, kw_only=True)
 
     @property
     def group_key(self) -> str:
@@ -176,11 +199,23 @@ def figure_inputs(
         question = pairs.preference or QuestionSpec(key="", kind=Kind.PREFERENCE, prompt="")
         inputs: list[FigureInput] = []
         people: PairInput | None = None
+        by_group: dict[str, PairInput] = {}
         for group in pairs.groups:
             counts = count_matrix(group.judgments.item, group.judgments.label, len(pairs.items), N_LABELS)
-            made = PairInput(given, question, PAIRS, people, pairs.items, group, counts)
+            made = PairInput(
+                given,
+                question,
+                PAIRS,
+                _beside(group, people),
+                pairs.items,
+                group,
+                counts,
+                measures=frame.measures,
+                by_group=by_group,
+            )
+            by_group[group.key] = made
             people = made if group.kind == Rater.Kind.PERSON else people
-            inputs.append(made)
+            inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
         yield question, PAIRS, inputs
     for question in frame.unanswered:
         yield question, PAIRS, []
@@ -195,10 +230,41 @@ def figure_inputs(
             if not len(each.answers[answered_by(question)]):
                 continue
             answers = each.answers[question.key]
-            found = AnswerInput(given, answers.question, form, theirs, frame.answers, each, answers, kinds)
+            found = AnswerInput(
+                given,
+                answers.question,
+                form,
+                _beside(each, theirs),
+                frame.answers,
+                each,
+                answers,
+                kinds,
+                measures=frame.measures,
+            )
             theirs = found if each.kind == Rater.Kind.PERSON else theirs
-            answered.append(found)
+            answered.append(replace(found, passes=tuple(_answer_passes(frame.passes, found))))
         yield question, form, answered
+
+
+def _beside(group: PairGroup | AnswerGroup, people: Any) -> Any:
+    """The people that a group is held against: members of a jury are not, as their jury is, as one rater."""
+    return None if group.kind == JURY else people
+
+
+def _pair_passes(passes: StudyPasses, given: PairInput) -> Iterator[PassInput]:
+    for each in passes.of(given.group_key):
+        group = passes.pair_group(given.question.key, each)
+        if group is not None:
+            counts = count_matrix(group.judgments.item, group.judgments.label, len(given.items), N_LABELS)
+            yield PassInput(each, replace(given, group=group, counts=counts))
+
+
+def _answer_passes(passes: StudyPasses, given: AnswerInput) -> Iterator[PassInput]:
+    for each in passes.of(given.group_key):
+        group = passes.answer_group(each)
+        if group is not None and len(group.answers[given.question.key]):
+            answers = with_parts(group.answers[given.question.key], given.answers.parts)
+            yield PassInput(each, replace(given, group=group, answers=answers))
 
 
 def form_of(question: QuestionSpec) -> str:

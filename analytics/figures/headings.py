@@ -30,6 +30,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("choices", "Choices", "Choices"),
         Heading("agreement", "Agreement", "Agreement"),
         Heading("judges", "Judges", "Judges"),
+        Heading("measures", "Measures", "Measures"),
         Heading("bias", "Position and length bias", "Bias"),
         Heading("follow-ups", "Follow-ups", "Follow-ups"),
         Heading("raters", "Raters", "Raters"),

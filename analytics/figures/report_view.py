@@ -13,9 +13,9 @@ from analytics.figures.figure_input import PAIRS
 Record = dict[str, Any]
 SIMULATED = "simulated"
 # In tables and plots judges stand next to people, and simulated raters apart from both.
-PLACES = ("person", "judges", "judge", SIMULATED)
+PLACES = ("person", "judges", "jury", "judge", SIMULATED)
 # People lead a report; who comes next stands in where they are missing. Heuristics lead where nobody else has judged.
-LEADERS = {"person": 0, SIMULATED: 1, "judges": 2, "judge": 3}
+LEADERS = {"person": 0, SIMULATED: 1, "judges": 2, "jury": 3, "judge": 4}
 SYSTEM_KINDS = {"model": "All by models", "person": "All by people", "prompt": "All by prompt variants"}
 # Of more preferences than this the details are opened by who wants them.
 MOST_OPEN = 2
@@ -47,9 +47,13 @@ class GroupsView:
 
     @property
     def voices(self) -> list[Record]:
-        """The groups that a plot compares: people, judges (together if there are several), simulated raters."""
+        """The groups that a plot compares: people, judges (together if there are several), simulated raters.
+
+        A jury stands there as one rater, not by its members.
+        """
         together = any(group["kind"] == "judges" for group in self.groups)
-        return [group for group in self.groups if not (together and group["kind"] == "judge")]
+        left_out = {"judge", "jury"} if together else {"jury"}
+        return [group for group in self.groups if group["kind"] not in left_out] or self.groups
 
     @property
     def others(self) -> list[Record]:

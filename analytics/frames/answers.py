@@ -10,7 +10,7 @@ from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, response
 from analytics.frames.directions import Directed, by_direction, directed_questions
 from analytics.frames.entries import read_entries
 from analytics.frames.items import read_attributes
-from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, StudyRows, memberships, read_answers
+from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, Membership, StudyRows, memberships, read_answers
 from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.tidy import Bools, Ints
 from analytics.statistics.judges.order_consistency import OrderReadings
@@ -42,10 +42,11 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
     present = set(pd.unique(rows.judgments["rater"]).tolist())
     groups = [
         replace(
-            _group(key, label, kind, np.isin(rows.judgments["rater"].to_numpy(), members), rows, answers),
-            heuristic=all(rows.raters[pk].heuristic for pk in members),
+            _group(group, np.isin(rows.judgments["rater"].to_numpy(), group.members), rows, answers),
+            heuristic=all(rows.raters[pk].heuristic for pk in group.members),
+            is_jury=group.is_one,
         )
-        for key, label, kind, members in memberships(rows.raters, present)
+        for group in memberships(rows.raters, present)
     ]
     by_value = any(question.over == Over.VALUE for question in questions)
     attributes = read_attributes(rows.study) if by_value else None
@@ -55,33 +56,35 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
 
 
 def _group(
-    key: str,
-    label: str,
-    kind: str,
+    group: Membership,
     mine: Bools,
     rows: StudyRows,
     answers: Mapping[str, Asked],
 ) -> AnswerGroup:
     judgments = rows.judgments[mine]
-    used, per_rater = np.unique(
-        judgments.drop_duplicates(["rater", "item"])["rater"].to_numpy(), return_counts=True
-    )
+    once = judgments.drop_duplicates(["rater", "item"])["rater"].to_numpy()
+    if group.combined:
+        counted = judgments.assign(rater=_first_members(judgments["rater"].to_numpy(), group.combined))
+        once = counted.drop_duplicates(["rater", "item"])["rater"].to_numpy()
+    used, per_rater = np.unique(once, return_counts=True)
     return AnswerGroup(
-        key=key,
-        label=label,
-        kind=kind,
-        raters=tuple(rows.raters[pk].pseudonym for pk in used),
+        key=group.key,
+        label=group.label,
+        kind=group.kind,
+        raters=tuple(group.name_of(pk, rows.raters) for pk in used.tolist()),
         per_rater=tuple(per_rater.tolist()),
         n_judgments=len(judgments),
         n_items=int(judgments["item"].nunique()),
-        answers={
-            name: _answers(asked, mine, used, rows, several=kind != Rater.Kind.PERSON)
-            for name, asked in answers.items()
-        },
+        answers={name: _answers(asked, mine, used, rows, group) for name, asked in answers.items()},
         readings={name: _readings(asked, mine, rows) for name, asked in answers.items()}
-        if kind == Rater.Kind.JUDGE
+        if group.kind == Rater.Kind.JUDGE and not group.combined
         else {},
     )
+
+
+def _first_members(raters: Ints, combined: Mapping[int, int]) -> Ints:
+    """The rater that counts for each: of a jury that counts as one, its first member."""
+    return np.array([combined.get(pk, pk) for pk in raters.tolist()], dtype=np.int64)
 
 
 def _readings(asked: Asked, mine: Bools, rows: StudyRows) -> OrderReadings:
@@ -99,8 +102,9 @@ def _readings(asked: Asked, mine: Bools, rows: StudyRows) -> OrderReadings:
     )
 
 
-def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, *, several: bool) -> Answers:
-    """The group's answers, one per rater and part of an item; `several` says that there may be more of them."""
+def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Membership) -> Answers:
+    """The group's answers, one per rater and part of an item: of a jury that counts as one, of all its members."""
+    several = group.kind != Rater.Kind.PERSON
     kept = np.flatnonzero(mine[asked.judgment])
     if several:
         # In an order that the database can't change, so that sums are the same to their last bit.
@@ -109,19 +113,24 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, *, severa
     part, value = asked.part[kept], asked.value[kept]
     items, judged = rows.items, rows.judgments.iloc[judgment]
     item, replicate, order = (judged[name].to_numpy() for name in ("item", "replicate", "shown"))
-    rater: Ints = np.searchsorted(raters, judged["rater"].to_numpy())
+    rater: Ints = judged["rater"].to_numpy()
     once = np.ones(len(value), dtype=bool)
-    if several and replicate.any():
+    # What a rater said several times is one answer, and then what the members of a jury said.
+    again: list[Mapping[int, int]] = [{}] if several and replicate.any() else []
+    for combined in [*again, group.combined] if group.combined else again:
+        rater = _first_members(rater, combined) if combined else rater
         unit = item.astype(np.int64) * max(len(asked.parts), 1) + part
         # A ranking's mean ranks are ranked anew below.
         rule = KINDS[asked.question.kind].rule
         assert rule is not None
         reduced = reduce_values(rater, unit, value, rule)
         said = np.isfinite(reduced.value)
-        row, value, once = reduced.row[said], reduced.value[said], reduced.n[said] == 1
+        row, value = reduced.row[said], reduced.value[said]
+        once = once[row] & (reduced.n[said] == 1)
         part, item, rater, order = (each[row] for each in (part, item, rater, order))
         # What is left of several readings of an item is one judgment, whichever of them it began with.
         judgment = np.unique(rater.astype(np.int64) * len(items) + item, return_inverse=True)[1]
+    rater = np.searchsorted(raters, rater)
     shown: Ints = np.full(len(value), UNKNOWN_PLACE)
     if asked.question.kind == Kind.RANKING and len(value):
         value = mid_ranks(np.round(value, 9), judgment)

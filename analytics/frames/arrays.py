@@ -194,6 +194,8 @@ class AnswerGroup:
     # Of one judge: its answers by question before its readings are reduced.
     readings: Mapping[str, OrderReadings] = field(default_factory=dict)
     heuristic: bool = False
+    # True of a jury as one rater.
+    is_jury: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,11 +12,13 @@ from analytics.frames.rows import (
     DEFAULT_RULE,
     ORDERS_PER_SAMPLE,
     Asked,
+    Membership,
     StudyRows,
     memberships,
     places,
     read_answers,
 )
+from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
@@ -47,6 +49,8 @@ class PairGroup:
     grades: Grades | None = None
     graded_readings: Grades | None = None
     heuristic: bool = False
+    # True of a jury as one rater.
+    is_jury: bool = False
 
 
 @dataclass(frozen=True)
@@ -101,17 +105,16 @@ def _frame(
     groups = [
         replace(
             _group(
-                key,
-                label,
-                kind,
-                preferred[np.isin(preferred["rater"].to_numpy(), members)],
+                group,
+                preferred[np.isin(preferred["rater"].to_numpy(), group.members)],
                 rows,
                 checks,
                 farthest,
             ),
-            heuristic=all(rows.raters[pk].heuristic for pk in members),
+            heuristic=all(rows.raters[pk].heuristic for pk in group.members),
+            is_jury=group.is_one,
         )
-        for key, label, kind, members in memberships(rows.raters, preferring)
+        for group in memberships(rows.raters, preferring)
     ]
     return PairFrame(items, tuple(group for group in groups if len(group.judgments)), preference)
 
@@ -159,33 +162,38 @@ def _with_checklists_only(rows: StudyRows, preferring: set[int], preferred: pd.D
 
 
 def _group(
-    key: str,
-    label: str,
-    kind: str,
+    group: Membership,
     rows: pd.DataFrame,
     study: StudyRows,
     checks: Asked | None,
     farthest: int,
 ) -> PairGroup:
     reduced = reduce_replicates(rows, {pk: rater.rule for pk, rater in study.raters.items()})
+    of_members = reduced
+    if group.combined:
+        rules = {first: study.raters[first].combination for first in group.combined.values()}
+        reduced = combine_members(reduced, group.combined, rules)
     codes, used = pd.factorize(reduced["rater"], sort=True)
     number = reduced["number"].to_numpy(dtype=np.float64)
     judgments = Judgments(
         item=reduced["item"].to_numpy(dtype=np.int32),
         rater=codes.astype(np.int32),
-        raters=tuple(study.raters[pk].pseudonym for pk in used),
+        raters=tuple(group.name_of(pk, study.raters) for pk in used),
         label=reduced["label"].to_numpy(dtype=np.int8),
         # A grade is no probability, and figures of those are none of grades.
         number=np.full(len(number), np.nan) if farthest else number,
         first=reduced["first"].to_numpy(dtype=np.int8),
     )
     own = _group_checks(reduced["judgment"].to_numpy(), checks)
+    if group.combined and own is not None and checks is not None:
+        own = _combined_checks(reduced, of_members, group.combined, checks)
+    named = group.key, group.label, group.kind
     read = rows["judgment"].to_numpy(dtype=np.int64)
     if not farthest:
-        return PairGroup(key, label, kind, judgments, _readings(rows), read, own)
+        return PairGroup(*named, judgments, _readings(rows), read, own)
     readings = _readings(rows.assign(number=np.nan))
     grades = _grades(reduced, codes, farthest), _grades(rows, pd.factorize(rows["rater"])[0], farthest)
-    return PairGroup(key, label, kind, judgments, readings, read, own, *grades)
+    return PairGroup(*named, judgments, readings, read, own, *grades)
 
 
 def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grades:
@@ -227,6 +235,41 @@ def _group_checks(judgments: npt.NDArray[np.int64], checks: Asked | None) -> Che
         follow_up=follow_up,
         response=response.astype(np.int8),
         value=checks.value[here].astype(np.int8),
+    )
+
+
+def combine_members(
+    rows: pd.DataFrame, combined: Mapping[int, int], rules: Mapping[int, str]
+) -> pd.DataFrame:
+    """One row per jury and item in place of one per member, by the rule of each jury; other raters' rows stay."""
+    rater = rows["rater"].to_numpy()
+    first = np.array([combined.get(pk, pk) for pk in rater.tolist()], dtype=rater.dtype)
+    parts = [rows[~np.isin(rater, list(combined))]]
+    for jury, rule in rules.items():
+        mine = (first == jury) & np.isin(rater, list(combined))
+        parts.append(_reduced(rows[mine].assign(rater=jury), rule))
+    return pd.concat([part for part in parts if len(part)] or [rows], ignore_index=True)
+
+
+def _combined_checks(
+    reduced: pd.DataFrame, of_members: pd.DataFrame, combined: Mapping[int, int], checks: Asked
+) -> Checks | None:
+    """The checklists of raters and, of each jury, what most of its members checked; nothing where they are even."""
+    own = _group_checks(of_members["judgment"].to_numpy(), checks)
+    assert own is not None
+    raters = pd.Series([combined.get(pk, pk) for pk in of_members["rater"]], dtype=np.int64)
+    place = pd.MultiIndex.from_arrays([reduced["rater"], reduced["item"]])
+    row = place.get_indexer(pd.MultiIndex.from_arrays([raters, of_members["item"]]))[own.judgment]
+    most = int(own.response.max(initial=0)) + 1
+    unit = own.follow_up.astype(np.int64) * most + own.response
+    found = reduce_values(row.astype(np.int64), unit, own.value.astype(np.float64), "majority")
+    said = np.isfinite(found.value)
+    at = found.row[said]
+    return Checks(
+        judgment=row[at].astype(np.int32),
+        follow_up=own.follow_up[at],
+        response=own.response[at],
+        value=found.value[said].astype(np.int8),
     )
 
 

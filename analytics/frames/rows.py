@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from django.db.models import Q
 
 from analytics.frames.arrays import RESPONSE, StudyItems
 from analytics.frames.items import read_items
@@ -16,14 +17,17 @@ from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import Columns, ColumnType, read_columns
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
 from evaluation.protocols.kinds import KINDS
-from evaluation.selectors import countable_q
+from evaluation.selectors import countable_of_q, countable_q
 
 TIE = "tie"
 # What a preference between two responses is counted as.
 LABELS = {"r1": 0, "r2": 1, TIE: 2}
 # Key and kind of the group of all judges, whose members are groups of their own too.
 JUDGES = "judges"
+# Kind of the group of a jury's members, each a rater; the jury as one rater is a judge among judges.
+JURY = "jury"
 # How replicates are reduced where a rater's `about` does not say.
 DEFAULT_RULE = "majority"
 # A judge that is asked in both orders has the two of a sample in replicates 2k and 2k + 1.
@@ -61,11 +65,45 @@ class KnownRater:
     kind: str
     rule: str
     heuristic: bool = False
+    measures: tuple[Measure, ...] = ()
+    # False of one that gives measures and nothing else.
+    answers: bool = True
+    # True of one that is made of other raters' judgments.
+    derived: bool = False
+    # The jury that it is a member of, and the rule by which that becomes one rater.
+    jury: str = ""
+    combination: str = DEFAULT_RULE
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Raters who are read together. `combined` are those who count as one, {member: the first member of its jury}."""
+
+    key: str
+    label: str
+    kind: str
+    members: list[int]
+    combined: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def is_one(self) -> bool:
+        """True of a jury as one rater."""
+        return len(self.combined) == len(self.members) and len(set(self.combined.values())) == 1
+
+    def name_of(self, rater: int, raters: Mapping[int, KnownRater]) -> str:
+        """The pseudonym of a rater; a jury that counts as one goes by its key."""
+        known = raters[rater]
+        return jury_key(known.jury) if rater in self.combined else known.pseudonym
+
+
+def jury_key(jury: str) -> str:
+    return f"jury-{jury}"
 
 
 @dataclass(frozen=True, eq=False)
 class StudyRows:
-    """The counting judgments of a study's main items that are not withdrawn, and who gave them.
+    """The counting judgments of a study's main items that are not withdrawn, and who gave them; without those of raters
+    that answer no question and only give measures.
 
     `judgments` has a row per judgment, by its primary key: its `item`, a row of `items`, its `rater`, its `replicate`
     and `shown`, the code of the order in which responses were shown. `item_pks` and `judgment_pks` ascend.
@@ -78,14 +116,30 @@ class StudyRows:
     judgments: pd.DataFrame
     judgment_pks: Ints
     shown: tuple[str, ...]
+    # Of these raters alone, whether they are in figures or not; None: of those that are.
+    only: tuple[int, ...] | None = None
+
+    def counting(self, path: str = "") -> Q:
+        """The judgments that are read; `path` leads from the rows that are filtered to their judgment."""
+        if self.only is None:
+            return countable_q(self.study, path)
+        return countable_of_q(self.study, self.only, path)
 
 
-def read_rows(study: Study) -> StudyRows:
+def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
+    """The judgments of raters that are in figures, or `only` those of these raters, wherever they are."""
     items, item_pks = read_items(study)
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
         "shown": ColumnType.CODED
     }
-    found = Judgment.objects.filter(countable_q(study), item__role=Role.MAIN, item__withdrawn_at=None)
+    raters = _raters(study)
+    counting = countable_q(study)
+    if only is not None:
+        raters = {pk: raters[pk] for pk in only}
+        counting = countable_of_q(study, only)
+    found = Judgment.objects.filter(counting, item__role=Role.MAIN, item__withdrawn_at=None)
+    if measuring := [pk for pk, rater in raters.items() if not rater.answers]:
+        found = found.exclude(rater__in=measuring)
     table = read_columns(found.order_by("pk"), types)
     row, known = places(item_pks, table.array("item_id"))
     shown = table.coded("shown")
@@ -97,9 +151,8 @@ def read_rows(study: Study) -> StudyRows:
             "shown": shown.codes,
         }
     )[known].reset_index(drop=True)
-    return StudyRows(
-        study, items, item_pks, _raters(study), judgments, table.array("pk")[known], shown.values
-    )
+    kept = None if only is None else tuple(only)
+    return StudyRows(study, items, item_pks, raters, judgments, table.array("pk")[known], shown.values, kept)
 
 
 def _raters(study: Study) -> dict[int, KnownRater]:
@@ -111,29 +164,56 @@ def _raters(study: Study) -> dict[int, KnownRater]:
             kind,
             about.get("reduction") or DEFAULT_RULE,
             bool(about.get("heuristic")),
+            declared_measures(about),
+            not gives_only_measures(about),
+            bool(about.get("derived")),
+            *_jury_of(about),
         )
         for pk, pseudonym, label, kind, about in rows
     }
 
 
-def memberships(
-    raters: Mapping[int, KnownRater], present: set[int]
-) -> Iterator[tuple[str, str, str, list[int]]]:
+def _jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
+    jury = about.get("jury") or {}
+    return str(jury.get("name", "")), str(jury.get("combination") or DEFAULT_RULE)
+
+
+def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator[Membership]:
     """People together, simulated raters together and apart from people, judges together and each alone.
 
+    Members of a jury are a group of their own; beside others, and so against people, their jury is one rater.
+
     Together are the judges that are `present` in the figures: of preferences, one that was only asked for checklists
-    adds none. A heuristic is no judge.
+    adds none. A heuristic is no judge, and what is derived from judges would count them twice.
     """
     for kind, label in ((Rater.Kind.PERSON, "People"), (Rater.Kind.SIMULATED, "Simulated raters")):
         members = [pk for pk, rater in raters.items() if rater.kind == kind]
         if members:
-            yield str(kind), label, str(kind), members
+            yield Membership(str(kind), label, str(kind), members)
     judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
-    together = [pk for pk, rater in judges.items() if pk in present and not rater.heuristic]
-    if len(together) > 1:
-        yield JUDGES, "Judges together", JUDGES, together
+    together = [
+        pk for pk, rater in judges.items() if pk in present and not rater.heuristic and not rater.derived
+    ]
+    juries = _juries(judges, together)
+    combined = {pk: members[0] for members in juries.values() for pk in members}
+    if len({combined.get(pk, pk) for pk in together}) > 1:
+        yield Membership(JUDGES, "Judges together", JUDGES, together, combined)
+    for name, members in juries.items():
+        key, label = jury_key(name), f"Jury {name}"
+        yield Membership(f"{key}-members", f"{label}, its members", JURY, members)
+        yield Membership(key, label, str(Rater.Kind.JUDGE), members, dict.fromkeys(members, members[0]))
     for pk, rater in judges.items():
-        yield rater.pseudonym, rater.label, rater.kind, [pk]
+        if pk not in combined:
+            yield Membership(rater.pseudonym, rater.label, rater.kind, [pk])
+
+
+def _juries(judges: Mapping[int, KnownRater], together: Sequence[int]) -> dict[str, list[int]]:
+    """The members of each jury of whom more than one is there: one alone stands for itself."""
+    found: dict[str, list[int]] = {}
+    for pk in together:
+        if name := judges[pk].jury:
+            found.setdefault(name, []).append(pk)
+    return {name: members for name, members in found.items() if len(members) > 1}
 
 
 def places(
@@ -152,24 +232,22 @@ def read_answers(
     """The answers to each question. Of `pairs` the value of a preference is a code of LABELS."""
     found: dict[str, Asked] = {}
     counted = [question for question in questions if KINDS[question.kind].rule is not None]
-    for field in ("number", "label"):
-        wanted = [question for question in counted if KINDS[question.kind].storage == field]
+    for storage in ("number", "label"):
+        wanted = [question for question in counted if KINDS[question.kind].storage == storage]
         if not wanted:
             continue
         keys, kinds = [question.key for question in wanted], {question.kind for question in wanted}
-        answers = Answer.objects.filter(
-            countable_q(rows.study, "judgment__"), kind__in=kinds, question__in=keys
-        )
+        answers = Answer.objects.filter(rows.counting("judgment__"), kind__in=kinds, question__in=keys)
         types = {
             "judgment_id": ColumnType.WHOLE,
             "question": ColumnType.CODED,
             "part": ColumnType.CODED,
             "number": ColumnType.NUMBER,
         }
-        table = read_columns(answers, types | ({"label": ColumnType.CODED} if field == "label" else {}))
+        table = read_columns(answers, types | ({"label": ColumnType.CODED} if storage == "label" else {}))
         row, known = places(rows.judgment_pks, table.array("judgment_id"))
         for question in wanted:
-            found[question.key] = _asked(question, table, row, known, field, pairs=pairs)
+            found[question.key] = _asked(question, table, row, known, storage, pairs=pairs)
     return found
 
 

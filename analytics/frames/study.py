@@ -7,7 +7,9 @@ import numpy as np
 
 from analytics.frames.answers import answers_frame, countable_questions
 from analytics.frames.arrays import AnswersFrame
+from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
+from analytics.frames.passes import StudyPasses, read_passes
 from analytics.frames.rows import JUDGES, read_rows
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Study
@@ -25,6 +27,8 @@ class RaterGroup:
     judgments: int
     items: int
     per_rater: Mapping[str, int]
+    # True of a jury as one rater.
+    is_jury: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,7 @@ class StudyFrame:
     """The arrays of a study: `pairs` of each preference between two responses, `answers` of its other questions.
 
     `questions` are those that can be counted, in the order of the form. `systems` has the kind of each system by key.
+    Raters that give nothing but `measures` are in no group.
     """
 
     questions: tuple[QuestionSpec, ...]
@@ -39,6 +44,8 @@ class StudyFrame:
     pairs: tuple[PairFrame, ...]
     answers: AnswersFrame | None
     systems: Mapping[str, str]
+    measures: tuple[MeasureValues, ...]
+    passes: StudyPasses
     items: int
     queries: int
 
@@ -53,8 +60,8 @@ class StudyFrame:
 
     @property
     def judges_apart(self) -> tuple[RaterGroup, ...]:
-        """The groups without that of all judges, each of whom is a group of its own already."""
-        return tuple(group for group in self.groups if group.kind != JUDGES)
+        """The groups in which each rater stands once: neither all judges together nor juries as one rater."""
+        return tuple(group for group in self.groups if group.kind != JUDGES and not group.is_jury)
 
 
 def study_frame(study: Study) -> StudyFrame:
@@ -74,6 +81,8 @@ def study_frame(study: Study) -> StudyFrame:
         pairs=pairs,
         answers=answers,
         systems=dict(study.systems.values_list("key", "kind")),
+        measures=read_measure_values(rows),
+        passes=read_passes(study, paired if compares else [], others),
         items=len(rows.items),
         queries=len(rows.items.queries),
     )
@@ -104,6 +113,7 @@ def _groups(pairs: Iterable[PairFrame], answers: AnswersFrame | None) -> Iterabl
                 known.n_judgments,
                 known.n_items,
                 dict(zip(known.raters, known.per_rater, strict=True)),
+                known.is_jury,
             )
         else:
             yield _group_of_pairs(found[key])
@@ -121,6 +131,7 @@ def _group_of_pairs(parts: list[PairGroup]) -> RaterGroup:
         len(read),
         len(np.unique(np.concatenate(judged))),
         judgments_per_rater(parts),
+        first.is_jury,
     )
 
 

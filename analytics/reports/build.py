@@ -5,6 +5,7 @@ from typing import Any
 from analytics.figures.figure_input import FigureInput, Terms, figure_inputs, question_record
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
+from analytics.frames.rows import JURY
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
 from analytics.reports import judges
 from analytics.reports.code_version import code_version
@@ -24,7 +25,7 @@ from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Study
 from evaluation.protocols import QuestionSpec
-from evaluation.selectors import counting_judgments, outcome_counts
+from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts
 
 SCHEMA = "assay-report/2"
 
@@ -49,10 +50,24 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
             "No judgment has an answer that can be counted yet; there is nothing to report."
         )
     records = judges.judges(study, frame)
+    derived = {
+        rater.pseudonym: rater.about["derived"]
+        for rater in judges_in_figures(study)
+        if "derived" in rater.about
+    }
     both = frozenset(each["rater"] for each in records if judges.is_asked_both_ways(each))
 
     def terms(asked: int) -> Terms:
-        return Terms(study.seed, replicates, ties, study.baseline, asked, both)
+        return Terms(
+            study.seed,
+            replicates,
+            ties,
+            study.baseline,
+            asked,
+            both,
+            derived,
+            judges.prompt_conditions(study),
+        )
 
     report: Record = {
         "schema": SCHEMA,
@@ -124,13 +139,17 @@ def _raters(study: Study, frame: StudyFrame) -> list[Record]:
     """Raters with the most judgments first; replicates of a judge count once, as in the figures."""
     labels = dict(study.raters.values_list("pseudonym", "label"))
     found = [
-        {"rater": name, "label": labels[name] or name, "kind": group.kind, "judgments": n}
+        {"rater": name, "label": labels[name] or name, "kind": _rater_kind(group), "judgments": n}
         for group in frame.judges_apart
         for name, n in group.per_rater.items()
     ]
     return sorted(
         found, key=lambda rater: (rater["kind"] != Rater.Kind.PERSON, -rater["judgments"], rater["rater"])
     )
+
+
+def _rater_kind(group: RaterGroup) -> str:
+    return str(Rater.Kind.JUDGE) if group.kind == JURY else group.kind
 
 
 def fingerprint(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> str:

@@ -3,12 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
 from analytics.frames.rows import DEFAULT_RULE
 from analytics.frames.study import StudyFrame
-from analytics.statistics.core.tidy import MISSING
+from analytics.statistics.core.tidy import MISSING, Bools, Judgments
 from evaluation.models import Outcome, Rater, Study
+from evaluation.protocols.answers.measures import gives_only_measures
 from evaluation.selectors import judge_outcome_counts, judges_in_figures
 
 Record = dict[str, Any]
@@ -38,6 +41,8 @@ def judges(study: Study, frame: StudyFrame) -> list[Record]:
     hidden = _hidden(study, frame)
     found = []
     for rater in judges_in_figures(study):
+        if gives_only_measures(rater.about):
+            continue
         record = _describe(rater, outcomes[rater.pk], hidden)
         if record["judgments"] and not _has_verdicts(frame, rater.pseudonym):
             read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
@@ -47,6 +52,21 @@ def judges(study: Study, frame: StudyFrame) -> list[Record]:
                     "follow-ups."
                 )
         found.append(record)
+    return found
+
+
+# Ends of the names of judges that were made as prompt conditions of one, and that of the condition with everything.
+CONDITIONS, EVERYTHING = ("-basic", "-examples", "-guideline"), "-guideline-examples"
+
+
+def prompt_conditions(study: Study) -> dict[str, str]:
+    """By rater, the rater of the same judge that has both the guideline and examples, where both are in figures."""
+    names = {str(rater.about.get("judge", "")): rater.pseudonym for rater in judges_in_figures(study)}
+    found: dict[str, str] = {}
+    for full, key in names.items():
+        stem = full.removesuffix(EVERYTHING)
+        if stem != full:
+            found |= {names[stem + end]: key for end in CONDITIONS if stem + end in names}
     return found
 
 
@@ -67,19 +87,29 @@ def _has_verdicts(frame: StudyFrame, key: str) -> bool:
     if frame.answers is not None or not frame.pairs:
         return True
     return any(
-        group.key == key and bool((group.judgments.label != MISSING).any())
+        key in group.judgments.raters
+        and bool((group.judgments.label[_of(group.judgments, key)] != MISSING).any())
         for pairs in frame.pairs
         for group in pairs.groups
     )
+
+
+def _of(judgments: Judgments, rater: str) -> Bools:
+    return np.asarray(judgments.rater == judgments.raters.index(rater))
 
 
 def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
     label = rater.label or rater.pseudonym
     about = rater.about
     total = sum(outcomes.values())
+    source = str(about.get("reference_from", ""))
     caveats = (
-        [f"{label} saw the human-written reference, {hidden}."] if about.get("reference") and hidden else []
+        [f"{label} saw the human-written reference, {hidden}."]
+        if about.get("reference") and hidden and not source
+        else []
     )
+    if source:
+        caveats.append(f"{label} was given the responses of {source} as the reference.")
     if not total:
         caveats.append(f"{label} has judged nothing yet.")
     elif not outcomes.get(Outcome.OK):
@@ -91,6 +121,7 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
         "version": about.get("version"),
         "model": str(about.get("model", "")),
         "reference": bool(about.get("reference")),
+        "reference_from": source,
         "orders": str(about.get("orders", "")),
         "samples": about.get("samples"),
         "reduction": about.get("reduction") or DEFAULT_RULE,
@@ -100,6 +131,7 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
         "judgments": total,
         "outcomes": [_outcome(outcome, outcomes.get(outcome, 0), total) for outcome in Outcome.values],
         "caveats": caveats,
+        **({"jury": about["jury"]} if about.get("jury") else {}),
     }
 
 
@@ -112,6 +144,7 @@ def methods(view: ReportView) -> Iterator[str]:
     if not view.judges:
         return
     yield from _named(view.judges)
+    yield from _juries(view.judges)
     forms = {question["form"] for question in view.questions}
     if PAIRS in forms:
         for rule, meaning in REDUCTIONS.items():
@@ -125,6 +158,22 @@ def methods(view: ReportView) -> Iterator[str]:
         yield f"Several readings of an item by one judge count as one: {rules}."
     for judge in view.judges:
         yield from judge["caveats"]
+
+
+def _juries(judges: list[Record]) -> Iterator[str]:
+    """Juries with their members, and how each is one rater."""
+    members: dict[str, list[Record]] = {}
+    for judge in judges:
+        if "jury" in judge:
+            members.setdefault(judge["jury"]["name"], []).append(judge)
+    for name, found in members.items():
+        if len(found) < 2:
+            continue
+        yield (
+            f"Jury {name}: {joined([judge['label'] for judge in found])}. They are a group among themselves; beside "
+            f"people and other judges the jury is one rater, its preferences combined by "
+            f"{found[0]['jury']['combination']}, its numbers and ranks by their mean, other labels by majority."
+        )
 
 
 def _named(judges: list[Record]) -> Iterator[str]:

@@ -10,6 +10,7 @@ PLURALS = {
     "person": ("person", "people"),
     "judge": ("judge", "judges"),
     "judges": ("judge", "judges"),
+    "jury": ("judge", "judges"),
     SIMULATED: ("simulated rater", "simulated raters"),
 }
 # Reasons that are no adjective, as they stand after a number.

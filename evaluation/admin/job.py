@@ -78,18 +78,22 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _may_fare_better(job: Job) -> bool:
     """False for a file with faults, which would fail again."""
-    return job.state == Job.State.FAILED and not (job.kind == Job.Kind.IMPORT and job.problems)
+    return job.state == Job.State.FAILED and not (
+        job.kind in (Job.Kind.IMPORT, Job.Kind.SCORES) and job.problems
+    )
 
 
 TITLES: dict[str, str] = {
     Job.Kind.IMPORT: "Importing a file",
     Job.Kind.EXPORT: "Writing an export",
     Job.Kind.LAUNCH: "Launching",
+    Job.Kind.SCORES: "Importing scores",
 }
 TABS: dict[str, str] = {
     Job.Kind.IMPORT: "workbench",
     Job.Kind.EXPORT: "exports",
     Job.Kind.LAUNCH: "workbench",
+    Job.Kind.SCORES: "workbench",
 }
 
 

@@ -68,6 +68,28 @@ class BodyIntegerField(serializers.IntegerField):
         return super().to_internal_value(data)
 
 
+class BodyNumberField(serializers.FloatField):
+    """A number of JSON, not a text of digits."""
+
+    def to_internal_value(self, data: Any) -> float:
+        if type(data) not in (int, float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class BodyTextField(serializers.RegexField):
+    """A text of JSON as it was given, not a number; not empty, and without U+0000, which no database stores."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(r"^[^\x00]+$", trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        text: str = super().to_internal_value(data)
+        return text
+
+
 # More than nothing, with at most four decimals.
 AMOUNT = r"(?!0+(\.0+)?$)[0-9]{1,8}(\.[0-9]{1,4})?"
 
@@ -86,6 +108,26 @@ class MoneyField(serializers.DecimalField):
     def to_internal_value(self, data: Any) -> Any:
         if not isinstance(data, str) or not re.fullmatch(AMOUNT, data):
             raise ValidationError('Give an amount of more than nothing as text, such as "2.50".', "invalid")
+        return super().to_internal_value(data)
+
+
+# From nothing up to a million, with at most six decimals.
+PRICE = r"[0-9]{1,6}(\.[0-9]{1,6})?"
+
+
+@extend_schema_field({"type": "string", "pattern": f"^{PRICE}$"})
+class PriceField(serializers.DecimalField):
+    """A price per million tokens, as text."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(max_digits=12, decimal_places=6, **options)
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        return serializers.Field.validate_empty_values(self, data)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, str) or not re.fullmatch(PRICE, data):
+            raise ValidationError('Give a price per million tokens as text, such as "0.15".', "invalid")
         return super().to_internal_value(data)
 
 

@@ -5,6 +5,7 @@ from django.urls import path
 from evaluation.api.items import ItemDetail, ItemList
 from evaluation.api.judgments import JudgmentList
 from evaluation.api.raters import RaterList
+from evaluation.api.scores import ScoreList
 from evaluation.api.studies import StudyDetail, StudyList
 
 urlpatterns = [
@@ -14,5 +15,6 @@ urlpatterns = [
     # A key is whatever the researcher's file said, slashes included.
     path("studies/<slug:slug>/items/<path:key>/", ItemDetail.as_view(), name="item-detail"),
     path("studies/<slug:slug>/raters/", RaterList.as_view(), name="rater-list"),
+    path("studies/<slug:slug>/scores/", ScoreList.as_view(), name="score-list"),
     path("studies/<slug:slug>/judgments/", JudgmentList.as_view(), name="judgment-list"),
 ]

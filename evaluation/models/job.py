@@ -17,6 +17,7 @@ class Job(models.Model):
         IMPORT = "import", "import"
         EXPORT = "export", "export"
         LAUNCH = "launch", "launch"
+        SCORES = "scores", "import of scores"
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"
@@ -28,7 +29,7 @@ class Job(models.Model):
     # The study's, or that of the study which an import is going to make.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
-    # Of an import: title, protocol; of an export: format.
+    # Of an import: title, protocol; of an export: format; of scores: what `import_scores` takes.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -62,7 +63,7 @@ class Job(models.Model):
                 name="one_job_at_once_per_kind",
             ),
             models.CheckConstraint(
-                name="job_kind_known", condition=Q(kind__in=["import", "export", "launch"])
+                name="job_kind_known", condition=Q(kind__in=["import", "export", "launch", "scores"])
             ),
             models.CheckConstraint(
                 name="job_leased_while_running",

@@ -223,6 +223,11 @@ class Problem:
 MESSAGES = {
     "unknown_question": "this study has no such question in this arm",
     "unknown_part": "no such part: {part!r}",
+    "unknown_measure": "no such measure is declared by the rater",
+    "measure_of_item": "this measure is of an item as a whole, and has no parts",
+    "measure_of_pair": "this measure is of two responses, and the item has not two",
+    "below_range": "{value} is below {low}, the least that it can be",
+    "above_range": "{value} is above {high}, the most that it can be",
     "missing": "an answer is missing",
     "nothing": "a judgment needs at least one answer",
     "not_a_choice": "{value!r} is not one of {choices}",

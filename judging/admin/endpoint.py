@@ -15,6 +15,7 @@ from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
 from evaluation.models import Study
 from evaluation.permissions import studies_for
+from judging.admin.spending import ModelPriceInline
 from judging.models import Endpoint
 from judging.services.endpoints.access import (
     PLACE,
@@ -27,7 +28,11 @@ from judging.services.endpoints.access import (
 from judging.services.endpoints.connection_test import begin_test, is_testing
 from judging.tasks import queue_test
 
-PLAIN = ("name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "local", "open_to_all")
+SERVER = (
+    "name", "base_url", "key_name", "timeout_seconds", "max_in_flight", "requests_per_minute", "tokens_per_minute",
+    "batch_price_factor",
+)  # fmt: skip
+PLAIN = (*SERVER, "local", "open_to_all")
 
 
 class EndpointForm(forms.ModelForm):
@@ -80,7 +85,9 @@ class EndpointForm(forms.ModelForm):
         labels = {
             "key_name": "Name of the key",
             "max_in_flight": "Parallel calls",
+            "requests_per_minute": "Requests per minute",
             "timeout_seconds": "Timeout in seconds",
+            "tokens_per_minute": "Tokens per minute",
         }
         help_texts = {
             "name": "The name used when judges are configured.",
@@ -96,6 +103,7 @@ ABLE = (
     ("seed", "A seed"),
     ("temperature", "A temperature"),
     ("system_role", "System messages"),
+    ("batches", "Batches"),
 )
 # What only those see and set whose word is enough.
 OF_TRUST = ("trusted", "local", "open_to_all")
@@ -138,9 +146,12 @@ class EndpointAdmin(admin.ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is not None and self._is_mine(request, obj) and not obj.judges.exists()
 
+    def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
+        return [] if obj is None else [ModelPriceInline]
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         tested = () if obj is None else ("connection",)
-        return [*PLAIN[:5], *tested, *(OF_TRUST if may_trust(request.user) else ()), "studies"]
+        return [*SERVER, *tested, *(OF_TRUST if may_trust(request.user) else ()), "studies"]
 
     @admin.display(description="connection")
     def connection(self, endpoint: Endpoint) -> str:

@@ -17,11 +17,23 @@ from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.history import log_action
 from judging import prompting
+from judging.admin.anchors import set_schedule
+from judging.admin.judge_options import option_field, option_name, read_option
+from judging.admin.jury import new_jury
+from judging.admin.preset import judges_of_preset
 from judging.admin.run import start
+from judging.admin.run_groups import MOST_JUDGES, start_together, together_url
+from judging.admin.spending import set_budget, spending_context
+from judging.admin.steps import write_steps_page
+from judging.asking import asking_of
+from judging.backends import BACKENDS
+from judging.backends.base import Unmeasurable
 from judging.models import Endpoint, Judge
 from judging.services import create_judge, edit_judge, judge_settings, preview_request
+from judging.services.derived.composite import latest_map
 from judging.services.endpoints.access import offered_endpoints
-from judging.services.judges import FIELDS, current_spec
+from judging.services.evaluation_steps import takes_steps
+from judging.services.judges import FIELDS, current_spec, preview_stimulus
 
 tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70))
 
@@ -38,6 +50,13 @@ class JudgeForm(forms.ModelForm):
         required=False, help_text="The study's system that is this judge's own model."
     )
 
+    reference_from = forms.ChoiceField(
+        required=False,
+        label="Source of the reference",
+        help_text="The responses of a system may stand in for human-written references; "
+        "items that compare that system itself are not judged.",
+    )
+
     def __init__(self, study: Study, user: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         spec = current_spec(study)
@@ -47,18 +66,57 @@ class JudgeForm(forms.ModelForm):
         self.fields["own_system"].choices = [  # type: ignore[attr-defined]
             ("", "none"), *((each.key, str(each)) for each in study.systems.all())
         ]  # fmt: skip
+        self.fields["reference_from"].choices = [  # type: ignore[attr-defined]
+            ("", "people: the human-written references"), *((each.key, str(each)) for each in study.systems.all())
+        ]  # fmt: skip
         offered = [endpoint.pk for endpoint in offered_endpoints(study, user)]
         self.fields["endpoint"].queryset = Endpoint.objects.filter(pk__in=offered)  # type: ignore[attr-defined]
+        for backend in BACKENDS.values():
+            given = self.instance.options if self.instance.backend == backend.key else {}
+            for option in backend.options:
+                self.fields[option_name(backend.key, option.key)] = option_field(option, given)
 
     def sections(self) -> list[tuple[str, list[Any]]]:
         return [(heading, [self[name] for name in names]) for heading, names in SECTIONS]
+
+    def option_sections(self) -> list[dict[str, Any]]:
+        """Of each backend that has options: its key and label, whether it is the chosen one, and its fields."""
+        chosen = self["backend"].value()
+        return [
+            {
+                "key": each.key,
+                "label": each.label,
+                "chosen": each.key == chosen,
+                "fields": [self[option_name(each.key, option.key)] for option in each.options],
+            }
+            for each in BACKENDS.values()
+            if each.options
+        ]
+
+    def given(self) -> dict[str, Any]:
+        """The settings, as the service takes them."""
+        data = {name: self.cleaned_data[name] for name in FIELDS if name != "options"}
+        backend = BACKENDS[data["backend"]]
+        options = {
+            option.key: read_option(option, self.cleaned_data[option_name(backend.key, option.key)])
+            for option in backend.options
+        }
+        return {**data, "extra": data["extra"] or {}, "options": options}
+
+    def show(self, refused: FieldsRefused) -> None:
+        """Put each sentence to its field."""
+        for field, sentences in refused.by_field.items():
+            name = option_name(self.cleaned_data["backend"], field.removeprefix("options."))
+            field = name if field.startswith("options.") else field
+            for sentence in sentences:
+                self.add_error(field if field in self.fields else None, sentence)
 
     def _post_clean(self) -> None:
         """The service validates; the form only reads."""
 
     class Meta:
         model = Judge
-        fields = FIELDS
+        fields = tuple(name for name in FIELDS if name != "options")
         widgets = {
             "template": forms.Textarea(attrs={"rows": 8, "class": "code"}),
             "extra": forms.Textarea(attrs={"rows": 2}),
@@ -76,8 +134,8 @@ class JudgeForm(forms.ModelForm):
         }
         help_texts = {
             "name": "Letters, digits and hyphens. Editing a judge that has run creates a new version.",
-            "backend": "A heuristic needs no endpoint and costs nothing.",
-            "endpoint": "Only for chat completions. Endpoints open to this study, and your own.",
+            "backend": "Heuristics and judges that are derived from others need no endpoint and cost nothing.",
+            "endpoint": "Only for judges that ask a model. Endpoints open to this study, and your own.",
             "verdict": "For preferences: label probabilities make it continuous where the endpoint returns them.",
             "rationale": "Stored with the judgment.",
             "one_call_per_question": "Send each question as a separate request.",
@@ -93,7 +151,8 @@ class JudgeForm(forms.ModelForm):
 
 SECTIONS = (
     ("Who judges", ("name", "backend", "endpoint", "model")),
-    ("Questions and reply", ("questions", "with_reference", "rationale", "verdict", "one_call_per_question")),
+    ("Questions and reply", ("questions", "rationale", "verdict", "one_call_per_question")),
+    ("Reference", ("with_reference", "reference_from")),
     ("Orders and samples", ("orders", "samples", "self_preference", "own_system", "own_family")),
     ("Parameters", ("temperature", "max_tokens", "extra", "price_prompt", "price_completion")),
     ("Prompt", ("template",)),
@@ -113,9 +172,9 @@ def new_judge(request: HttpRequest, study: Study) -> HttpResponse:
     form = JudgeForm(study, request.user, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            judge = create_judge(study, user=request.user, **_given(form))
+            judge = create_judge(study, user=request.user, **form.given())
         except FieldsRefused as refused:
-            _show(form, refused)
+            form.show(refused)
         else:
             return _saved(request, study, judge, f"Created judge {judge}.")
     return _form_page(request, study, form, "New judge")
@@ -125,27 +184,16 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method not in FORM:
         return HttpResponseNotAllowed(FORM)
     judge = _judge(request, pk, "write")
-    study, has_run = judge.study, judge.runs.exists()
+    study, has_run = judge.study, judge.judge_runs.exists()
     form = JudgeForm(study, request.user, request.POST or None, instance=judge)
     if request.method == "POST" and form.is_valid():
         try:
-            saved = edit_judge(Judge.objects.get(pk=pk), user=request.user, **_given(form))
+            saved = edit_judge(Judge.objects.get(pk=pk), user=request.user, **form.given())
         except FieldsRefused as refused:
-            _show(form, refused)
+            form.show(refused)
         else:
             return _saved(request, study, saved, f"Edited judge {judge.name}: now {saved}.")
     return _form_page(request, study, form, f"Edit {judge.name} v{judge.version}", has_run=has_run)
-
-
-def _given(form: JudgeForm) -> dict[str, Any]:
-    data = {name: form.cleaned_data[name] for name in FIELDS}
-    return {**data, "extra": data["extra"] or {}}
-
-
-def _show(form: JudgeForm, refused: FieldsRefused) -> None:
-    for field, sentences in refused.by_field.items():
-        for sentence in sentences:
-            form.add_error(field if field in form.fields else None, sentence)
 
 
 def _saved(request: HttpRequest, study: Study, judge: Judge, said: str) -> HttpResponse:
@@ -171,13 +219,13 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
     item, problem = _item(request, study), ""
     context: dict[str, Any] = {"title": f"Prompt of {judge}", "judge": judge, "item": item}
     if not judge.asks_model:
-        problem = "A heuristic uses the responses' lengths or random numbers; it gets no prompt."
+        problem = "This judge asks no model: it computes or draws its answers, and gets no prompt."
     elif item is None:
         problem = "The study has no such item."
     else:
         try:
             context.update(_prompt(request, judge, item))
-        except prompting.CannotAsk as cannot:
+        except (prompting.CannotAsk, Unmeasurable) as cannot:
             problem = str(cannot)
     context["problem"] = problem
     return page(request, "admin/judging/prompt.html", context, study=study, tab="judges")
@@ -217,11 +265,8 @@ def _prompt(request: HttpRequest, judge: Judge, item: Item) -> dict[str, Any]:
 
 
 def _steps(judge: Judge, item: Item) -> list[str]:
-    spec = current_spec(judge.study)
-    if not judge.one_call_per_question:
-        return []
-    stimulus = item.stimulus or {"arm": item.arm.key, "context": {"follow_ups": []} if item.context else None}
-    asked = prompting.steps(judge.study.protocol_object, spec, stimulus, judge_settings(judge))
+    spec, stimulus = current_spec(judge.study), preview_stimulus(judge, item)
+    asked = asking_of(judge.backend).steps(judge.study.protocol_object, spec, stimulus, judge_settings(judge))
     return [step for step in asked if step]
 
 
@@ -229,6 +274,20 @@ def _step(request: HttpRequest, judge: Judge, item: Item) -> str:
     steps = _steps(judge, item)
     wanted = request.GET.get("step", "")
     return wanted if wanted in steps else (steps[0] if steps else "")
+
+
+def download_map(request: HttpRequest, pk: int) -> HttpResponse:
+    """The map of a composite judge, by which another study's composite can judge."""
+    if request.method not in ("GET", "HEAD"):
+        return HttpResponseNotAllowed(["GET", "HEAD"])
+    judge = _judge(request, pk)
+    found = latest_map(judge)
+    if found is None:
+        raise Http404
+    content = orjson.dumps(found, option=orjson.OPT_INDENT_2)
+    name = f"{judge.study.slug}-{judge.name}-map.json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type="application/json", headers=headers)
 
 
 @admin.register(Judge)
@@ -242,6 +301,7 @@ class JudgeAdmin(StudyScopedAdmin):
         "model",
         "questions_text",
         "with_reference",
+        "reference_from",
         "rationale",
         "verdict",
         "one_call_per_question",
@@ -250,43 +310,89 @@ class JudgeAdmin(StudyScopedAdmin):
         "self_preference",
         "own_system",
         "own_family",
+        "jury",
         "temperature",
         "max_tokens",
         "extra",
+        "options_text",
         "price_prompt",
         "price_completion",
         "template",
         "created_by",
         "created_at",
     )
-    list_display = ("__str__", "backend", "model", "orders", "samples", "n_runs")
+    list_display = ("__str__", "backend", "model", "orders", "samples", "n_runs", "anchored")
     list_filter = (StudyFilter, "backend")
-    list_select_related = ("study", "endpoint")
+    list_select_related = ("study", "endpoint", "anchors")
     search_fields = ("name", "model")
     change_list_template = "admin/judging/judge_list.html"
+    actions = ("run_selected",)
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return (
-            super().get_queryset(request).annotate(runs_n=Count("runs")).order_by("study", "name", "-version")
+            super()
+            .get_queryset(request)
+            .annotate(runs_n=Count("judge_runs"))
+            .order_by("study", "name", "-version")
         )
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        pk = parse_id(request.GET.get("study", ""))
+        study = (
+            Study.objects.filter(pk=pk).first() if pk is not None and has_right(request, "view", pk) else None
+        )
+        spending = spending_context(study) if study else {}
+        return super().changelist_view(request, {**spending, **(extra_context or {})})
+
+    @admin.action(description="Run the selected judges together…")
+    def run_selected(self, request: HttpRequest, queryset: Any) -> HttpResponse:
+        judges = list(queryset[:MOST_JUDGES])
+        if len(judges) == 1:
+            return HttpResponseRedirect(reverse("admin:judging_judge_start", args=[judges[0].pk]))
+        return HttpResponseRedirect(together_url(judges))
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """For the judges of one study, by who may write in it."""
+        pk = parse_id(request.GET.get("study", ""))
+        return super().get_actions(request) if pk is not None and has_right(request, "write", pk) else {}
 
     @admin.display(description="runs")
     def n_runs(self, judge: Any) -> str:
         return f"{judge.runs_n:,}"
 
+    @admin.display(description="anchor runs", empty_value="-")
+    def anchored(self, judge: Judge) -> str | None:
+        schedule = getattr(judge, "anchors", None)
+        if schedule is None:
+            return None
+        return f"{schedule}. {schedule.problem}" if schedule.problem else str(schedule)
+
     @admin.display(description="questions")
     def questions_text(self, judge: Judge) -> str:
         return ", ".join(judge.questions) or "all but text questions"
 
+    @admin.display(description="options")
+    def options_text(self, judge: Judge) -> str:
+        return "; ".join(f"{name}: {value}" for name, value in judge.options.items()) or "none"
+
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
+        steps = [("Write evaluation steps", reverse("admin:judging_judge_steps", args=[obj.pk]))]
         seen = [("Show prompt", reverse("admin:judging_judge_prompt", args=[obj.pk]))]
         runs = [("Runs", f"{reverse('admin:judging_run_changelist')}?study={study.pk}&judge={obj.pk}")]
+        if latest_map(obj) is not None:
+            seen.append(("Download map", reverse("admin:judging_judge_map", args=[obj.pk])))
         if not has_right(request, "write", study.pk):
             return seen + runs
         start_url = reverse("admin:judging_judge_start", args=[obj.pk])
         return [
             ("Start a run", start_url),
             ("Edit", reverse("admin:judging_judge_edit", args=[obj.pk])),
+            *(steps if takes_steps(obj) else []),
+            *(
+                [("Anchor runs", reverse("admin:judging_judge_anchors", args=[obj.pk]))]
+                if obj.asks_model
+                else []
+            ),
             *seen,
             *runs,
         ]
@@ -294,7 +400,14 @@ class JudgeAdmin(StudyScopedAdmin):
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (
             ("new/<int:pk>/", "new", new_judge),
+            ("preset/<int:pk>/", "preset", judges_of_preset),
+            ("jury/<int:pk>/", "jury", new_jury),
+            ("budget/<int:pk>/", "budget", set_budget),
+            ("together/", "together", start_together),
             ("<int:pk>/edit/", "edit", edit),
             ("<int:pk>/prompt/", "prompt", prompt),
+            ("<int:pk>/map/", "map", download_map),
+            ("<int:pk>/steps/", "steps", write_steps_page),
             ("<int:pk>/start/", "start", start),
+            ("<int:pk>/anchors/", "anchors", set_schedule),
         )

@@ -6,11 +6,12 @@ from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
+from django.utils.html import format_html
 
 from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin, parse_id
 from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page
@@ -18,7 +19,10 @@ from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
-from judging.models import ACTIVE, Call, Judge, Purpose, Run, RunState
+from judging.admin.durations import duration_text
+from judging.admin.run_groups import change_group_budget, group_url, watch_group
+from judging.admin.run_limits import PURPOSES, StartForm
+from judging.models import ACTIVE, Judge, Purpose, Run, RunState, WorkKind
 from judging.services import (
     UNCHANGED,
     cancel_run,
@@ -29,44 +33,17 @@ from judging.services import (
     run_progress,
     start_run,
 )
-from judging.services.calls.unreadable_replies import unreadable_reply
-from judging.services.runs.lifecycle import has_revisable_entries
+from judging.services.batches.rows import open_batches
+from judging.services.calls.budget import group_spent
+from judging.services.calls.costs import format_amount
+from judging.services.calls.ledger import exact_sum
+from judging.services.runs.judge_runs import batch_refusals, has_revisable_entries
+from judging.services.runs.reply_examples import unreadable_reply
 from judging.services.runs.trials import needs_trial, start_trial, trial_calls
-from judging.tasks import enqueue_run
+from judging.tasks import enqueue_batch_end, enqueue_run
 
-PURPOSES = (
-    (Purpose.MAIN, "main: its judgments are in the report"),
-    (Purpose.TRIAL, "trial: for testing, in no figure"),
-    (Purpose.ANCHOR, "anchor: bypasses the cache, in no figure"),
-)
 # Offered where entries are calibrated.
 REVISIONS = (Purpose.REVISION, "revisions: requests of participants, up to the budget")
-
-
-class StartForm(forms.Form):
-    """Limits of a run: money and items."""
-
-    purpose = forms.ChoiceField(choices=PURPOSES, initial=Purpose.MAIN)
-    max_items = forms.IntegerField(
-        label="Maximum number of items",
-        required=False,
-        min_value=1,
-        help_text="Drawn with the study's seed. Leave empty for all.",
-    )
-    budget = forms.DecimalField(
-        required=False,
-        min_value=0,
-        max_digits=12,
-        decimal_places=4,
-        help_text="The run stops when this is spent, and can be resumed with more. Leave empty for no limit.",
-    )
-    in_flight = forms.IntegerField(
-        label="Parallel calls",
-        required=False,
-        min_value=1,
-        max_value=1024,
-        help_text="Leave empty to use the endpoint's limit.",
-    )
 
 
 def start(request: HttpRequest, pk: int) -> HttpResponse:
@@ -84,6 +61,8 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     form = StartForm(given)
     if has_revisable_entries(study):
         form.fields["purpose"].choices = [*PURPOSES, REVISIONS]  # type: ignore[attr-defined]
+    if batch_refusals(judge):
+        del form.fields["by_batch"]
     if request.method == "POST" and form.is_valid() and START & request.POST.keys():
         try:
             judges = form.cleaned_data["purpose"] != Purpose.REVISION
@@ -101,6 +80,8 @@ def start(request: HttpRequest, pk: int) -> HttpResponse:
     )
 
 
+# The latest of a run's batches; few have more.
+BATCHES_SHOWN = 20
 # What the buttons that start are named.
 START = {"start", "anyway"}
 
@@ -122,7 +103,8 @@ def _try(request: HttpRequest, study: Study, judge: Judge, form: StartForm) -> H
 def _trial_context(request: HttpRequest, judge: Judge) -> dict[str, Any]:
     """The try that the address names, as far as it is; whether another one is due before a run."""
     pk = parse_id(request.GET.get("try", ""))
-    run = Run.objects.filter(pk=pk or 0, judge=judge).select_related("judge__endpoint", "revision").first()
+    runs = Run.objects.filter(judging__judge=judge)
+    run = runs.filter(pk=pk or 0).select_related("judging__judge__endpoint", "judging__revision").first()
     calls = trial_calls(run) if run else []
     return {
         "judge": judge,
@@ -139,32 +121,27 @@ def _start(request: HttpRequest, study: Study, judge: Judge, data: dict[str, Any
     run = start_run(study, judge, user=request.user, **data)
     enqueue_run(run)
     limit = "" if run.budget is None else f", at most {run.budget}"
-    log_action(study=study, by=request.user, message=f"Started {run} ({run.purpose}{limit}).")
+    log_action(study=study, by=request.user, message=f"Started {run} ({run.judging.purpose}{limit}).")
     messages.success(request, f"Started {run}.")
     return HttpResponseRedirect(reverse("admin:judging_run_watch", args=[run.pk]))
 
 
 def _estimated(study: Study, judge: Judge, form: StartForm) -> dict[str, Any]:
     data = form.cleaned_data if form.is_bound and form.is_valid() else {}
+    limits: dict[str, Any] = {name: data.get(name) for name in ("max_items", "in_flight")}
     try:
-        found = estimate(study, judge, max_items=data.get("max_items"), in_flight=data.get("in_flight"))
+        found = estimate(study, judge, **limits, by_batch=data.get("by_batch", False))
     except Refused as refused:
         return {"estimate": None, "refused": refused.problems}
-    return {"estimate": found, "duration": _duration(found.seconds)}
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    return f"{seconds / 60:.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:.1f} hours"
+    return {"estimate": found, "duration": duration_text(found.seconds)}
 
 
 def _run(request: HttpRequest, pk: int, need: str = "view") -> Run:
     run = (
-        Run.objects.select_related("study", "judge__endpoint", "rater", "revision", "created_by")
-        .filter(pk=pk)
+        Run.objects.select_related(
+            "study", "judging__judge__endpoint", "judging__rater", "judging__revision", "created_by", "group"
+        )
+        .filter(pk=pk, judging__isnull=False)
         .first()
     )
     if run is None:
@@ -179,16 +156,20 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseNotAllowed(["GET", "HEAD"])
     run = _run(request, pk)
     progress = run_progress(run)
+    judgments = {"study": run.study_id, "rater": run.judging.rater_id}
     context: dict[str, Any] = {
         "title": str(run).capitalize(),
         "run": run,
         "progress": progress,
-        "left": _duration(progress.seconds_left),
+        "left": duration_text(progress.seconds_left),
+        "group_spent": group_spent(run.group) if run.group else None,
         "unread": unreadable_reply(run),
         "outcomes": list(progress.outcomes.items()),
+        "leased_where": "in batches" if run.by_batch else "in flight",
+        "batches": run.batches.order_by("-pk")[:BATCHES_SHOWN],
         "acts": _acts(run, progress.not_ok) if has_right(request, "write", run.study_id) else [],
         "calls": f"{reverse('admin:judging_call_changelist')}?study={run.study_id}&run={run.pk}",
-        "judgments": f"{reverse('admin:evaluation_judgment_changelist')}?study={run.study_id}&rater={run.rater_id}",
+        "judgments": f"{reverse('admin:evaluation_judgment_changelist')}?{urlencode(judgments)}",
     }
     if request.headers.get("HX-Request"):
         response = render(request, "admin/judging/_run_status.html", context)
@@ -206,7 +187,7 @@ def _acts(run: Run, not_ok: int) -> list[tuple[str, str]]:
         names.append("pause")
     if run.state in (RunState.PAUSED, RunState.STOPPED):
         names.append("resume")
-    if not_ok and run.state != RunState.CANCELLED and run.purpose != Purpose.REVISION:
+    if not_ok and run.state != RunState.CANCELLED and run.work != WorkKind.REVISION:
         names.append("retry")
     if run.state not in (RunState.COMPLETE, RunState.CANCELLED):
         names.append("cancel")
@@ -251,6 +232,8 @@ def pause(request: HttpRequest, pk: int) -> HttpResponse:
         return f"Paused {run}."
 
     text = "No further calls are made; those in flight finish within moments. Nothing is lost."
+    if open_batches(pk).exists():
+        text += " Batches stay at the endpoint, and what they bring is kept."
     return _steer(request, pk, do, title="Pause the run", text=text, button="Pause")
 
 
@@ -267,9 +250,12 @@ def resume(request: HttpRequest, pk: int) -> HttpResponse:
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     def do(run: Run, data: dict[str, Any]) -> str:
         cancel_run(run)
+        enqueue_batch_end(run)
         return f"Cancelled {run}."
 
     text = "The run ends for good. Its judgments stay but are in no figure."
+    if open_batches(pk).exists():
+        text += " Its batches are cancelled at the endpoint; what they have answered is kept and paid for."
     return _steer(request, pk, do, title="Cancel the run", text=text, button="Cancel the run", danger=True)
 
 
@@ -291,6 +277,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 
 class JudgeFilter(StudyRowFilter):
     title = parameter_name = "judge"
+    path = "judging__judge"
     model = Judge
 
 
@@ -298,22 +285,58 @@ class JudgeFilter(StudyRowFilter):
 class RunAdmin(StudyScopedAdmin):
     tab = "judges"
     fields = (
-        "judge",
-        "purpose",
+        "told_judge",
+        "told_purpose",
         "state",
         "reason",
         "budget",
-        "max_items",
+        "told_max_items",
         "in_flight",
+        "by_batch",
         "created_by",
         "created_at",
         "started_at",
         "finished_at",
     )
-    list_display = ("__str__", "purpose", "told_state", "reason", "created_by", "created_at", "finished_at")
-    list_filter = (StudyFilter, JudgeFilter, "state", "purpose")
-    list_select_related = ("study", "judge", "created_by")
+    list_display = (
+        "__str__",
+        "told_purpose",
+        "told_state",
+        "told_group",
+        "reason",
+        "created_by",
+        "created_at",
+        "finished_at",
+    )
+    list_filter = (StudyFilter, JudgeFilter, "state", "judging__purpose")
+    list_select_related = ("study", "judging__judge", "created_by", "group")
     ordering = ("-pk",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        together = Run.objects.filter(group=OuterRef("group")).order_by().values("group")
+        spent = Subquery(together.annotate(sum=Sum("spent")).values("sum"))
+        runs: QuerySet[Any] = super().get_queryset(request).annotate(group_spent=spent)
+        return runs.filter(judging__isnull=False)
+
+    @admin.display(description="judge", ordering="judging__judge")
+    def told_judge(self, run: Run) -> str:
+        return str(run.judging)
+
+    @admin.display(description="purpose", ordering="judging__purpose")
+    def told_purpose(self, run: Run) -> str:
+        return Purpose(run.judging.purpose).label
+
+    @admin.display(description="max items", empty_value="-")
+    def told_max_items(self, run: Run) -> int | None:
+        return run.judging.max_items
+
+    @admin.display(description="together with others", ordering="group")
+    def told_group(self, run: Run) -> str:
+        if run.group is None:
+            return "-"
+        spent = format_amount(exact_sum(run.group_spent))  # type: ignore[attr-defined]
+        budget = "" if run.group.budget is None else f" of {format_amount(run.group.budget)}"
+        return format_html('<a href="{}">{} spent{}</a>', group_url(run.group.pk), spent, budget)
 
     @admin.display(description="state", ordering="state")
     def told_state(self, run: Run) -> str:
@@ -328,62 +351,11 @@ class RunAdmin(StudyScopedAdmin):
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (
+            ("group/<int:pk>/", "group", watch_group),
+            ("group/<int:pk>/budget/", "group_budget", change_group_budget),
             ("<int:pk>/watch/", "watch", watch),
             ("<int:pk>/pause/", "pause", pause),
             ("<int:pk>/resume/", "resume", resume),
             ("<int:pk>/cancel/", "cancel", cancel),
             ("<int:pk>/retry/", "retry", retry),
         )
-
-
-class RunFilter(StudyRowFilter):
-    title = parameter_name = "run"
-    model = Run
-    related = ("judge",)
-
-
-@admin.register(Call)
-class CallAdmin(StudyScopedAdmin):
-    """Calls, with requests and raw replies."""
-
-    study_path = "run__study"
-    tab = "judges"
-    fields = (
-        "run",
-        "item",
-        "replicate",
-        "step",
-        "order",
-        "state",
-        "outcome",
-        "attempts",
-        "error",
-        "raw",
-        "data",
-        "rationale",
-        "cached",
-        "prompt_tokens",
-        "completion_tokens",
-        "cost",
-        "latency_ms",
-        "finished_at",
-    )
-    list_display = (
-        "item",
-        "replicate",
-        "step",
-        "order",
-        "state",
-        "outcome",
-        "attempts",
-        "error",
-        "latency_ms",
-    )
-    list_filter = (StudyFilter.at("run__study"), RunFilter, "state", "outcome")
-    list_select_related = ("run__study", "run__judge", "item")
-    search_fields = ("item__key", "error")
-    search_help_text = "An item's key, or words of an error"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        rows = super().get_queryset(request)
-        return rows.select_related("item", "run__judge", "run__study").defer("item__stimulus").order_by("pk")

@@ -18,6 +18,15 @@ from judging.services.endpoints.access import endpoints_for
 class EndpointSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
     max_in_flight = serializers.IntegerField(help_text="Calls in flight at once, per worker process.")
+    requests_per_minute = serializers.IntegerField(
+        allow_null=True, help_text="All workers together; null: no limit."
+    )
+    tokens_per_minute = serializers.IntegerField(
+        allow_null=True, help_text="Of prompts and of what replies may take; null: no limit."
+    )
+    batch_price_factor = serializers.CharField(
+        help_text="The price of batches as a share of the usual price, as text."
+    )
     local = serializers.BooleanField(
         help_text="Whether it keeps what it is sent; others are sent nothing of a private split."
     )
@@ -46,6 +55,9 @@ class EndpointList(ApiView):
             {
                 "name": endpoint.name,
                 "max_in_flight": endpoint.max_in_flight,
+                "requests_per_minute": endpoint.requests_per_minute,
+                "tokens_per_minute": endpoint.tokens_per_minute,
+                "batch_price_factor": f"{endpoint.batch_price_factor.normalize():f}",
                 "local": endpoint.local,
                 "base_url": endpoint.base_url if sees_all else None,
                 "key_name": endpoint.key_name if sees_all else None,

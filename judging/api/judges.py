@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 from django.http import Http404
@@ -26,8 +27,8 @@ MAX_IN_FLIGHT = 1024
 # Settings that are told as they stand on the row.
 PLAIN = (
     "id", "name", "version", "backend", "model", "temperature", "max_tokens", "extra", "questions", "verdict",
-    "rationale", "with_reference", "one_call_per_question", "template", "orders", "samples", "self_preference",
-    "own_system", "own_family",
+    "rationale", "with_reference", "reference_from", "one_call_per_question", "template", "orders", "samples",
+    "self_preference", "own_system", "own_family", "options",
 )  # fmt: skip
 
 
@@ -49,6 +50,9 @@ class JudgeSerializer(serializers.Serializer[Any]):
     verdict = serializers.ChoiceField(choices=Verdict.choices)
     rationale = serializers.ChoiceField(choices=Rationale.choices)
     with_reference = serializers.BooleanField()
+    reference_from = serializers.CharField(
+        help_text="Key of the system whose responses are the references; empty: the human-written ones."
+    )
     one_call_per_question = serializers.BooleanField()
     template = serializers.CharField(help_text="Empty: the prompt is derived from the protocol.")
     orders = serializers.ChoiceField(choices=Orders.choices)
@@ -56,8 +60,12 @@ class JudgeSerializer(serializers.Serializer[Any]):
     self_preference = serializers.ChoiceField(choices=SelfPreference.choices)
     own_system = serializers.CharField()
     own_family = serializers.CharField()
-    price_prompt = serializers.CharField(help_text="Per million tokens, as text.")
-    price_completion = serializers.CharField(help_text="Per million tokens, as text.")
+    options = FreeObjectField(help_text="Settings that only this kind of judge has.")
+    jury = serializers.CharField(allow_null=True, help_text="The name of the jury that it is a member of.")
+    price_prompt = serializers.CharField(
+        allow_null=True, help_text="Per million tokens, as text; null: the model's price at its endpoint."
+    )
+    price_completion = serializers.CharField(allow_null=True, help_text="As for prompt tokens.")
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
@@ -90,7 +98,7 @@ class JudgeList(StudyView):
         responses=JudgeSerializer(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        return self.paged(Judge.objects.filter(study=self.study).select_related("endpoint"), _records)
+        return self.paged(Judge.objects.filter(study=self.study).select_related("endpoint", "jury"), _records)
 
 
 class JudgeDetail(StudyView):
@@ -104,6 +112,7 @@ class JudgeDetail(StudyView):
 class EstimateQuery(QuerySerializer):
     max_items = QueryIntegerField(required=False, min_value=1, max_value=MAX_ITEMS)
     in_flight = QueryIntegerField(required=False, min_value=1, max_value=MAX_IN_FLIGHT)
+    by_batch = serializers.BooleanField(required=False)
 
 
 class JudgeEstimate(StudyView):
@@ -136,8 +145,13 @@ def _records(judges: Sequence[Judge]) -> list[dict[str, Any]]:
         {name: getattr(judge, name) for name in PLAIN}
         | {
             "endpoint": judge.endpoint.name if judge.endpoint else None,
-            "price_prompt": f"{judge.price_prompt:f}",
-            "price_completion": f"{judge.price_completion:f}",
+            "jury": judge.jury.name if judge.jury else None,
+            "price_prompt": _price(judge.price_prompt),
+            "price_completion": _price(judge.price_completion),
         }
         for judge in judges
     ]
+
+
+def _price(price: Decimal | None) -> str | None:
+    return None if price is None else f"{price:f}"

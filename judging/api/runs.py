@@ -22,7 +22,7 @@ from evaluation.models import Outcome, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.idempotency import IdempotencyKeyReused, run_once
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
-from judging.models import Judge, Purpose, Run, RunState
+from judging.models import BatchState, CallBatch, Judge, Purpose, Run, RunState
 from judging.services import (
     RunProgress,
     cancel_run,
@@ -32,7 +32,7 @@ from judging.services import (
     start_run,
     unreadable_reply,
 )
-from judging.tasks import enqueue_run
+from judging.tasks import enqueue_batch_end, enqueue_run
 
 T = TypeVar("T")
 IDEMPOTENCY_KEY_SHAPE = re.compile(r"[A-Za-z0-9._:-]{1,255}")
@@ -59,6 +59,9 @@ class RunSerializer(serializers.Serializer[Any]):
     in_figures = serializers.BooleanField(help_text="Only the latest complete main run of a judge is.")
     revision = serializers.IntegerField()
     purpose = serializers.ChoiceField(choices=Purpose.choices)
+    group = serializers.IntegerField(
+        allow_null=True, help_text="Id of the group that it was started in, together with other judges' runs."
+    )
     state = serializers.ChoiceField(choices=RunState.choices)
     state_text = serializers.CharField(
         help_text="The state in words; a complete run says how many of its calls were not answered."
@@ -66,6 +69,7 @@ class RunSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(help_text="Why it stands still, in a sentence.")
     max_items = serializers.IntegerField(allow_null=True)
     in_flight = serializers.IntegerField(allow_null=True)
+    by_batch = serializers.BooleanField(help_text="Asked through the endpoint's Batch API.")
     budget = serializers.CharField(allow_null=True, help_text="As text.")
     created_at = serializers.DateTimeField()
     started_at = serializers.DateTimeField(allow_null=True)
@@ -88,6 +92,9 @@ class ProgressSerializer(serializers.Serializer[Any]):
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()
     spent = serializers.CharField(help_text="As text.")
+    held_back = serializers.CharField(
+        help_text="The endpoint's rate limit, where it decides the run's pace; otherwise empty."
+    )
     per_second = serializers.FloatField()
     seconds_left = serializers.FloatField(allow_null=True)
     last_error = serializers.CharField()
@@ -101,21 +108,30 @@ class UnreadReplySerializer(serializers.Serializer[Any]):
     expected = serializers.CharField(help_text="A reply that could have been read.")
 
 
+class BatchSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField(help_text="At the endpoint; empty until it is there.")
+    state = serializers.ChoiceField(choices=BatchState.choices)
+    status = serializers.CharField(help_text="As the endpoint says.")
+    calls = serializers.IntegerField()
+    done = serializers.IntegerField(help_text="Calls that the endpoint has dealt with.")
+    reason = serializers.CharField(
+        help_text="Why it did not bring all that it was to bring, or what keeps it waiting."
+    )
+    created_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
 class RunDetailSerializer(RunSerializer):
     progress = ProgressSerializer()
+    batches = BatchSerializer(many=True, help_text="Of a run as batches, in their order.")
     unread_reply = UnreadReplySerializer(
         allow_null=True, help_text="The latest reply that could not be read, if any."
     )
 
 
-class StartSerializer(StrictSerializer):
-    """The judge to run, and the limits of the run."""
+class RunLimitsSerializer(StrictSerializer):
+    """The limits that every run has."""
 
-    judge = BodyIntegerField(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
-    purpose = serializers.ChoiceField(choices=Purpose.choices, required=False)
-    budget = MoneyField(
-        required=False, allow_null=True, help_text="The run stops when this is spent; null: no limit."
-    )
     max_items = BodyIntegerField(
         required=False,
         allow_null=True,
@@ -128,7 +144,21 @@ class StartSerializer(StrictSerializer):
         allow_null=True,
         min_value=1,
         max_value=MAX_IN_FLIGHT,
-        help_text="Null: as the endpoint allows.",
+        help_text="Of each run; null: as the endpoint allows.",
+    )
+    by_batch = serializers.BooleanField(
+        required=False,
+        help_text="Ask through the endpoint's Batch API, at its price of batches: for runs that can wait a day.",
+    )
+
+
+class StartSerializer(RunLimitsSerializer):
+    """The judge to run, and the limits of the run."""
+
+    judge = BodyIntegerField(min_value=1, max_value=MAX_ID, help_text="Id of a judge of this study.")
+    purpose = serializers.ChoiceField(choices=Purpose.choices, required=False)
+    budget = MoneyField(
+        required=False, allow_null=True, help_text="The run stops when this is spent; null: no limit."
     )
 
 
@@ -157,7 +187,7 @@ class RunList(StudyView):
         runs = runs_of(self.study)
         if "state" in self.query:
             runs = runs.filter(state=self.query["state"])
-        return self.paged(runs, _records)
+        return self.paged(runs, run_records)
 
     @extend_schema(
         operation_id="start_run",
@@ -168,25 +198,18 @@ class RunList(StudyView):
         responses={201: RunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str) -> Response:
-        wanted = _body(StartSerializer, request)
+        wanted = read_body(StartSerializer, request)
         judges = Judge.objects.select_related("endpoint", "study")
         judge = judges.filter(study=self.study, pk=wanted.pop("judge")).first()
         if judge is None:
             raise ValidationError({"judge": [ErrorDetail("This study has no such judge.", "unknown")]})
 
         def start() -> dict[str, Any]:
-            run = _allowed(lambda: start_run(self.study, judge, user=request.user, **wanted))
+            run = allowed(lambda: start_run(self.study, judge, user=request.user, **wanted))
             enqueue_run(run)
             return _detail(run)
 
-        key = _idempotency_key(request)
-        if key is None:
-            return Response(start(), status=201)
-        try:
-            answer, _ = run_once(request.user, key=key, path=request.path, body=request.data, act=start)
-        except IdempotencyKeyReused as otherwise:
-            raise Conflict(str(otherwise), code="idempotency_key_used") from None
-        return Response(answer, status=201)
+        return start_once(request, start)
 
 
 class RunDetail(StudyView):
@@ -205,7 +228,7 @@ class RunAction(StudyView):
 
     def step(self, run: int, act: Callable[[Run], Any]) -> Response:
         found = run_of(self.study, run)
-        _allowed(lambda: act(found))
+        allowed(lambda: act(found))
         return Response(_detail(found))
 
 
@@ -230,7 +253,11 @@ class RunCancel(RunAction):
         responses={200: RunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        return self.step(run, cancel_run)
+        def cancel(found: Run) -> None:
+            cancel_run(found)
+            enqueue_batch_end(found)
+
+        return self.step(run, cancel)
 
 
 class RunResume(RunAction):
@@ -242,7 +269,7 @@ class RunResume(RunAction):
         responses={200: RunDetailSerializer, **CONFLICTS},
     )
     def post(self, request: Request, slug: str, run: int) -> Response:
-        changes = _body(ResumeSerializer, request)
+        changes = read_body(ResumeSerializer, request)
 
         def resume(found: Run) -> None:
             resume_run(found, **changes)
@@ -251,8 +278,21 @@ class RunResume(RunAction):
         return self.step(run, resume)
 
 
+def start_once(request: Request, start: Callable[[], dict[str, Any]]) -> Response:
+    """The answer about a start that is made once per `Idempotency-Key`, where the request has one."""
+    key = _idempotency_key(request)
+    if key is None:
+        return Response(start(), status=201)
+    try:
+        answer, _ = run_once(request.user, key=key, path=request.path, body=request.data, act=start)
+    except IdempotencyKeyReused as otherwise:
+        raise Conflict(str(otherwise), code="idempotency_key_used") from None
+    return Response(answer, status=201)
+
+
 def runs_of(study: Study) -> Any:
-    return Run.objects.filter(study=study).select_related("judge", "rater", "revision")
+    runs = Run.objects.filter(study=study, judging__isnull=False)
+    return runs.select_related("judging__judge", "judging__rater", "judging__revision")
 
 
 def run_of(study: Study, pk: int) -> Run:
@@ -262,7 +302,7 @@ def run_of(study: Study, pk: int) -> Run:
     return run
 
 
-def _allowed(act: Callable[[], T]) -> T:
+def allowed(act: Callable[[], T]) -> T:
     """The service's result; a refusal is a conflict, with the service's sentence."""
     try:
         return act()
@@ -272,7 +312,7 @@ def _allowed(act: Callable[[], T]) -> T:
         raise Conflict(str(refused), code="refused") from None
 
 
-def _body(serializer_class: type[StrictSerializer], request: Request) -> dict[str, Any]:
+def read_body(serializer_class: type[StrictSerializer], request: Request) -> dict[str, Any]:
     body = serializer_class(data=request.data)
     body.is_valid(raise_exception=True)
     values: dict[str, Any] = body.validated_data
@@ -287,52 +327,65 @@ def _idempotency_key(request: Request) -> str | None:
     return key
 
 
-def _records(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    return [_record(run) for run in runs]
+def run_records(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    return [run_record(run) for run in runs]
 
 
-def _record(run: Run) -> dict[str, Any]:
+def run_record(run: Run) -> dict[str, Any]:
+    judging = run.judging
+    judge, rater = judging.judge, judging.rater
     return {
         "id": run.pk,
-        "judge": {"id": run.judge.pk, "name": run.judge.name, "version": run.judge.version},
-        "rater": run.rater.pseudonym,
-        "in_figures": run.rater.in_figures,
-        "revision": run.revision.number,
-        "purpose": run.purpose,
+        "judge": {"id": judge.pk, "name": judge.name, "version": judge.version},
+        "rater": rater.pseudonym,
+        "in_figures": rater.in_figures,
+        "revision": judging.revision.number,
+        "purpose": judging.purpose,
+        "group": run.group_id,
         "state": run.state,
         "state_text": run.state_text,
         "reason": run.reason,
-        "max_items": run.max_items,
+        "max_items": judging.max_items,
         "in_flight": run.in_flight,
-        "budget": _money(run.budget),
-        "created_at": _time(run.created_at),
-        "started_at": _time(run.started_at),
-        "finished_at": _time(run.finished_at),
+        "by_batch": run.by_batch,
+        "budget": money_text(run.budget),
+        "created_at": time_text(run.created_at),
+        "started_at": time_text(run.started_at),
+        "finished_at": time_text(run.finished_at),
     }
 
 
 def _detail(run: Run) -> dict[str, Any]:
     unread = unreadable_reply(run)
-    return _record(run) | {
+    return run_record(run) | {
         "progress": _progress(run_progress(run)),
+        "batches": [_batch(each) for each in run.batches.all()],
         "unread_reply": asdict(unread) if unread else None,
+    }
+
+
+def _batch(batch: CallBatch) -> dict[str, Any]:
+    return {name: getattr(batch, name) for name in ("state", "status", "calls", "done", "reason")} | {
+        "id": batch.remote,
+        "created_at": time_text(batch.created_at),
+        "ended_at": time_text(batch.ended_at),
     }
 
 
 def _progress(progress: RunProgress) -> dict[str, Any]:
     plain = (
-        "total", "final", "open", "leased", "waiting", "cached", "prompt_tokens", "completion_tokens", "per_second",
-        "seconds_left", "last_error",
+        "total", "final", "open", "leased", "waiting", "cached", "prompt_tokens", "completion_tokens", "held_back",
+        "per_second", "seconds_left", "last_error",
     )  # fmt: skip
     return {name: getattr(progress, name) for name in plain} | {
         "outcomes": [{"outcome": outcome, "n": n} for outcome, n in progress.outcomes.items()],
-        "spent": _money(progress.spent),
+        "spent": money_text(progress.spent),
     }
 
 
-def _money(amount: Decimal | None) -> str | None:
+def money_text(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount:f}"
 
 
-def _time(moment: datetime | None) -> str | None:
+def time_text(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat()

@@ -2,16 +2,26 @@
 
 from django.urls import path
 
+from judging.api.anchors import JudgeAnchors
 from judging.api.endpoints import EndpointList
 from judging.api.judges import JudgeDetail, JudgeEstimate, JudgeList
+from judging.api.prices import PriceList
+from judging.api.run_groups import RunGroupDetail, RunGroupEstimate, RunGroupList
 from judging.api.runs import RunCancel, RunDetail, RunList, RunPause, RunResume
+from judging.api.spending import StudySpending
 
 STUDY = "studies/<slug:slug>"
 urlpatterns = [
+    path("endpoints/<slug:name>/prices/", PriceList.as_view(), name="endpoint-prices"),
     path("endpoints/", EndpointList.as_view(), name="endpoint-list"),
     path(f"{STUDY}/judges/", JudgeList.as_view(), name="judge-list"),
     path(f"{STUDY}/judges/<int:judge>/", JudgeDetail.as_view(), name="judge-detail"),
     path(f"{STUDY}/judges/<int:judge>/estimate/", JudgeEstimate.as_view(), name="judge-estimate"),
+    path(f"{STUDY}/judges/<int:judge>/anchors/", JudgeAnchors.as_view(), name="judge-anchors"),
+    path(f"{STUDY}/spending/", StudySpending.as_view(), name="study-spending"),
+    path(f"{STUDY}/run-groups/", RunGroupList.as_view(), name="run-group-list"),
+    path(f"{STUDY}/run-groups/estimate/", RunGroupEstimate.as_view(), name="run-group-estimate"),
+    path(f"{STUDY}/run-groups/<int:group>/", RunGroupDetail.as_view(), name="run-group-detail"),
     path(f"{STUDY}/runs/", RunList.as_view(), name="run-list"),
     path(f"{STUDY}/runs/<int:run>/", RunDetail.as_view(), name="run-detail"),
     path(f"{STUDY}/runs/<int:run>/pause/", RunPause.as_view(), name="run-pause"),

@@ -1,6 +1,6 @@
 """Requests and replies of backends, and the errors that say whether retrying helps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -8,7 +8,9 @@ import numpy as np
 
 from evaluation.design import generator
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Stimulus
+from judging.backends.options import JudgeOption
 
 # What stands around words in a text, and what tokenisers write for it in their tokens.
 BLANKS = " \t\r\n\u2581\u0120\u010a"
@@ -19,6 +21,7 @@ class Request:
     """One question put to a backend, ready to be sent."""
 
     model: str
+    # Of a chat; what is put to another kind of model stands in them, too, each text under its role.
     messages: Sequence[Mapping[str, str]]
     # temperature, a token limit, seed and whatever the judge's settings add; only what is to be sent, as the endpoint
     # names it.
@@ -28,6 +31,10 @@ class Request:
     schema: Mapping[str, Any] | None = None
     # The labels whose log-probabilities are wanted; empty: none.
     labels: Sequence[str] = ()
+    # Answered the same whenever it is asked, so that one answer serves every step and replicate that asks it.
+    repeatable: bool = False
+    # The name of the endpoint that it goes to, where that is not the judge's own.
+    place: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +67,17 @@ class TryAgain(Exception):
         super().__init__(reason)
 
 
+class Unmeasurable(Exception):
+    """An item has nothing that a measure could be of, or that a model could be asked about; says why."""
+
+
 class StopRun(Exception):
     """No call of this run can succeed: no quota, a bad key, an unknown model, a redirect."""
+
+    def __init__(self, reason: str, *, status: int | None = None) -> None:
+        # The HTTP status, where there was one.
+        self.status = status
+        super().__init__(reason)
 
 
 class Backend(Protocol):
@@ -97,6 +113,28 @@ class Draws:
         return generator(self.seed, "random judge", self.item_key, self.replicate, question.key, part)
 
 
+class Askable(Protocol):
+    """An entered backend, or what stands before one."""
+
+    async def ask(self, request: Request) -> Reply: ...
+
+
+# Where nothing that is drawn is kept.
+NO_DRAWS = Draws(0, "", 0)
+
+
+@dataclass(frozen=True)
+class Probe:
+    """The way to find out what a model can do: `ask` gives capabilities by name, `finds` among them whatever it found.
+
+    StopRun where no call can succeed; TryAgain where the endpoint is busy or out of order, which says nothing of what
+    it can do.
+    """
+
+    finds: str
+    ask: Callable[[Askable, str], Awaitable[dict[str, Any]]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModelBackend:
     """A way to ask a model at an endpoint.
@@ -107,6 +145,16 @@ class ModelBackend:
     key: str
     label: str
     open: Callable[[EndpointLike, int], Backend]
+    # Whether it compares with the human-written reference, whatever the judge's settings say.
+    sees_reference: bool = False
+    options: tuple[JudgeOption, ...] = ()
+    # None: as chat models are probed.
+    probe: Probe | None = None
+    # Whether its replies are texts that the model writes. Otherwise they are numbers of texts that it is given, which
+    # no order, sample or temperature changes.
+    writes: bool = True
+    # Whether it asks the models behind the study's systems, as its options map them, and none of its own.
+    by_system: bool = False
     asks_model = True
 
 
@@ -115,15 +163,46 @@ class Heuristic:
     """A judge that needs no model, and answers at once.
 
     `rule` gives a question's value as `protocol.clean` takes it, None where there is nothing to say; `answers` tells
-    which questions it has something to say to at all, and `compares` whether it needs several responses for that.
+    which questions it has something to say to at all, `answers_if_named` those that it answers only where they are
+    chosen, and `compares` whether it needs several responses for that. `measures` are those it gives beside, and
+    `numbers` what they are of a stimulus, {key of a measure: {part: number}}; Unmeasurable where they have none.
     """
 
     key: str
     label: str
     rule: Callable[[QuestionSpec, Stimulus, Draws], Any]
     answers: Callable[[QuestionSpec], bool]
+    answers_if_named: Callable[[QuestionSpec], bool] = lambda question: False
     compares: bool = False
+    measures: tuple[Measure, ...] = ()
+    numbers: Callable[[Stimulus], Mapping[str, Mapping[str, float]]] = lambda stimulus: {}
+    # Whether it compares with the human-written reference.
+    sees_reference: bool = False
+    options: tuple[JudgeOption, ...] = ()
+    # The same with the values of its options; StopRun where it can't judge with them.
+    configured: Callable[["Heuristic", Mapping[str, Any]], "Heuristic"] = lambda heuristic, options: heuristic
     asks_model = False
 
+    def answers_among(self, question: QuestionSpec, chosen: Collection[str]) -> bool:
+        """True if it answers the question where the researcher chose these keys; none of them means all."""
+        if chosen:
+            return question.key in chosen and (self.answers(question) or self.answers_if_named(question))
+        return self.answers(question)
 
-JudgeBackend = ModelBackend | Heuristic
+
+@dataclass(frozen=True, kw_only=True)
+class Derived:
+    """A judge that asks nobody and reads no text: its judgment of an item is made of other raters' judgments of it.
+
+    How it is made stands under the same key in `judging.services.derived`.
+    """
+
+    key: str
+    label: str
+    options: tuple[JudgeOption, ...]
+    asks_model = False
+    # Its members may; that is told of each run.
+    sees_reference = False
+
+
+JudgeBackend = ModelBackend | Heuristic | Derived

@@ -69,8 +69,11 @@ def _by_length(question: QuestionSpec, stimulus: Stimulus, draws: Draws, sign: i
     merits: dict[str, float] = {
         response["part"]: sign * len(response["text"]) for response in stimulus["responses"]
     }
-    if not merits:
-        return None
+    return verdict_by_merit(question, merits, draws) if merits else None
+
+
+def verdict_by_merit(question: QuestionSpec, merits: Mapping[str, float], draws: Draws) -> Any:
+    """The answer that puts responses in the order of their merits; None to a question of another kind."""
     if not question.ties and question.kind in (Kind.PREFERENCE, Kind.RANKING):
         merits = _broken(merits, draws.of(question))
     if question.grades:
@@ -156,19 +159,20 @@ def heuristic_data(
     questions: Collection[str] = (),
 ) -> dict[str, Any]:
     """{question: value} for everything that the stimulus's arm asks and the heuristic can answer, against canonical
-    responses; `questions` are the keys that it is limited to, none of them means all.
+    responses, and its measures; `questions` are the keys that it is limited to, none of them means all.
 
-    StopRun where it has nothing to say at all: then no item of this arm can be judged this way.
+    Unmeasurable where it has no numbers of this item; StopRun where it has nothing to say at all: then no item of this
+    arm can be judged this way.
     """
     protocol = get_protocol(spec["protocol"])
     draws = Draws(seed, item_key, replicate)
-    asked = [each for each in protocol.questions(spec, stimulus) if not questions or each.key in questions]
     given = {
         question.key: heuristic.rule(question, stimulus, draws)
-        for question in asked
-        if heuristic.answers(question)
+        for question in protocol.questions(spec, stimulus)
+        if heuristic.answers_among(question, questions)
     }
     data = {key: value for key, value in given.items() if value is not None}
+    data |= heuristic.numbers(stimulus)
     if not data:
         raise StopRun(
             f"The judge {heuristic.key!r} has nothing to say to what {protocol.label} asks of item {item_key}."

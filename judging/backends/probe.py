@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
-from judging.backends.base import CallFailed, Reply, Request, TryAgain
+from judging.backends.base import Askable, CallFailed, Probe, Reply, Request, TryAgain
 
 PROMPT = "Count from one to fifty in words, separated by blanks, and write nothing else."
 JSON_PROMPT = 'Reply with the JSON object {"verdict": "1"} and with nothing else.'
@@ -27,12 +27,6 @@ LIMITS = ("max_completion_tokens", "max_tokens")
 TOP = (20, 5)
 # Statuses of servers that break on what they do not know instead of refusing it.
 BREAKS = (500, 501)
-
-
-class Askable(Protocol):
-    """An entered backend, or what stands before one."""
-
-    async def ask(self, request: Request) -> Reply: ...
 
 
 async def probe(backend: Askable, model: str) -> dict[str, Any]:
@@ -134,3 +128,6 @@ def _fits(reply: Reply) -> bool:
         return json.loads(reply.text) in ({"verdict": "1"}, {"verdict": "2"})
     except ValueError:
         return False
+
+
+CHAT_PROBE = Probe("token_limit", probe)

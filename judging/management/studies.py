@@ -2,9 +2,10 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from evaluation.models import Study
 from judging.models import Endpoint, Run
@@ -29,6 +30,29 @@ def refusal(problems: Mapping[str, Sequence[str]]) -> CommandError:
     """Every problem on a line of its own, with its field."""
     lines = [f"{field}: {each}" if field else each for field, all_ in problems.items() for each in all_]
     return CommandError("\n".join(lines))
+
+
+def amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise CommandError(f"{text!r} is not an amount of money.") from None
+
+
+def add_price_argument(parser: CommandParser) -> None:
+    parser.add_argument(
+        "--price",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("MODEL", "PROMPT", "COMPLETION"),
+        help="of a model, per million tokens; for judges without prices of their own",
+    )
+
+
+def given_prices(options: Mapping[str, Any]) -> list[tuple[str, Decimal, Decimal]]:
+    """The models whose prices were given, with those of prompt and completion tokens."""
+    return [(model, amount(prompt), amount(completion)) for model, prompt, completion in options["price"]]
 
 
 def given(options: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -1,21 +1,41 @@
 """The judges' tables."""
 
+from judging.models.anchor import AnchorSchedule
+from judging.models.batch import BatchState, CallBatch
+from judging.models.call import Call, CallState
 from judging.models.endpoint import Endpoint, Trust
+from judging.models.generation import GenerationUnit
 from judging.models.judge import Judge, Orders, Rationale, SelfPreference, Verdict
-from judging.models.run import ACTIVE, Call, CallState, Purpose, Run, RunState
+from judging.models.judge_run import JudgeRun, Purpose
+from judging.models.jury import Combination, Jury
+from judging.models.ledger import LedgerEntry, ModelPrice, Spending, StudyBudget
+from judging.models.run import ACTIVE, Run, RunGroup, RunState, WorkKind
 
 __all__ = [
     "ACTIVE",
+    "AnchorSchedule",
+    "BatchState",
     "Call",
+    "CallBatch",
     "CallState",
+    "Combination",
     "Endpoint",
+    "GenerationUnit",
     "Judge",
+    "JudgeRun",
+    "Jury",
+    "LedgerEntry",
+    "ModelPrice",
     "Orders",
     "Purpose",
     "Rationale",
     "Run",
+    "RunGroup",
     "RunState",
     "SelfPreference",
+    "Spending",
+    "StudyBudget",
     "Trust",
     "Verdict",
+    "WorkKind",
 ]

@@ -36,6 +36,22 @@ class Endpoint(models.Model):
         default=16, validators=[MinValueValidator(1), MaxValueValidator(1024)],
         help_text="Calls in flight at once, per worker process.",
     )  # fmt: skip
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)],
+        help_text="Sent to it by all workers together; empty: no limit.",
+    )  # fmt: skip
+    tokens_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1)],
+        help_text="Of prompts and of what replies may take, all workers together; empty: no limit.",
+    )  # fmt: skip
+    batch_price_factor = models.DecimalField(
+        "Price of batches",
+        max_digits=4,
+        decimal_places=3,
+        default=1,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="As a share of the usual price: 0.5 where batches cost half.",
+    )
     # Stored when somebody who may says so, and never read off who made it: accounts go.
     trust = models.CharField(max_length=10, choices=Trust, default=Trust.NONE, blank=True, editable=False)
     trusted_by = models.ForeignKey(
@@ -69,6 +85,15 @@ class Endpoint(models.Model):
                 condition=Q(key_name="") | Q(key_name__startswith=KEY_PREFIX),
             ),
             models.CheckConstraint(name="endpoint_in_flight_positive", condition=Q(max_in_flight__gte=1)),
+            models.CheckConstraint(
+                name="endpoint_rate_limits_positive",
+                condition=(Q(requests_per_minute=None) | Q(requests_per_minute__gte=1))
+                & (Q(tokens_per_minute=None) | Q(tokens_per_minute__gte=1)),
+            ),
+            models.CheckConstraint(
+                name="endpoint_batch_price_is_a_share",
+                condition=Q(batch_price_factor__gte=0, batch_price_factor__lte=1),
+            ),
             models.CheckConstraint(name="endpoint_trust_known", condition=Q(trust__in=Trust.values)),
             models.CheckConstraint(
                 name="endpoint_trusted_by_a_superuser",

@@ -7,8 +7,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import Study
-from judging.backends import BACKENDS, CHAT, backend_choices
+from judging.backends import BACKENDS, CHAT, ModelBackend, backend_choices
 from judging.models.endpoint import Endpoint
+from judging.models.jury import Jury
 
 
 class Verdict(models.TextChoices):
@@ -40,7 +41,7 @@ class Judge(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="judges")
     name = models.SlugField(max_length=80)
     version = models.PositiveSmallIntegerField(default=1)
-    backend = models.CharField(max_length=10, choices=backend_choices, default=CHAT.key)
+    backend = models.CharField(max_length=30, choices=backend_choices, default=CHAT.key)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, null=True, blank=True, related_name="judges")
     model = models.CharField(max_length=200, blank=True, help_text="The model's name at the endpoint.")
 
@@ -63,10 +64,20 @@ class Judge(models.Model):
     with_reference = models.BooleanField(
         default=False, help_text="Show the human-written reference, which people did not see."
     )
+    reference_from = models.CharField(
+        max_length=120, blank=True,
+        help_text="Key of the study's system whose responses are the references; empty: the human-written ones.",
+    )  # fmt: skip
     one_call_per_question = models.BooleanField(default=False)
     template = models.TextField(
         blank=True, help_text="Overrides the prompt that is derived from the protocol; empty: derived."
     )
+
+    # What only its kind of judge has: see `judging.backends.options`.
+    options = models.JSONField(default=dict, blank=True)
+
+    # The latest request to have its evaluation steps written: its state, by whom, and what was in the way.
+    steps_asked = models.JSONField(default=dict, blank=True, editable=False)
 
     # How often, and on what.
     orders = models.CharField(max_length=10, choices=Orders, default=Orders.RANDOM)
@@ -79,10 +90,14 @@ class Judge(models.Model):
     )
     own_family = models.CharField(max_length=80, blank=True)
 
-    # Money per million tokens, in the installation's one currency.
-    price_prompt = models.DecimalField(max_digits=12, decimal_places=6, default=0)
-    price_completion = models.DecimalField(max_digits=12, decimal_places=6, default=0)
+    # Money per million tokens, in the installation's one currency; empty: the model's price at the endpoint.
+    price_prompt = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
+    price_completion = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
 
+    # The jury that it is a member of.
+    jury = models.ForeignKey(
+        Jury, models.PROTECT, null=True, blank=True, editable=False, related_name="judges"
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
@@ -106,3 +121,9 @@ class Judge(models.Model):
     def asks_model(self) -> bool:
         """True if it asks a model at an endpoint; otherwise it is a heuristic."""
         return BACKENDS[self.backend].asks_model
+
+    @property
+    def is_repeatable(self) -> bool:
+        """True if it asks a model that gives numbers of texts, the same each time, and writes nothing."""
+        backend = BACKENDS[self.backend]
+        return isinstance(backend, ModelBackend) and not backend.writes

@@ -1,4 +1,6 @@
-"""One judge over one study's items, and the calls that it is made of."""
+"""Runs: pieces of work that are made of calls to models."""
+
+from decimal import Decimal
 
 from django.conf import settings
 from django.core.validators import MinValueValidator
@@ -6,16 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from evaluation.models import Item, Outcome, Rater, Revision, Study
-from judging.models.judge import Judge
-
-
-class Purpose(models.TextChoices):
-    MAIN = "main", "main"
-    ANCHOR = "anchor", "anchor"
-    TRIAL = "trial", "trial"
-    # Not over the items, but what participants ask for while they calibrate entries.
-    REVISION = "revision", "revisions"
+from evaluation.models import Study
 
 
 class RunState(models.TextChoices):
@@ -32,38 +25,80 @@ class RunState(models.TextChoices):
 ACTIVE = (RunState.PENDING, RunState.RUNNING)
 
 
+class WorkKind(models.TextChoices):
+    """The kinds of work that runs are for; `judging.services.calls.workload` says how each kind is worked on."""
+
+    JUDGING = "judging", "judging"
+    GENERATION = "generation", "generation"
+    # Asked one by one, by whoever has a participant's round in hand: no worker takes them.
+    REVISION = "revision", "revision"
+
+
+class RunGroup(models.Model):
+    """Runs of several judges over one study that were started together and share a budget."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="run_groups")
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, help_text="Its runs stop when this is spent."
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="run_group_budget_more_than_zero", condition=Q(budget=None) | Q(budget__gt=0)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"group {self.pk}"
+
+
 class Run(models.Model):
-    """Resumable and idempotent: the calls are rows, and a message only says "work on this run"."""
+    """Work that is made of calls to a model: their state, their money, and the workers that are at it.
+
+    Resumable and idempotent: the calls are rows, and a message only says "work on this run". What only one kind of
+    work has stands in a row of its own beside it (`JudgeRun`). Beside it and not beneath: states are compared and set
+    by one statement on this one table.
+    """
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
-    judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
-    revision = models.ForeignKey(Revision, models.PROTECT, related_name="+")
-    rater = models.OneToOneField(Rater, models.PROTECT, related_name="run")
-    purpose = models.CharField(max_length=10, choices=Purpose, default=Purpose.MAIN)
+    group = models.ForeignKey(RunGroup, models.SET_NULL, null=True, blank=True, related_name="runs")
+    work = models.CharField(max_length=20, default=WorkKind.JUDGING, editable=False)
     state = models.CharField(max_length=10, choices=RunState, default=RunState.PENDING)
     # Why it stands still, in a sentence for the screen.
     reason = models.CharField(max_length=500, blank=True)
+    # It stands still because its group's budget is spent up: a larger one resumes it.
+    stopped_by_group = models.BooleanField(default=False, editable=False)
     in_flight = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(1)],
         help_text="Calls in flight at once, per worker process; empty: as the endpoint allows.",
     )  # fmt: skip
-    max_items = models.PositiveIntegerField(
-        null=True, blank=True, help_text="Only so many items, drawn by the seed; empty: all."
-    )
     budget = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, blank=True, help_text="The run stops when this is spent."
     )
-    # The judge's prices when the run began, per million tokens: later prices do not change what was spent.
+    # The model's prices when the run began, per million tokens: later prices do not change what was spent.
     price_prompt = models.DecimalField(max_digits=12, decimal_places=6, default=0)
     price_completion = models.DecimalField(max_digits=12, decimal_places=6, default=0)
+    # Of a run whose calls go to several models: {"endpoint's id:model": [prompt, completion]}, as texts.
+    prices = models.JSONField(default=dict, blank=True, editable=False)
     # What its calls have cost so far: the sum over them, kept beside it so that a budget can be held at every claim.
     spent = models.DecimalField(max_digits=14, decimal_places=8, default=0, editable=False)
     # Its last replies since it was started or resumed, the latest at the end, a letter each: see
     # `judging.services.calls.unreadable_replies`.
     recent = models.CharField(max_length=50, blank=True, editable=False)
+    # So long a worker has at least been held back by the endpoint's rate limit; null where none was lately.
+    held_until = models.DateTimeField(null=True, blank=True, editable=False)
+    by_batch = models.BooleanField(
+        "As batches", default=False,
+        help_text="Asked through the endpoint's Batch API: cheaper where it says so, and answered within a day.",
+    )  # fmt: skip
     # {token: until when}: the workers that are at it, and messages on their way to one.
     workers = models.JSONField(default=dict, blank=True, editable=False)
-    # The last item whose calls were created; null once all of them are.
+    # The last subject whose calls were created; null once all of them are.
     dealt_to = models.BigIntegerField(null=True, blank=True, default=0)
     # Counted when it completes: its calls, without those that were left out against self-preference, and how many of
     # them brought no answer.
@@ -80,89 +115,31 @@ class Run(models.Model):
         ordering = ["-pk"]
         constraints = [
             models.CheckConstraint(name="run_state_known", condition=Q(state__in=RunState.values)),
-            models.CheckConstraint(name="run_purpose_known", condition=Q(purpose__in=Purpose.values)),
+            models.CheckConstraint(name="run_work_named", condition=~Q(work="")),
         ]
 
     def __str__(self) -> str:
-        return f"run {self.pk}: {self.judge}"
+        judging = getattr(self, "judging", None)
+        return f"run {self.pk}: {judging}" if judging else f"run {self.pk}"
+
+    def prices_at(self, target: str) -> tuple[Decimal, Decimal]:
+        """Prices for prompt and completion tokens at a target by its key; the run's own where it has none."""
+        if target in self.prices:
+            prompt, completion = self.prices[target]
+            return Decimal(prompt), Decimal(completion)
+        return self.price_prompt, self.price_completion
+
+    @property
+    def has_prices(self) -> bool:
+        """True if any of its calls costs something."""
+        listed = (price for prices in self.prices.values() for price in prices)
+        return any((self.price_prompt, self.price_completion, *map(Decimal, listed)))
 
     @property
     def state_text(self) -> str:
         """The state in words; a complete run says what it lacks."""
         if self.state == RunState.COMPLETE and self.unanswered:
             return f"complete, {self.unanswered:,} of {self.asked:,} not answered"
-        if self.purpose == Purpose.REVISION and self.state == RunState.RUNNING:
+        if self.work == WorkKind.REVISION and self.state == RunState.RUNNING:
             return "open"
         return RunState(self.state).label
-
-
-class CallState(models.TextChoices):
-    OPEN = "open", "open"
-    LEASED = "leased", "leased"
-    FINAL = "final", "final"
-
-
-class Call(models.Model):
-    """One unit of a run's work, one request to an endpoint. Created ahead; its lease says who works on it."""
-
-    run = models.ForeignKey(Run, models.CASCADE, related_name="calls", db_index=False)
-    item = models.ForeignKey(Item, models.PROTECT, related_name="+")
-    # Order x sample; which of the judgment's replicates this belongs to.
-    replicate = models.PositiveSmallIntegerField(default=0)
-    # '' for the whole form, otherwise the key of the question asked.
-    step = models.CharField(max_length=60, blank=True)
-    order = models.CharField(max_length=120)
-    state = models.CharField(max_length=6, choices=CallState, default=CallState.OPEN)
-    # Only while final.
-    outcome = models.CharField(max_length=15, choices=Outcome, blank=True)
-    # Requests that came to an end, and how many of them brought a reply that could not be read.
-    attempts = models.PositiveSmallIntegerField(default=0)
-    unread = models.PositiveSmallIntegerField(default=0)
-    # Changes with every claim, so that a worker that lost its lease can't write.
-    lease = models.UUIDField(null=True, blank=True)
-    leased_until = models.DateTimeField(null=True, blank=True)
-    # Backing off: not claimed before.
-    not_before = models.DateTimeField(null=True, blank=True)
-    cache_key = models.CharField(max_length=64, blank=True)
-    cached = models.BooleanField(default=False)
-    # What came back, as it came back.
-    raw = models.TextField(blank=True)
-    reply = models.JSONField(default=dict, blank=True)
-    # {question: value} against canonical responses, where it could be read.
-    data = models.JSONField(null=True, blank=True)
-    rationale = models.TextField(blank=True)
-    error = models.CharField(max_length=500, blank=True)
-    prompt_tokens = models.PositiveIntegerField(default=0)
-    completion_tokens = models.PositiveIntegerField(default=0)
-    # Of all attempts.
-    cost = models.DecimalField(max_digits=14, decimal_places=8, default=0)
-    # The most that the attempt under way may cost, where the run has a budget.
-    reserved = models.DecimalField(max_digits=14, decimal_places=8, default=0)
-    latency_ms = models.PositiveIntegerField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["run", "item", "replicate", "step"], name="call_once_per_replicate_and_step"
-            ),
-            models.CheckConstraint(name="call_state_known", condition=Q(state__in=CallState.values)),
-            models.CheckConstraint(
-                name="call_outcome_once_final",
-                condition=Q(state="final", outcome__in=Outcome.values) | (~Q(state="final") & Q(outcome="")),
-            ),
-            models.CheckConstraint(
-                name="call_lease_while_leased",
-                condition=Q(state="leased", lease__isnull=False, leased_until__isnull=False)
-                | (~Q(state="leased") & Q(lease__isnull=True, leased_until__isnull=True)),
-            ),
-        ]
-        indexes = [
-            models.Index(fields=["run", "id"], condition=~Q(state="final"), name="call_run_unfinished"),
-            models.Index(
-                fields=["cache_key"], condition=Q(outcome="ok", cached=False), name="call_cache_key"
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"call {self.pk} of run {self.run_id}"

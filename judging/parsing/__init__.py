@@ -4,9 +4,19 @@ A reply is read in the very form that was asked for, and in no other: all values
 the rationale where one was wanted. Words such as "Response 1" in a rationale are words.
 """
 
-from judging.parsing.labels import MIN_LABEL_MASS
-from judging.parsing.rejection import ReplyRejected
+from judging.parsing.answers import read_cells
+from judging.parsing.labels import MIN_LABEL_MASS, read_masses
+from judging.parsing.rejection import ReplyRejected, require_answer
 from judging.parsing.reply import Reading, read_reply
 from judging.parsing.revision import read_revision
 
-__all__ = ["MIN_LABEL_MASS", "Reading", "ReplyRejected", "read_reply", "read_revision"]
+__all__ = [
+    "MIN_LABEL_MASS",
+    "Reading",
+    "ReplyRejected",
+    "read_cells",
+    "read_masses",
+    "read_reply",
+    "read_revision",
+    "require_answer",
+]

@@ -10,13 +10,29 @@ from judging.parsing.entries import read_entries
 from judging.parsing.json_values import Values, values_from_json
 from judging.parsing.line_values import values_from_lines
 from judging.parsing.rejection import reject, require_complete
-from judging.prompting import AnswerCell, Settings, View, cells_of
+from judging.prompting import AnswerCell, Settings, View, line_name, named_cells
 
 
 def read_answers(
     questions: Sequence[QuestionSpec], view: View, settings: Settings, reply: Reply
 ) -> tuple[dict[str, Any], str]:
-    """Read data and rationale.
+    """Read data and rationale."""
+    cells = named_cells(questions, view)
+    values, rationale = read_cells(cells, view, settings, reply)
+    data: dict[str, Any] = {}
+    for cell in cells:
+        value = values[cell.path]
+        if cell.part:
+            data.setdefault(cell.path[0], {})[cell.part] = value
+        else:
+            data[cell.path[0]] = value
+    return data, rationale
+
+
+def read_cells(
+    cells: Sequence[AnswerCell], view: View, settings: Settings, reply: Reply
+) -> tuple[dict[tuple[str, ...], Any], str]:
+    """Read the value of each cell, by its path, and the rationale.
 
     A reply that was cut short is truncated even if a verdict stands in it: what is missing might have taken it back,
     and lines that come first would always survive.
@@ -25,19 +41,15 @@ def read_answers(
     text = storable(reply.text).strip()
     if not text:
         reject("The reply is empty.")
-    cells = {
-        (question.key, *cell.path): (question, cell)
-        for question in questions
-        for cell in cells_of(question, view)
-    }
+    by_path = {cell.path: cell for cell in cells}
     if text.startswith(("{", "```")):
-        lists = {path for path, (_, cell) in cells.items() if cell.entries}
+        lists = {cell.path for cell in cells if cell.entries}
         values, rationale = values_from_json(text, settings, lists)
     else:
-        values, rationale = values_from_lines(text, questions, view, settings)
-    if values.keys() != cells.keys():
-        reject(_difference(values, cells))
-    return _canonical_data(values, cells, view), rationale
+        values, rationale = values_from_lines(text, cells, settings)
+    if values.keys() != by_path.keys():
+        reject(_difference(values, by_path))
+    return {path: _value(cell, view, values[path]) for path, cell in by_path.items()}, rationale
 
 
 def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
@@ -47,21 +59,10 @@ def _difference(values: Values, cells: Mapping[tuple[str, ...], Any]) -> str:
     return "; ".join(f"{what}: {', '.join(names)[:200]}" for what, names in parts if names)
 
 
-def _canonical_data(
-    values: Values, cells: Mapping[tuple[str, ...], tuple[QuestionSpec, AnswerCell]], view: View
-) -> dict[str, Any]:
-    data: dict[str, Any] = {}
-    for path, (question, cell) in cells.items():
-        name, said = ".".join(path), values[path]
-        value = read_entries(name, cell, view, said) if cell.entries else _value(name, cell, said)
-        if cell.part:
-            data.setdefault(question.key, {})[cell.part] = value
-        else:
-            data[question.key] = value
-    return data
-
-
-def _value(name: str, cell: AnswerCell, said: str) -> Any:
+def _value(cell: AnswerCell, view: View, said: str) -> Any:
+    name = line_name(cell)
+    if cell.entries:
+        return read_entries(name, cell, view, said)
     if cell.choices is None:
         return said
     choice = said.strip()

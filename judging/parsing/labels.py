@@ -8,8 +8,8 @@ the reply is unparsed.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any, TypeVar
 
 from evaluation.protocols import QuestionSpec
 from evaluation.storable import storable
@@ -19,29 +19,38 @@ from judging.parsing.rejection import reject, require_complete
 from judging.prompting import Settings, View, cells_of
 
 MIN_LABEL_MASS = 0.5
+Label = TypeVar("Label", bound=Hashable)
 
 
 def read_label(
     question: QuestionSpec, view: View, settings: Settings, reply: Reply
 ) -> tuple[dict[str, Any], str]:
-    """A preference with the probability that r2 is better.
+    """A preference with the probability that r2 is better, and the rationale."""
+    choices = cells_of(question, view, as_labels=True)[0].choices or {}
+    masses, rationale = read_masses(choices, settings, reply)
+    verdict = _continuous(masses)
+    # The number of a graded preference is a grade, which a probability is not.
+    return {question.key: verdict["label"] if question.grades else verdict}, rationale
+
+
+def read_masses(
+    choices: Mapping[str, Label], settings: Settings, reply: Reply
+) -> tuple[dict[Label, float], str]:
+    """The probability of what each label stands for, adding up to one, and the rationale.
 
     Where the label is asked for alone, its place is the first token and what follows does not matter. With a rationale
     the label must stand alone in its line, the first or the last.
     """
-    choices = cells_of(question, view, as_labels=True)[0].choices or {}
     if settings.rationale != "none":
         require_complete(reply)
     rationale = _beside_label(reply.text, choices, settings)
     if not reply.logprobs:
         reject("No log-probabilities came with the reply.")
     place = reply.logprobs[-1 if settings.rationale == "before" else 0]
-    verdict = _continuous(_label_masses(place, choices))
-    # The number of a graded preference is a grade, which a probability is not.
-    return {question.key: verdict["label"] if question.grades else verdict}, rationale
+    return _label_masses(place, choices), rationale
 
 
-def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> str:
+def _beside_label(text: str, choices: Collection[str], settings: Settings) -> str:
     """The rationale, without the line that is the label."""
     if settings.rationale == "none":
         return ""
@@ -53,8 +62,8 @@ def _beside_label(text: str, choices: Mapping[str, str], settings: Settings) -> 
     return without_heading(lines[:-1] if settings.rationale == "before" else lines[1:])
 
 
-def _label_masses(place: Mapping[str, float], choices: Mapping[str, str]) -> dict[str, float]:
-    """Probability per canonical label, adding up to one."""
+def _label_masses(place: Mapping[str, float], choices: Mapping[str, Label]) -> dict[Label, float]:
+    """Probability by what a label stands for, adding up to one."""
     stored = {label.casefold(): value for label, value in choices.items()}
     masses = dict.fromkeys(stored.values(), 0.0)
     for token, logprob in place.items():

@@ -1,19 +1,16 @@
 """Values in lines `name: value`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from evaluation.protocols import QuestionSpec
 from judging.parsing.json_values import Values
 from judging.parsing.rationale import without_heading
 from judging.parsing.rejection import reject
-from judging.prompting import Settings, View, cells_of, line_name
+from judging.prompting import AnswerCell, Settings, line_name
 
 
-def values_from_lines(
-    text: str, questions: Sequence[QuestionSpec], view: View, settings: Settings
-) -> tuple[Values, str]:
+def values_from_lines(text: str, cells: Sequence[AnswerCell], settings: Settings) -> tuple[Values, str]:
     """The values of lines `name: value`, which stand together, in any order, where the prompt put them."""
-    paths = dict(_paths_by_line(questions, view))
+    paths = {line_name(cell): cell.path for cell in cells}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     given = [(number, *_split(line)) for number, line in enumerate(lines) if _split(line)[0] in paths]
     if len({name for _, name, _ in given}) != len(given):
@@ -29,12 +26,6 @@ def values_from_lines(
     ):  # fmt: skip
         reject("The reply says more than it was asked for, or in another place.")
     return {paths[name]: value for _, name, value in given}, without_heading([*before, *after])
-
-
-def _paths_by_line(questions: Sequence[QuestionSpec], view: View) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for question in questions:
-        for cell in cells_of(question, view):
-            yield line_name(question, cell), (question.key, *cell.path)
 
 
 def _split(line: str) -> tuple[str, str]:

@@ -3,14 +3,21 @@
 Pure: a spec and a stimulus are plain JSON values, as participants' screens read them.
 """
 
-from judging.prompting.cells import ANSWER_FORMATS, AnswerCell, AnswerFormat, cells_of
+from judging.prompting.cells import (
+    ANSWER_FORMATS,
+    AnswerCell,
+    AnswerFormat,
+    cells_of,
+    line_name,
+    named_cells,
+)
+from judging.prompting.examples import can_be_shown
 from judging.prompting.expected_reply import CHARACTERS_PER_TOKEN, ExpectedReply, expected_reply
 from judging.prompting.problems import settings_problems
 from judging.prompting.questions import asked_questions, steps, wants_labels
-from judging.prompting.replies import line_name
 from judging.prompting.request import Frame, build_request, cache_key
 from judging.prompting.revision import build_revision, quotations
-from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Settings
+from judging.prompting.settings import OWN_PARAMETERS, CannotAsk, Example, Settings
 from judging.prompting.template import PLACEHOLDERS, REQUIRED_PLACEHOLDERS, template_problems
 from judging.prompting.view import View, view_of
 from judging.prompting.wording import ORIGINS_FIELD
@@ -25,6 +32,7 @@ __all__ = [
     "AnswerCell",
     "AnswerFormat",
     "CannotAsk",
+    "Example",
     "ExpectedReply",
     "Frame",
     "Settings",
@@ -33,9 +41,11 @@ __all__ = [
     "build_request",
     "build_revision",
     "cache_key",
+    "can_be_shown",
     "cells_of",
     "expected_reply",
     "line_name",
+    "named_cells",
     "quotations",
     "settings_problems",
     "steps",

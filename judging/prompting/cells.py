@@ -3,8 +3,8 @@
 The instructions, the JSON schema, the lines of a reply without JSON and the reading of either follow from them.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.protocols import QuestionSpec
@@ -109,6 +109,20 @@ def cells_of(question: QuestionSpec, view: View, *, as_labels: bool = False) -> 
             "Log-probabilities are read of single tokens, and of ten responses or more some take two."
         )
     return preference_cells(question, view, TIE_LABEL)
+
+
+def named_cells(questions: Iterable[QuestionSpec], view: View) -> list[AnswerCell]:
+    """The cells of several questions, each under the key of its question."""
+    return [
+        replace(cell, path=(question.key, *cell.path))
+        for question in questions
+        for cell in cells_of(question, view)
+    ]
+
+
+def line_name(cell: AnswerCell) -> str:
+    """The name of a cell at the start of its line, before the colon; its path begins with the question."""
+    return ".".join(cell.path)
 
 
 def how_to_answer(question: QuestionSpec, view: View, *, as_labels: bool = False) -> str:

@@ -6,16 +6,16 @@ Of a drafted set the longest draft is taken, as if it came back as it is with a 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any
 
-from evaluation.protocols import Protocol, QuestionSpec
+from evaluation.protocols import Protocol
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import fragments_of, read_set
 from judging.prompting.cells import AnswerCell, cells_of
 from judging.prompting.questions import asked_questions
-from judging.prompting.replies import capabilities_of, form_of, line_name
+from judging.prompting.replies import Said, capabilities_of, form_of, written_label, written_reply
 from judging.prompting.request import room_for
 from judging.prompting.settings import Settings
 from judging.prompting.view import View, view_of
@@ -56,33 +56,40 @@ def expected_reply(
     questions = asked_questions(protocol, spec, stimulus, settings, step)
     view = view_of(stimulus, order)
     form = form_of(questions, settings, capabilities_of(capabilities, settings.model))
-    reasons = settings.rationale != "none"
     if form == "label":
         label = next(iter(cells_of(questions[0], view, as_labels=True)[0].choices or {}))
-        text = _with_reasons(label, settings) if reasons else label
-        # A label alone is one token; what is beside it has its length.
-        return ExpectedReply(text, _tokens(text, questions, settings), 1, 0, 0, reasons)
+        return expected_label(label, settings, room=room_for(questions, settings))
     said = [
-        (question, cell, _value(cell, number, view, stimulus))
+        (replace(cell, path=(question.key, *cell.path)), _value(cell, number, view, stimulus))
         for question in questions
         for number, cell in enumerate(cells_of(question, view))
     ]
-    text = _lines(said, settings) if form == "lines" else _json(said, settings)
+    return expected_values(form, said, settings, room=room_for(questions, settings))
+
+
+def expected_values(form: str, said: Said, settings: Settings, *, room: int) -> ExpectedReply:
+    """A possible reply that says these values in that form, in so many tokens at most."""
+    text = written_reply(form, said, settings, _prose(REASONS))
     return ExpectedReply(
         text=text,
-        tokens=_tokens(text, questions, settings),
-        choices=sum(cell.choices is not None for _, cell, _ in said),
-        texts=sum(cell.choices is None and not cell.entries for _, cell, _ in said),
-        entries=sum(len(value) for _, cell, value in said if cell.entries),
-        reasons=reasons,
+        tokens=_tokens(text, room),
+        choices=sum(cell.choices is not None for cell, _ in said),
+        texts=sum(cell.choices is None and not cell.entries for cell, _ in said),
+        entries=sum(len(value) for cell, value in said if cell.entries),
+        reasons=settings.rationale != "none",
     )
 
 
-def _tokens(text: str, questions: Sequence[QuestionSpec], settings: Settings) -> int:
-    return min(max(1, round(len(text) / CHARACTERS_PER_TOKEN)), room_for(questions, settings))
+def expected_label(label: str, settings: Settings, *, room: int) -> ExpectedReply:
+    """A possible reply that is that label, with reasons where they are wanted."""
+    reasons = settings.rationale != "none"
+    text = written_label(label, settings, _prose(REASONS))
+    # A label alone is one token; what is beside it has its length.
+    return ExpectedReply(text, _tokens(text, room), 1, 0, 0, reasons)
 
 
-Said = Sequence[tuple[QuestionSpec, AnswerCell, Any]]
+def _tokens(text: str, room: int) -> int:
+    return min(max(1, round(len(text) / CHARACTERS_PER_TOKEN)), room)
 
 
 def _value(cell: AnswerCell, number: int, view: View, stimulus: Stimulus) -> Any:
@@ -119,36 +126,3 @@ def _new_entries(stimulus: Stimulus) -> list[dict[str, Any]]:
 
 def _prose(characters: int) -> str:
     return "".join(islice(cycle(WORDS), characters)).strip()
-
-
-def _json(said: Said, settings: Settings) -> str:
-    answers: dict[str, Any] = {}
-    for question, cell, value in said:
-        path = (question.key, *cell.path)
-        inside = answers
-        for name in path[:-1]:
-            inside = inside.setdefault(name, {})
-        inside[path[-1]] = value
-    reply = {"answers": answers} if settings.rationale == "none" else _around(answers, settings)
-    return json.dumps(reply, ensure_ascii=False)
-
-
-def _around(answers: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    reasons = {"rationale": _prose(REASONS)}
-    return (
-        reasons | {"answers": answers} if settings.rationale == "before" else {"answers": answers} | reasons
-    )
-
-
-def _lines(said: Said, settings: Settings) -> str:
-    lines = "\n".join(
-        f"{line_name(question, cell)}: "
-        f"{json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value}"
-        for question, cell, value in said
-    )
-    return _with_reasons(lines, settings, "Rationale: ") if settings.rationale != "none" else lines
-
-
-def _with_reasons(verdict: str, settings: Settings, name: str = "") -> str:
-    reasons = f"{name}{_prose(REASONS)}"
-    return f"{reasons}\n{verdict}" if settings.rationale == "before" else f"{verdict}\n{reasons}"

@@ -1,7 +1,7 @@
 """The texts of an item that a judge sees: what people in its arm see, and a reference where the judge is to see it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.canonical import canonical_hash
@@ -40,7 +40,7 @@ def material_of(
 ) -> Material:
     query, clarifying = stimulus["query"]["text"], stimulus["clarifying_question"]
     need = stimulus["query"]["information_need"] if protocol.shows_information_need else ""
-    documents = _documents(stimulus) if protocol.shows_documents else ()
+    documents = _shown_documents(protocol, stimulus, settings)
     follow_ups_are, follow_ups = _follow_ups(protocol, spec, stimulus, view)
     references = _references(spec, stimulus, settings)
     texts = {response["part"]: _response_text(protocol, response) for response in stimulus["responses"]}
@@ -123,6 +123,13 @@ def _answer_set(follow_up: Mapping[str, Any], overs: Collection[Over]) -> Lines:
     return (("Question", follow_up["question"]), *possible, *chosen)
 
 
+def _shown_documents(protocol: Protocol, stimulus: Stimulus, settings: Settings) -> tuple[Lines, ...]:
+    """Those that people see, or the first so many as the judge's settings say, whether people see any or not."""
+    if settings.documents is None:
+        return _documents(stimulus) if protocol.shows_documents else ()
+    return _documents(stimulus)[: settings.documents]
+
+
 def _documents(stimulus: Stimulus) -> tuple[Lines, ...]:
     given = stimulus["query"].get("documents") or []
     found = (tuple(document_lines(each)) for each in given)
@@ -145,6 +152,13 @@ def _references(spec: Spec, stimulus: Stimulus, settings: Settings) -> tuple[str
     given = stimulus["query"]["references"]
     texts = [str(each.get("text", "")) if isinstance(each, Mapping) else str(each) for each in given]
     return tuple(text for text in texts if text.strip())
+
+
+def remarked(material: Material) -> Material:
+    """The material with a mark that none of its texts contains, after some of them were changed."""
+    said = [text for lines in (*material.follow_ups, *material.documents) for _, text in lines]
+    single = (material.query, material.information_need, material.clarifying_question)
+    return replace(material, mark=mark_of([*single, *said, *material.references, *material.responses]))
 
 
 def mark_of(texts: Sequence[str]) -> str:

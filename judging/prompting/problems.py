@@ -18,6 +18,8 @@ def settings_problems(protocol: Protocol, spec: Spec, settings: Settings) -> lis
     problems += problems or _question_problems(
         [each for each in questions if is_wanted(each, settings)], spec, settings
     )
+    problems += _last_question_problems(questions, settings)
+    problems += _example_problems(spec, settings)
     own = sorted(OWN_PARAMETERS & settings.extra.keys())
     problems += [f"{name} can't be among the further parameters." for name in own]
     if settings.template:
@@ -41,6 +43,36 @@ def _question_problems(wanted: Sequence[QuestionSpec], spec: Spec, settings: Set
     return [problem for problem in problems if problem]
 
 
+def _last_question_problems(questions: Sequence[QuestionSpec], settings: Settings) -> list[str]:
+    """Check that the question to be asked last is asked at all, and in a call of its own after others."""
+    last = settings.last_question
+    if not last:
+        return []
+    asked = [each.key for each in questions if is_wanted(each, settings)]
+    if last not in asked:
+        return [f"The judge is to ask {last!r} last, and it is not asked that at all."]
+    if asked == [last]:
+        return [f"The judge is to ask {last!r} last, and it is asked nothing else."]
+    if not settings.one_call_per_question:
+        return [f"The judge is to ask {last!r} last: choose one call per question."]
+    return []
+
+
+def _example_problems(spec: Spec, settings: Settings) -> list[str]:
+    """Check that every arm has as many worked examples as its items are to be judged by."""
+    wanted = settings.demonstrations
+    problems = []
+    for arm in spec["arms"]:
+        there = len(settings.examples.get(arm["key"], ()))
+        if there < wanted:
+            note = ", with a note as the reasons," if settings.rationale != "none" else ""
+            problems.append(
+                f"The judge is to be shown {wanted} worked examples, and {arm['key']} has {there} training "
+                f"item{'' if there == 1 else 's'} whose gold{note} answers everything that it is asked."
+            )
+    return problems
+
+
 def _refusal(check: Callable[..., object], *given: Any) -> str:
     try:
         check(*given)
@@ -60,8 +92,18 @@ def _template_misses(protocol: Protocol, spec: Spec, settings: Settings) -> list
         )
     elif "context" not in found and overs & {Over.FOLLOW_UP, Over.VALUE}:
         problems.append("The placeholder {context} is missing, and the study asks about what stands there.")
-    if "documents" not in found and protocol.shows_documents:
+    if "documents" not in found and settings.documents:
+        problems.append("The placeholder {documents} is missing, and the judge is to be shown documents.")
+    elif "documents" not in found and settings.documents is None and protocol.shows_documents:
         problems.append("The placeholder {documents} is missing, and people are shown the query's documents.")
+    if "examples" not in found and settings.demonstrations:
+        problems.append(
+            "The placeholder {examples} is missing, and the judge is to be shown worked examples."
+        )
+    if "own_answers" not in found and settings.last_question:
+        problems.append(
+            "The placeholder {own_answers} is missing, and the last question is asked from the judge's other answers."
+        )
     if "reference" not in found and settings.with_reference:
         problems.append(
             "The placeholder {reference} is missing, and the judge is to see the human-written reference."

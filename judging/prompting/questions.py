@@ -32,7 +32,8 @@ def steps(protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
     questions = asked_questions(protocol, spec, stimulus, settings)
     if not settings.one_call_per_question:
         return ("",) if questions else ()
-    return tuple(question.key for question in questions)
+    keys = [question.key for question in questions]
+    return tuple(sorted(keys, key=lambda key: key == settings.last_question))
 
 
 def wants_labels(questions: Sequence[QuestionSpec], settings: Settings) -> bool:

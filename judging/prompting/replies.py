@@ -1,11 +1,11 @@
 """The form in which a reply is asked for."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.protocols import QuestionSpec
-from judging.prompting.cells import AnswerCell, cells_of
+from judging.prompting.cells import AnswerCell, cells_of, line_name, named_cells
 from judging.prompting.questions import wants_labels
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
@@ -27,12 +27,11 @@ def form_of(questions: Sequence[QuestionSpec], settings: Settings, capabilities:
     return next((name for name in ("json_schema", "json_object") if capabilities.get(name)), "lines")
 
 
-def reply_schema(questions: Sequence[QuestionSpec], view: View, settings: Settings) -> dict[str, Any]:
+def reply_schema(cells: Sequence[AnswerCell], settings: Settings) -> dict[str, Any]:
     """The JSON schema of a reply: {"rationale": text, "answers": {question: value}}; the rationale where wanted."""
     answers: dict[str, Any] = {}
-    for question in questions:
-        for cell in cells_of(question, view):
-            _put(answers, (question.key, *cell.path), _value_schema(cell))
+    for cell in cells:
+        _put(answers, cell.path, _value_schema(cell))
     properties = {"answers": _object(answers)}
     reasons = {"rationale": {"type": "string"}}
     if settings.rationale == "before":
@@ -94,17 +93,6 @@ def _object(tree: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def line_name(question: QuestionSpec, cell: AnswerCell) -> str:
-    """The name at the start of a value's line, before the colon."""
-    return ".".join((question.key, *cell.path))
-
-
-def _form_lines(questions: Sequence[QuestionSpec], view: View) -> Iterator[str]:
-    for question in questions:
-        for cell in cells_of(question, view):
-            yield f"{line_name(question, cell)}: <{_wanted(cell)}>"
-
-
 def _wanted(cell: AnswerCell) -> str:
     """The placeholder after a line's name."""
     if cell.entries:
@@ -114,18 +102,24 @@ def _wanted(cell: AnswerCell) -> str:
 
 def reply_form(form: str, questions: Sequence[QuestionSpec], view: View, settings: Settings) -> str:
     if form == "label":
-        return _label_form(questions[0], view, settings)
+        names = list(cells_of(questions[0], view, as_labels=True)[0].choices or {})
+        return label_form(names, settings, tie=questions[0].ties)
+    return values_form(form, named_cells(questions, view), settings)
+
+
+def values_form(form: str, cells: Sequence[AnswerCell], settings: Settings) -> str:
+    """The form of a reply that has the values of these cells: json_schema, json_object or lines."""
     if form == "lines":
-        return _lines_form(questions, view, settings)
-    schema = json.dumps(reply_schema(questions, view, settings))
+        return _lines_form(cells, settings)
+    schema = json.dumps(reply_schema(cells, settings))
     reasons = f" Your reasons go into rationale: {REASONS}." if settings.rationale != "none" else ""
     return (
         f"Reply with one JSON object of the following JSON schema and with nothing else.{reasons}\n\n{schema}"
     )
 
 
-def _lines_form(questions: Sequence[QuestionSpec], view: View, settings: Settings) -> str:
-    lines = "\n".join(_form_lines(questions, view))
+def _lines_form(cells: Sequence[AnswerCell], settings: Settings) -> str:
+    lines = "\n".join(f"{line_name(cell)}: <{_wanted(cell)}>" for cell in cells)
     fill = "with what stands in <> replaced by one of the choices or by what it names"
     reasons = f"Rationale: <{REASONS}>"
     if settings.rationale == "before":
@@ -136,11 +130,11 @@ def _lines_form(questions: Sequence[QuestionSpec], view: View, settings: Setting
     return f"Reply with these lines, {fill}, and with nothing else:\n\n{lines}"
 
 
-def _label_form(question: QuestionSpec, view: View, settings: Settings) -> str:
-    names = list(cells_of(question, view, as_labels=True)[0].choices or {})
+def label_form(names: Sequence[str], settings: Settings, *, tie: bool = False) -> str:
+    """The form of a reply that is one of these labels; the last stands for a tie where there can be one."""
     label = f"<{listed(names)}>"
-    tie = f" ({names[-1]} stands for a tie)" if question.ties else ""
-    what = f"one of the labels {listed(names)} alone{tie}"
+    meaning = f" ({names[-1]} stands for a tie)" if tie else ""
+    what = f"one of the labels {listed(names)} alone{meaning}"
     reasons = f"<{REASONS}>"
     if settings.rationale == "before":
         how = f"Give your reasons first, then end with a line that is {what}, and with nothing after it:"
@@ -148,3 +142,46 @@ def _label_form(question: QuestionSpec, view: View, settings: Settings) -> str:
     if settings.rationale == "after":
         return f"Begin with a line that is {what}, then give your reasons:\n\n{label}\n{reasons}"
     return f"Reply with {what}: no other word, no punctuation.\n\n{label}"
+
+
+# --- replies written out ----------------------------------------------------------------------------------------------
+
+# Cells, their paths beginning with the question, and what a reply says of them.
+Said = Sequence[tuple[AnswerCell, Any]]
+
+
+def written_reply(form: str, said: Said, settings: Settings, reasons: str) -> str:
+    """A reply in that form that says these values, with these reasons where some are wanted."""
+    if form == "label":
+        return written_label(str(said[0][1]), settings, reasons)
+    return _lines(said, settings, reasons) if form == "lines" else _json(said, settings, reasons)
+
+
+def written_label(label: str, settings: Settings, reasons: str) -> str:
+    return _with_reasons(label, settings, reasons) if settings.rationale != "none" else label
+
+
+def _json(said: Said, settings: Settings, reasons: str) -> str:
+    answers: dict[str, Any] = {}
+    for cell, value in said:
+        inside = answers
+        for name in cell.path[:-1]:
+            inside = inside.setdefault(name, {})
+        inside[cell.path[-1]] = value
+    reply = {
+        "before": {"rationale": reasons, "answers": answers},
+        "after": {"answers": answers, "rationale": reasons},
+    }.get(settings.rationale, {"answers": answers})
+    return json.dumps(reply, ensure_ascii=False)
+
+
+def _lines(said: Said, settings: Settings, reasons: str) -> str:
+    lines = "\n".join(
+        f"{line_name(cell)}: {json.dumps(value, ensure_ascii=False) if isinstance(value, list) else value}"
+        for cell, value in said
+    )
+    return _with_reasons(lines, settings, f"Rationale: {reasons}") if settings.rationale != "none" else lines
+
+
+def _with_reasons(verdict: str, settings: Settings, reasons: str) -> str:
+    return f"{reasons}\n{verdict}" if settings.rationale == "before" else f"{verdict}\n{reasons}"

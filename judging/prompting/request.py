@@ -8,8 +8,10 @@ from evaluation.canonical import canonical_hash
 from evaluation.protocols import Kind, Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from judging.backends.base import Request
-from judging.prompting.cells import cells_of
+from judging.prompting.cells import cells_of, named_cells
+from judging.prompting.examples import examples_text
 from judging.prompting.material import material_of
+from judging.prompting.own_answers import own_answers_block
 from judging.prompting.questions import asked_questions
 from judging.prompting.replies import capabilities_of, form_of, reply_form, reply_schema
 from judging.prompting.settings import ENTRIES_TOKENS, OWN_PARAMETERS, CannotAsk, Settings
@@ -19,6 +21,7 @@ from judging.prompting.texts import (
     MATERIAL,
     context_block,
     documents_block,
+    persona_text,
     query_block,
     questions_text,
     reference_block,
@@ -31,7 +34,7 @@ from judging.prompting.view import View, view_of
 LABEL_TOKENS = 8
 TOP_LOGPROBS = 20
 # The item's part of the prompt.
-ORDER = ("query", "documents", "context", "reference", "responses", "format")
+ORDER = ("query", "documents", "context", "reference", "responses", "own_answers", "format")
 
 
 # So many frames are kept: where attributes have chosen values, nearly every item has a view of its own.
@@ -45,6 +48,7 @@ class Frame:
     # The blocks of a prompt that say what to do.
     guideline: str
     questions: str
+    examples: str
     format: str
     # All but the seed.
     parameters: Mapping[str, Any]
@@ -60,13 +64,15 @@ def build_request(
     *,
     order: str,
     step: str = "",
+    earlier: Mapping[str, Any] | None = None,
     capabilities: Mapping[str, Any],
     seed: int | None = None,
     frames: MutableMapping[Any, Frame] | None = None,
 ) -> Request:
     """The request for one call; `order` is the presented order as canonical parts ("r2,r1").
 
-    `capabilities` are those of the model, or of an endpoint by model. CannotAsk where the settings do not fit the
+    `earlier` is what the judge said to other questions about the item, as data; the question that is asked last shows
+    it. `capabilities` are those of the model, or of an endpoint by model. CannotAsk where the settings do not fit the
     protocol or what the model can do. Who makes many requests of the same protocol, spec, settings and capabilities
     gives them one mapping of `frames`, empty at first.
     """
@@ -77,13 +83,15 @@ def build_request(
     able = capabilities_of(capabilities, settings.model)
     with_context = sees_context(spec, stimulus)
     frames = {} if frames is None else frames
-    same = (with_context, tuple(question.key for question in questions), view)
+    arm = stimulus["arm"] if settings.examples else ""
+    same = (with_context, arm, tuple(question.key for question in questions), view)
     frame = frames.get(same)
     if frame is None:
         if len(frames) >= MOST_FRAMES:
             frames.clear()
-        guideline = protocol.guideline(spec, with_context=with_context)
-        frame = frames[same] = _frame(guideline, questions, settings, view, able)
+        guideline = protocol.guideline(spec, with_context=with_context) if settings.guideline else ""
+        examples = examples_text(protocol, spec, arm, settings, step, able)
+        frame = frames[same] = _frame(guideline, examples, questions, settings, view, able)
     material = material_of(protocol, spec, stimulus, settings, view)
     blocks = {
         "query": query_block(material),
@@ -93,12 +101,14 @@ def build_request(
         "responses": responses_block(material),
         "guideline": frame.guideline,
         "questions": frame.questions,
+        "examples": frame.examples,
+        "own_answers": own_answers_block(protocol.questions(spec, stimulus), view, earlier or {}),
         "format": frame.format,
     }
     seeded = {"seed": seed} if seed is not None and able.get("seed") else {}
     return Request(
         model=settings.model,
-        messages=_messages(settings.template, material.mark, blocks, able),
+        messages=_messages(settings, material.mark, blocks, able),
         parameters={**frame.parameters, **seeded},
         schema=frame.schema,
         labels=frame.labels,
@@ -106,7 +116,12 @@ def build_request(
 
 
 def _frame(
-    guideline: str, questions: Sequence[QuestionSpec], settings: Settings, view: View, able: Mapping[str, Any]
+    guideline: str,
+    examples: str,
+    questions: Sequence[QuestionSpec],
+    settings: Settings,
+    view: View,
+    able: Mapping[str, Any],
 ) -> Frame:
     form = form_of(questions, settings, able)
     as_labels = form == "label"
@@ -117,26 +132,34 @@ def _frame(
     return Frame(
         guideline=guideline,
         questions=questions_text(questions, view, as_labels=as_labels),
+        examples=examples,
         format=reply_form(form, questions, view, settings),
-        parameters=_parameters(settings, form, able, room_for(questions, settings)),
-        schema=reply_schema(questions, view, settings) if form == "json_schema" else None,
+        parameters=parameters_of(settings, form, able, room_for(questions, settings)),
+        schema=reply_schema(named_cells(questions, view), settings) if form == "json_schema" else None,
         labels=tuple(cells_of(questions[0], view, as_labels=True)[0].choices or ()) if as_labels else (),
     )
 
 
 def _messages(
-    template: str, mark: str, blocks: Mapping[str, str], able: Mapping[str, Any]
+    settings: Settings, mark: str, blocks: Mapping[str, str], able: Mapping[str, Any]
 ) -> tuple[dict[str, str], ...]:
     """System and user message. What is the same for all items of an arm comes first, so that servers can reuse it."""
-    marked = MARKED.format(mark=mark)
+    marked, template = MARKED.format(mark=mark), settings.template
     if template:
         problems = template_problems(template, needed_of(bool(blocks["responses"])))
         if problems:
             raise CannotAsk(" ".join(problems))
-        system, user = MATERIAL, f"{marked}\n\n{fill_template(template, blocks)}"
+        persona = persona_text(settings.persona)
+        system = f"{persona}\n\n{MATERIAL}" if persona else MATERIAL
+        user = f"{marked}\n\n{fill_template(template, blocks)}"
     else:
-        system = system_text(blocks["guideline"], blocks["questions"])
+        system = system_text(blocks["guideline"], blocks["questions"], settings.persona, blocks["examples"])
         user = "\n\n".join([marked, *(blocks[name] for name in ORDER if blocks[name])])
+    return messages_of(system, user, able)
+
+
+def messages_of(system: str, user: str, able: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
+    """System and user message; both in one for a model that takes no system message."""
     if not able.get("system_role", True):
         return ({"role": "user", "content": f"{system}\n\n{user}"},)
     return ({"role": "system", "content": system}, {"role": "user", "content": user})
@@ -148,7 +171,10 @@ def room_for(questions: Sequence[QuestionSpec], settings: Settings) -> int:
     return max(settings.max_tokens, ENTRIES_TOKENS) if has_sets else settings.max_tokens
 
 
-def _parameters(settings: Settings, form: str, capabilities: Mapping[str, Any], room: int) -> dict[str, Any]:
+def parameters_of(
+    settings: Settings, form: str, capabilities: Mapping[str, Any], room: int
+) -> dict[str, Any]:
+    """The parameters of a request whose reply is in that form and has room for so many tokens; all but the seed."""
     own = sorted(OWN_PARAMETERS & settings.extra.keys())
     if own:
         raise CannotAsk(f"{', '.join(own)} can't be among the further parameters.")
@@ -167,6 +193,8 @@ def _parameters(settings: Settings, form: str, capabilities: Mapping[str, Any], 
 
 def cache_key(base_url: str, request: Request, *, replicate: int, step: str) -> str:
     """sha256 over everything that a reply depends on."""
+    if request.repeatable:
+        replicate, step = 0, ""
     return canonical_hash(
         {
             "base_url": base_url.rstrip("/"),

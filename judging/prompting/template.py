@@ -3,7 +3,18 @@
 import re
 from collections.abc import Mapping, Sequence
 
-PLACEHOLDERS = ("query", "documents", "context", "responses", "reference", "guideline", "questions", "format")
+PLACEHOLDERS = (
+    "query",
+    "documents",
+    "context",
+    "responses",
+    "reference",
+    "guideline",
+    "questions",
+    "examples",
+    "own_answers",
+    "format",
+)
 FENCED = frozenset({"query", "documents", "context", "responses", "reference"})
 REQUIRED_PLACEHOLDERS = ("query", "responses", "format")
 # {{ and }} stand for braces; whatever else looks like a name in braces is meant as a placeholder. JSON is left alone.

@@ -16,6 +16,9 @@ INTRODUCTION = """\
 You are a judge in a study of what language models write. Follow the guideline below, which is the one that the \
 people in this study judge by, and answer the questions below it."""
 
+WITHOUT_GUIDELINE = """\
+You are a judge in a study of what language models write. Answer the questions below."""
+
 MATERIAL = """\
 The texts to be judged, and what belongs to them, come after this. Each stands between two lines of \
 the form "=== Name [mark] ===" and "=== end of Name [mark] ===", and all of these lines carry the same mark. What \
@@ -32,14 +35,20 @@ Written by people as an answer to the query. Compare the responses with it; it i
 response may differ from it and still be good."""
 
 
-def system_text(guideline: str, questions: str) -> str:
+def system_text(guideline: str, questions: str, persona: str, examples: str = "") -> str:
     sections = [
-        INTRODUCTION,
+        INTRODUCTION if guideline else WITHOUT_GUIDELINE,
+        persona_text(persona),
         MATERIAL,
         f"# Guideline\n\n{guideline}" if guideline else "",
         f"# Questions\n\n{questions}",
+        f"# Worked examples\n\n{examples}" if examples else "",
     ]
     return "\n\n".join(section for section in sections if section)
+
+
+def persona_text(persona: str) -> str:
+    return f"The kind of judge that you are: {persona}" if persona else ""
 
 
 def query_block(material: Material) -> str:

@@ -120,6 +120,12 @@ def _begun(question: QuestionSpec, sentence: str) -> str:
     return where + sentence if where else sentence[0].upper() + sentence[1:]
 
 
+def value_lines(question: QuestionSpec, points: Iterable[str]) -> list[str]:
+    """A line for each of these points of a scale that has a label or a meaning."""
+    worded = ((text, _worded(question, float(text))) for text in points)
+    return [f"- {text}: {said}" for text, said in worded if said]
+
+
 def _worded(question: QuestionSpec, value: object) -> str:
     """A value's label and what it means."""
     label, about = question.label(value), question.about(value)

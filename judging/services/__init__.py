@@ -26,7 +26,6 @@ Runs are rows: start, resume and retry only change them. Whoever wants the work 
 `judging.tasks.enqueue_run(run)`, or works on it here and now with `work_on(run.pk)`.
 """
 
-from judging.services.calls.unreadable_replies import UnreadableReply, unreadable_reply
 from judging.services.endpoints.access import create_endpoint, endpoint_problems
 from judging.services.estimates.run_estimate import RunEstimate, estimate
 from judging.services.judges import (
@@ -38,6 +37,7 @@ from judging.services.judges import (
     judge_settings,
     preview_request,
 )
+from judging.services.runs.judge_runs import start_run
 from judging.services.runs.lifecycle import (
     RETRIED,
     UNCHANGED,
@@ -45,9 +45,9 @@ from judging.services.runs.lifecycle import (
     pause_run,
     resume_run,
     retry_run,
-    start_run,
 )
 from judging.services.runs.progress import RunProgress, run_progress, runs_progress
+from judging.services.runs.reply_examples import UnreadableReply, unreadable_reply
 from judging.services.runs.trials import TrialCall, needs_trial, start_trial, trial_calls
 
 __all__ = [

@@ -9,28 +9,38 @@ from django.db.models import Max
 
 from evaluation.models import Item, Study, System
 from evaluation.protocols import QuestionSpec
-from evaluation.protocols.attributes import attributes_of
-from evaluation.protocols.base import Spec
+from evaluation.protocols.base import Spec, Stimulus
 from evaluation.refusals import FieldsRefused
-from evaluation.services.studies.compilation import compile_spec, compile_stimulus
+from evaluation.services.studies.compilation import compile_spec
 from judging import prompting
-from judging.backends import BACKENDS, Heuristic
-from judging.backends.base import Request
-from judging.models import Judge
+from judging.asking import ItemCall, asking_of, possible_earlier
+from judging.backends import BACKENDS, Derived, Heuristic
+from judging.backends.base import Request, StopRun
+from judging.backends.options import OptionsRefused, clean_options
+from judging.models import Judge, Jury, Orders
+from judging.services.demonstrations import stimulus_of, with_examples
+from judging.services.derived import derivation_of
 from judging.services.endpoints.access import endpoint_refusals, grant_access
+from judging.services.endpoints.targets import (
+    asks_by_system,
+    capabilities_of,
+    mapping_problems,
+    targets_of,
+)
+from judging.services.references import referenced, uses_reference
 
 # Fields that a researcher sets; the rest is bookkeeping.
 FIELDS = (
     "name", "backend", "endpoint", "model", "temperature", "max_tokens", "extra", "questions", "verdict", "rationale",
-    "with_reference", "one_call_per_question", "template", "orders", "samples", "self_preference", "own_system",
-    "own_family", "price_prompt", "price_completion",
+    "with_reference", "reference_from", "one_call_per_question", "template", "orders", "samples", "self_preference",
+    "own_system", "own_family", "price_prompt", "price_completion", "options",
 )  # fmt: skip
 Problems = dict[str, list[str]]
 
 
-def create_judge(study: Study, *, user: Any = None, **fields: Any) -> Judge:
+def create_judge(study: Study, *, user: Any = None, jury: Jury | None = None, **fields: Any) -> Judge:
     """A new judge in a study, version 1."""
-    judge = Judge(study=study, created_by=user, **_known(fields))
+    judge = Judge(study=study, created_by=user, jury=jury, **_known(fields))
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         if Judge.objects.filter(study=study, name=judge.name).exists():
@@ -40,7 +50,10 @@ def create_judge(study: Study, *, user: Any = None, **fields: Any) -> Judge:
 
 def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
     """The judge with these settings: the same row while it has not run, otherwise a new version."""
-    changes = {name: value for name, value in _known(changes).items() if getattr(judge, name) != value}
+    given = changes.get("options", {})
+    changes = {name: value for name, value in _known(changes).items() if not _is_same(judge, name, value)}
+    if "backend" in changes:
+        changes["options"] = given  # those of the kind that it was are none of the new one
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=judge.study_id)
         if not changes:
@@ -48,7 +61,7 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
         others = Judge.objects.filter(study=judge.study_id).exclude(name=judge.name)
         if "name" in changes and others.filter(name=changes["name"]).exists():
             raise FieldsRefused({"name": [f"The study already has a judge {changes['name']}."]})
-        if not judge.runs.exists():
+        if not judge.judge_runs.exists():
             edited = Judge.objects.get(pk=judge.pk)
         else:
             if "name" in changes:
@@ -82,7 +95,7 @@ def heuristic_judge(study: Study, kind: str, *, user: Any = None) -> Judge:
 
 def judge_settings(judge: Judge) -> prompting.Settings:
     """The pure form of a judge: how it is asked."""
-    return prompting.Settings(
+    settings = prompting.Settings(
         model=judge.model,
         temperature=judge.temperature,
         max_tokens=judge.max_tokens,
@@ -93,19 +106,28 @@ def judge_settings(judge: Judge) -> prompting.Settings:
         with_reference=judge.with_reference,
         one_call_per_question=judge.one_call_per_question,
         template=judge.template,
+        options=judge.options,
     )
+    if not settings.demonstrations:
+        return settings
+    return with_examples(judge.study, current_spec(judge.study), settings)
+
+
+def configured_heuristic(judge: Judge) -> Heuristic:
+    """The heuristic that judges, with the judge's options; StopRun where it can't judge with them."""
+    heuristic = BACKENDS[judge.backend]
+    assert isinstance(heuristic, Heuristic)
+    return heuristic.configured(heuristic, judge.options)
 
 
 def answered_questions(judge: Judge, spec: Spec) -> list[str]:
-    """Keys of the questions that a heuristic answers, in the order of the form."""
+    """Keys of the questions that a judge without a model answers, in the order of the form."""
+    if derivation := derivation_of(judge):
+        return derivation.questions(judge, spec)
     heuristic = BACKENDS[judge.backend]
     assert isinstance(heuristic, Heuristic)
     questions = [QuestionSpec.from_json(each) for each in spec["questions"]]
-    return [
-        question.key
-        for question in questions
-        if heuristic.answers(question) and (not judge.questions or question.key in judge.questions)
-    ]
+    return [question.key for question in questions if heuristic.answers_among(question, judge.questions)]
 
 
 def current_spec(study: Study) -> Spec:
@@ -114,30 +136,30 @@ def current_spec(study: Study) -> Spec:
     return cast(Spec, newest.spec if newest else compile_spec(study))
 
 
+def preview_stimulus(judge: Judge, item: Item) -> Stimulus:
+    """The item as the judge is told it, with the references that it compares with; of a draft, as at launch."""
+    stimulus = stimulus_of(item, current_spec(judge.study))
+    return referenced(judge, {item.pk: stimulus})[item.pk]
+
+
 def preview_request(judge: Judge, item: Item, *, order: str | None = None, step: str = "") -> Request:
     """The exact request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
     study = judge.study
     spec = current_spec(study)
-    stimulus = item.stimulus or compile_stimulus(
-        arm=item.arm.key,
-        query=item.query,
-        context=item.context,
-        clarifying_question=item.clarifying_question,
-        responses=list(item.responses.select_related("system")),
-        attributes=attributes_of(spec),
-        render=lambda text: "",
-    )
+    stimulus = preview_stimulus(judge, item)
     if order is None:
         order = ",".join(response["part"] for response in stimulus["responses"])
-    return prompting.build_request(
-        study.protocol_object,
-        spec,
-        stimulus,
-        judge_settings(judge),
+    call = ItemCall(
+        protocol=study.protocol_object,
+        spec=spec,
+        stimulus=stimulus,
+        settings=judge_settings(judge),
         order=order,
         step=step,
-        capabilities=judge.endpoint.capabilities if judge.endpoint else {},
+        capabilities=capabilities_of(judge, targets_of(judge)),
     )
+    asking = asking_of(judge.backend)
+    return asking.request(possible_earlier(asking, call), {})
 
 
 # --- validation -------------------------------------------------------------------------------------------------------
@@ -151,11 +173,16 @@ def judge_problems(judge: Judge) -> Problems:
     except ValidationError as invalid:
         problems.update(invalid.message_dict)
     problems |= _shape_problems(judge)
+    if not problems:
+        # With their defaults, so that a version goes on meaning the same.
+        judge.options = clean_options(BACKENDS[judge.backend].options, judge.options)
     for field, sentences in (
         ("endpoint", _endpoint_problems(judge)),
         ("model", _model_problems(judge)),
         ("", [] if problems else _asking_problems(judge, current_spec(judge.study))),
-        ("own_system", _own_system_problems(judge)),
+        ("own_system", _unknown_system(judge, judge.own_system)),
+        ("reference_from", _reference_problems(judge)),
+        ("samples", _repetition_problems(judge)),
         ("price_prompt", _price_problems(judge.price_prompt)),
         ("price_completion", _price_problems(judge.price_completion)),
     ):
@@ -166,13 +193,19 @@ def judge_problems(judge: Judge) -> Problems:
 
 def _endpoint_problems(judge: Judge) -> list[str]:
     if not judge.asks_model:
-        return ["A heuristic needs no endpoint."] if judge.endpoint_id else []
+        kind = "derived judge" if isinstance(BACKENDS[judge.backend], Derived) else "heuristic"
+        return [f"A {kind} needs no endpoint."] if judge.endpoint_id else []
     if judge.endpoint is None:
         return [f"A judge by {judge.get_backend_display()} needs an endpoint."]
-    return endpoint_refusals(judge.endpoint, judge.study)
+    endpoints = {judge.endpoint.pk: judge.endpoint}
+    if not _shape_problems(judge):
+        endpoints |= {target.endpoint.pk: target.endpoint for target in targets_of(judge)}
+    return [each for endpoint in endpoints.values() for each in endpoint_refusals(endpoint, judge.study)]
 
 
 def _model_problems(judge: Judge) -> list[str]:
+    if asks_by_system(judge):
+        return ["Its models are those behind the systems: leave this empty."] if judge.model else []
     if judge.asks_model and not judge.model.strip():
         return [f"A judge by {judge.get_backend_display()} needs the name of a model."]
     return []
@@ -185,28 +218,57 @@ def _shape_problems(judge: Judge) -> Problems:
         problems["extra"] = ["Further parameters must be an object of names and values."]
     if not isinstance(judge.questions, list) or not all(isinstance(key, str) for key in judge.questions):
         problems["questions"] = ["The questions to ask must be a list of keys."]
+    try:
+        clean_options(BACKENDS[judge.backend].options, judge.options)
+    except OptionsRefused as refused:
+        for key, sentences in refused.by_key.items():
+            problems[f"options.{key}" if key else "options"] = list(sentences)
     return problems
 
 
 def _asking_problems(judge: Judge, spec: Spec) -> list[str]:
     """Problems of the questions it is asked, by themselves and in this study."""
     if judge.asks_model:
-        return prompting.settings_problems(judge.study.protocol_object, spec, judge_settings(judge))
+        asking = asking_of(judge.backend)
+        problems = asking.problems(judge.study.protocol_object, spec, judge_settings(judge))
+        return [*problems, *mapping_problems(judge)]
     keys = {question["key"] for question in spec["questions"]}
     problems = [f"The study has no question {key!r}." for key in judge.questions if key not in keys]
-    if not problems and not answered_questions(judge, spec):
+    if derivation := derivation_of(judge):
+        if judge.samples != 1 or judge.orders == Orders.BOTH:
+            problems.append("A derived judge gives one judgment of an item: one sample, not both orders.")
+        return [*problems, *derivation.problems(judge, spec)]
+    try:
+        gives_measures = bool(configured_heuristic(judge).measures)
+    except StopRun as reason:
+        return [*problems, str(reason)]
+    if not problems and not answered_questions(judge, spec) and (judge.questions or not gives_measures):
         problems.append(f"A judge {judge.backend!r} can't answer any of the questions here.")
     return problems
 
 
-def _own_system_problems(judge: Judge) -> list[str]:
-    if judge.own_system and not System.objects.filter(study=judge.study, key=judge.own_system).exists():
-        return [f"The study has no system {judge.own_system!r}."]
+def _unknown_system(judge: Judge, key: str) -> list[str]:
+    if key and not System.objects.filter(study=judge.study, key=key).exists():
+        return [f"The study has no system {key!r}."]
     return []
 
 
+def _reference_problems(judge: Judge) -> list[str]:
+    problems = _unknown_system(judge, judge.reference_from)
+    if judge.reference_from and not uses_reference(judge):
+        problems.append("This judge is shown no reference: let it see one, or leave the source empty.")
+    return problems
+
+
+def _repetition_problems(judge: Judge) -> list[str]:
+    """Repetitions that would be paid for and bring the same again."""
+    if not judge.is_repeatable or (judge.samples == 1 and judge.orders != Orders.BOTH):
+        return []
+    return ["This judge gives the same numbers each time and in each order: choose one sample in one order."]
+
+
 def _price_problems(price: Any) -> list[str]:
-    return ["A price can't be negative."] if price < 0 else []
+    return ["A price can't be negative."] if price is not None and price < 0 else []
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------
@@ -219,18 +281,36 @@ def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def _is_same(judge: Judge, name: str, value: Any) -> bool:
+    """True if the setting has this value; a judge from before an option was there means the option's default."""
+    before = getattr(judge, name)
+    if name != "options" or before == value:
+        return bool(before == value)
+    options = BACKENDS[judge.backend].options
+    try:
+        return clean_options(options, before) == clean_options(options, value)
+    except OptionsRefused:
+        return False
+
+
 def _twin(judge: Judge, study: Study, user: Any) -> Judge:
     """The same settings as the next version of its name in a study (unsaved)."""
     fields = {name: getattr(judge, name) for name in FIELDS}
     last = Judge.objects.filter(study=study, name=judge.name).aggregate(last=Max("version"))["last"] or 0
-    return Judge(study=study, version=last + 1, created_by=user, **fields)
+    # A jury is of one study.
+    jury = judge.jury if judge.study_id == study.pk else None
+    return Judge(study=study, version=last + 1, created_by=user, jury=jury, **fields)
 
 
 def _save(judge: Judge, user: Any) -> Judge:
     """Validate and save. A user who may open the endpoint to the study does so by choosing it."""
     _fill_in_own_system(judge)
     if judge.endpoint is not None:
-        grant_access(judge.endpoint, judge.study, user)
+        endpoints = {judge.endpoint}
+        if not _shape_problems(judge):
+            endpoints |= {target.endpoint for target in targets_of(judge)}
+        for endpoint in endpoints:
+            grant_access(endpoint, judge.study, user)
     problems = judge_problems(judge)
     if problems:
         raise FieldsRefused(problems)

@@ -10,9 +10,10 @@ from django.views.decorators.http import require_safe
 
 from evaluation.models import Study
 from evaluation.permissions import NoRight, get_study_for
-from judging.models import ACTIVE, Purpose, RunState
+from judging.models import ACTIVE, RunState, WorkKind
 from judging.selectors import runs_of
 from judging.services import runs_progress
+from judging.services.groups.run_groups import groups_of
 
 # The newest ones; the admin lists all.
 SHOWN = 20
@@ -32,12 +33,21 @@ def run_list(request: HttpRequest, slug: str) -> HttpResponse:
 def run_list_context(request: HttpRequest, study: Study) -> dict[str, Any]:
     runs = list(runs_of(study)[:SHOWN])
     progress = runs_progress(runs)
+    together = {run.group_id for run in runs if run.group_id is not None}
+    groups = {group.pk: group for group in groups_of(study).filter(pk__in=together)} if together else {}
     return {
         "study": study,
         "rows": [
-            {"run": run, "progress": progress[run.pk], "resumable": run.state in RESUMABLE} for run in runs
+            {
+                "run": run,
+                "progress": progress[run.pk],
+                "resumable": run.state in RESUMABLE,
+                # Above the first of those that were started together, which follow each other.
+                "group": groups.pop(run.group_id, None) if run.group_id else None,
+            }
+            for run in runs
         ],
-        "active": any(run.state in ACTIVE and run.purpose != Purpose.REVISION for run in runs),
+        "active": any(run.state in ACTIVE and run.work != WorkKind.REVISION for run in runs),
         "may_steer": _may_steer(request.user, study),
     }
 

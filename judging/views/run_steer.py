@@ -14,7 +14,7 @@ from evaluation.refusals import WrongState
 from evaluation.services.history import log_action
 from judging.models import Run
 from judging.services import cancel_run, pause_run, resume_run
-from judging.tasks import enqueue_run
+from judging.tasks import enqueue_batch_end, enqueue_run
 from judging.views.run_list import run_list_context
 
 
@@ -37,7 +37,11 @@ def run_resume(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def run_cancel(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    return _steer(request, slug, run_id, cancel_run, "Cancelled")
+    def cancel_with_batches(run: Run) -> None:
+        cancel_run(run)
+        enqueue_batch_end(run)
+
+    return _steer(request, slug, run_id, cancel_with_batches, "Cancelled")
 
 
 def _steer(

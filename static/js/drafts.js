@@ -7,6 +7,7 @@ const names = new Set(held.value.split(" ").filter(Boolean));
 let timer = null;
 let dirty = false;
 let leaving = false;
+let underWay = null;
 
 function body() {
   document.dispatchEvent(new Event("assay:count"));
@@ -38,7 +39,8 @@ async function save() {
   dirty = false;
   saved.textContent = saved.dataset.saving;
   try {
-    const answer = await send();
+    underWay = new AbortController();
+    const answer = await send({ signal: underWay.signal });
     if (!answer.ok) throw new Error(String(answer.status));
     const detail = await answer.json();
     saved.textContent = saved.dataset.saved;
@@ -58,6 +60,13 @@ form.addEventListener("input", (event) => {
 form.addEventListener("submit", () => {
   leaving = true;
   clearTimeout(timer);
+});
+document.addEventListener("submit", (event) => {
+  // An item that is skipped takes no draft any more.
+  if (!event.target.closest("dialog") || event.defaultPrevented) return;
+  leaving = true;
+  clearTimeout(timer);
+  underWay?.abort();
 });
 document.addEventListener("assay:save", save);
 addEventListener("pagehide", () => {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import Block, cover
-from benchmarks.simulated import DESIGNS
+from benchmarks.simulated import DESIGNS, PASSES
 from benchmarks.uneven import UNEVEN
 
 STATISTICS = Path(__file__).parents[2] / "docs" / "statistics.md"
@@ -45,6 +45,6 @@ def test_an_interval_that_covers_less_has_a_footnote() -> None:
 
 def test_the_table_has_every_figure() -> None:
     text = STATISTICS.read_text()
-    for design in (*DESIGNS, *UNEVEN):
+    for design in (*DESIGNS, *UNEVEN, *PASSES):
         for figure in design.figures(np.random.default_rng(0), 10, 1, design.values[0]):
             assert f"| {figure} |" in text

@@ -121,6 +121,26 @@ def participate(visitor: Visitor, address: str, name: str) -> None:
     assert walk_by_mouse(visitor.page) == "C1TUA9KX"
 
 
+def import_scores(desk: Visitor, scores: Path) -> None:
+    """Numbers of a script, at first with a fault."""
+    page = desk.page
+    for third, said in (
+        ("item-9", "the study has no item 'item-9'"),
+        ("item-1", "Script: clarity of 2 items."),
+    ):
+        rows = ("item-0,aspen,1", "item-0,birch,2", f"{third},aspen,3")
+        scores.write_text("\n".join(("item,system,score", *rows)))
+        press(page, "Import scores" if third == "item-9" else "Upload another file")
+        if third == "item-9":
+            look(desk, "20-scores")
+        page.get_by_label("File").set_input_files(scores)
+        page.get_by_label("Judge").fill("Script")
+        page.get_by_label("Measure").fill("clarity")
+        press(page, "Upload and check")
+        page.get_by_text(said).wait_for()
+        look(desk, f"20-scores-{third}")
+
+
 def test_from_an_empty_database_to_an_export(
     desk: Visitor, new_visitor: Callable[..., Visitor], researcher: Any, tmp_path: Path
 ) -> None:
@@ -199,7 +219,11 @@ def test_from_an_empty_database_to_an_export(
         look(desk, "13-no-judges")
         press(page, "New judge")
         page.get_by_label("Name", exact=True).fill("longer")
+        page.get_by_label("How it judges").select_option("geval")
+        assert page.locator("details[data-backend]:visible").count() == 1
+        assert page.locator("details[data-backend=geval]").evaluate("each => each.open")
         page.get_by_label("How it judges").select_option("longer")
+        assert page.locator("details[data-backend]:visible").count() == 0
         press(page, "Save judge")
         press(page, "Start a run")
         look(desk, "14-start-heuristic")
@@ -218,7 +242,11 @@ def test_from_an_empty_database_to_an_export(
         press(page, "Show prompt")
         assert "Is coffee good for you?" in (page.text_content(".messages") or "")
         look(desk, "17-prompt")
-        press(page, "Back to the judge")
+        tab(page, "Judges")
+        press(page, "Judges of a paper")
+        look(desk, "17-judges-of-a-paper")
+        tab(page, "Judges")
+        page.get_by_role("link", name="llm v1").click()
         press(page, "Start a run")
         look(desk, "18-start-run")
         press(page, "Start the run")
@@ -234,6 +262,9 @@ def test_from_an_empty_database_to_an_export(
     tab(page, "Workbench")
     page.get_by_role("region", name="Participants").get_by_text("completed").wait_for()
     look(desk, "20-workbench-judged")
+
+    import_scores(desk, tmp_path / "scores.csv")
+    press(page, "To the workbench")
     tab(page, "Raters")
     look(desk, "21-raters")
     page.locator("#result_list tbody th a").first.click()
@@ -276,7 +307,7 @@ def test_from_an_empty_database_to_an_export(
     page.go_back()
     tab(page, "Exports")
     look(desk, "31-exports")
-    page.get_by_role("button", name="CSV").click()
+    page.get_by_role("button", name="CSV One row").click()
     page.wait_for_load_state()
     look(desk, "32-export-done")
     with page.expect_download() as started:
@@ -284,7 +315,7 @@ def test_from_an_empty_database_to_an_export(
     assert started.value.suggested_filename.startswith("answers-")
     assert started.value.suggested_filename.endswith(".csv")
     lines = Path(started.value.path()).read_text().splitlines()
-    assert len({line.split(",")[9] for line in lines[1:]}) == 5  # two people, two judges, a try
+    assert len({line.split(",")[9] for line in lines[1:]}) == 6  # two people, two judges, a try, a script
 
     tab(page, "History")
     look(desk, "33-history")
@@ -300,7 +331,7 @@ def test_from_an_empty_database_to_an_export(
     assert LogEntry.objects.filter(user=researcher).count() > 10
     desk.go("/admin/")
     look(desk, "34-studies")
-    assert Job.objects.filter(state="done").count() == 2
+    assert Job.objects.filter(state="done").count() == 3
     # The file that was refused says so on purpose.
     assert orjson.loads((tmp_path / "answers.jsonl").read_bytes().splitlines()[0])["assay"] == 1
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotator.models import KnownMismatch, PanelAct, PersonalLink
 from evaluation.models import Study
 from evaluation.services.tokens import make_token
+from judging.models import RunGroup
 from tests.crowd import come
 from tests.evaluation.admin.conftest import work_on
 
@@ -29,6 +30,8 @@ def every_route(patterns: Any = None, before: str = "") -> Iterator[str]:
 
 
 ROUTES = list(every_route())
+# Of pages below a judge's own, those that go by the study.
+OF_STUDY = tuple(f"admin/judging/judge/{page}/" for page in ("new", "budget", "preset", "jury"))
 BY_TOKEN = [route for route in ROUTES if "<token:token>" in route]
 
 
@@ -40,6 +43,7 @@ class Found:
         self.item_key, self.token_key = world.item.key, world.token_key
         self.rows = {model: row.pk for model, row in rows.items()}
         self.rows |= {"user": world.owner.pk, "group": world.group.pk}
+        self.run_group = world.run_group.pk
         self.named = {
             "slug": study.slug,
             "run": rows["run"].pk,
@@ -55,6 +59,7 @@ class Found:
             "content_type_id": ContentType.objects.get_for_model(study).pk,
             "app_label": "evaluation",
             "url": "nowhere",
+            "name": rows["endpoint"].name,
         }
 
     def __call__(self, route: str, **given: Any) -> str:
@@ -70,10 +75,12 @@ class Found:
             return self.token_key if route.startswith("account/") else self.item_key
         if name == "object_id":
             return self.rows["study" if route.startswith("admin/r/") else model]
+        if name == "group" or route.startswith("admin/judging/run/group/"):
+            return self.run_group
         if name == "pk":
             # What is about all slots, people or records of a study, or makes a judge for it, goes by the study.
             of_all = model in ("slot", "participant", "panelrecord")
-            of_study = of_all or route.startswith("admin/judging/judge/new/")
+            of_study = of_all or route.startswith(OF_STUDY)
             return self.rows["study" if of_study else model]
         return self.named[name]
 
@@ -92,5 +99,8 @@ def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespa
     world.assignment = at_work.assignments.get()
     world.token = at_work.token
     world.token_key = make_token(world.owner, name=slug)[0].token_key
+    world.run_group = RunGroup.objects.create(study=world.study)
+    world.rows["run"].group = world.run_group
+    world.rows["run"].save()
     world.find = Found(world)
     return world

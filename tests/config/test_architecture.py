@@ -105,6 +105,10 @@ PLANTS = {
         ("judging/models/run.py", "import judging.services"),
         ("judging/services/calls/leases.py", "import judging.tasks"),
     ],
+    "the engine of calls knows no judge": [
+        ("judging/services/calls/leases.py", "import judging.services.judges"),
+        ("judging/services/runs/session.py", "from judging.services.runs import judge_workload"),
+    ],
     "pure cores import no models, no Celery, no DRF": [
         ("judging/prompting/__init__.py", "from judging import models"),
         ("judging/parsing/labels.py", "import django"),

@@ -34,10 +34,13 @@ NOBODY_S = {
 }
 # And nothing by such a request: it lacks what it would be about, the study is in another state, or it is others' own.
 NOT_NOW = {
+    "admin/judging/judge/<int:pk>/steps/",
     "admin/autocomplete/", "admin/evaluation/rater/exclude/", "admin/evaluation/rater/restore/",
     "admin/evaluation/study/<int:pk>/upload/", "admin/evaluation/study/<int:pk>/resolve/",
+    "admin/evaluation/study/<int:pk>/pair-references/", "admin/judging/judge/<int:pk>/map/",
     "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
-    "api/v1/studies/<slug:slug>/report/", "account/tokens/<slug:key>/revoke/",
+    "admin/judging/judge/together/", "api/v1/studies/<slug:slug>/run-groups/estimate/",
+    "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",
     *(f"admin/evaluation/study/<int:pk>/panel/{act}/"
       for act in ("reading", "link", "acknowledge", "settle-paid/<int:act>", "pay-again/<int:act>",
                   "take-down/<int:record>")),

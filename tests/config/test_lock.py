@@ -85,3 +85,11 @@ def test_the_lock_names_hashes_and_no_registry(name):
     assert len(lines) == len(PIN.findall(text)) > 40
     assert "://" not in text
     assert not re.search(r"^--", text, re.MULTILINE)
+
+
+def test_the_extra_is_locked_as_the_tests_have_it():
+    """Whoever installs it over base.txt changes nothing of that, and has what was tested."""
+    locked = {canonicalize_name(each.name): str(each.specifier) for each in pins("base.txt", "dev.txt")}
+    extra = {canonicalize_name(each.name): str(each.specifier) for each in pins("embeddings.txt")}
+    assert "model2vec" in extra
+    assert extra == {name: locked[name] for name in extra}

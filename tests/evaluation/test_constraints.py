@@ -50,8 +50,26 @@ from evaluation.models import (
 )
 from evaluation.protocols import Kind
 from evaluation.services import PAPER_ARMS
-from judging.models import Call, Endpoint, Judge, Run
+from judging.models import (
+    AnchorSchedule,
+    Call,
+    CallBatch,
+    Endpoint,
+    GenerationUnit,
+    Judge,
+    Jury,
+    LedgerEntry,
+    ModelPrice,
+    RunGroup,
+    StudyBudget,
+)
 from tests.crowd import come, hand_in, make_crowd_study
+from tests.judging.build import make_judge_run
+
+
+def call_batch(world):
+    return CallBatch.objects.create(run=world.run, lease=uuid.uuid4())
+
 
 CONSTRAINTS = {
     constraint.name: (model, constraint)
@@ -70,12 +88,7 @@ def world(db):
     done = hand_in(participant.token)
     judgment = done.judgment
     judge = Judge.objects.create(study=study, name="longer", backend="longer")
-    run = Run.objects.create(
-        study=study,
-        judge=judge,
-        revision=judgment.revision,
-        rater=Rater.objects.create(study=study, kind="judge"),
-    )
+    run = make_judge_run(judge, judgment.revision, Rater.objects.create(study=study, kind="judge"))
     panel = Panel.objects.create(study=study, platform="prolific", external_id="there")
     record = PanelRecord.objects.create(
         panel=panel, external_id="s", participant_id="p", status_at=timezone.now()
@@ -85,6 +98,7 @@ def world(db):
         record=record,
         judge=judge,
         run=run,
+        unit=GenerationUnit.objects.create(run=run, query=judgment.item.query, step="context"),
         call=Call.objects.create(run=run, item=judgment.item, order="r1,r2"),
         endpoint=Endpoint.objects.create(name="near", base_url="http://127.0.0.1:1/v1"),
         study=study,
@@ -247,13 +261,37 @@ VIOLATIONS = {
     "assignment_ends_after_reserved": lambda w: change(w.done, ended_at=F("reserved_at") - timedelta(1)),
     "endpoint_key_name_prefixed": lambda w: change(w.endpoint, key_name="SECRET_KEY"),
     "endpoint_in_flight_positive": lambda w: change(w.endpoint, max_in_flight=0),
+    "endpoint_rate_limits_positive": lambda w: change(w.endpoint, tokens_per_minute=0),
+    "endpoint_batch_price_is_a_share": lambda w: change(w.endpoint, batch_price_factor=2),
+    "anchor_schedule_some_days": lambda w: AnchorSchedule.objects.create(judge=w.judge, every_days=0),
+    "anchor_schedule_budget_more_than_zero": lambda w: AnchorSchedule.objects.create(judge=w.judge, budget=0),
+    "call_batch_state_known": lambda w: change(call_batch(w), state="lost"),
+    "call_batch_named_once_submitted": lambda w: change(call_batch(w), state="submitted"),
     "endpoint_trust_known": lambda w: change(w.endpoint, trust="anybody"),
     "endpoint_trusted_by_a_superuser": lambda w: change(w.endpoint, trust="operator", trusted_by=w.owner),
+    "jury_name_unique": lambda w: [Jury.objects.create(study=w.study, name="twelve") for _ in range(2)],
+    "jury_combination_known": lambda w: Jury.objects.create(study=w.study, name="odd", combination="loudest"),
     "judge_version_unique": lambda w: again(w.judge),
     "judge_samples_positive": lambda w: change(w.judge, samples=0),
     "judge_chat_has_endpoint": lambda w: change(w.judge, backend="chat", model="m"),
     "run_state_known": lambda w: change(w.run, state="asleep"),
-    "run_purpose_known": lambda w: change(w.run, purpose="fun"),
+    "run_group_budget_more_than_zero": lambda w: RunGroup.objects.create(study=w.study, budget=0),
+    "run_work_named": lambda w: change(w.run, work=""),
+    "ledger_entry_purpose_known": lambda w: LedgerEntry.objects.create(purpose="fun", calls=1),
+    "ledger_entry_costs_no_less_than_nothing": lambda w: LedgerEntry.objects.create(
+        purpose="probe", calls=1, cost=-1
+    ),
+    "model_price_once_per_endpoint": lambda w: [
+        ModelPrice.objects.create(endpoint=w.endpoint, model="m") for _ in "ab"
+    ],
+    "model_price_not_negative": lambda w: ModelPrice.objects.create(
+        endpoint=w.endpoint, model="m", price_prompt=-1
+    ),
+    "study_budget_more_than_zero": lambda w: StudyBudget.objects.create(study=w.study, amount=0),
+    "judge_run_purpose_known": lambda w: change(w.run.judging, purpose="fun"),
+    "generation_unit_once_per_query_step_and_key": lambda w: again(w.unit),
+    "call_once_per_unit_and_replicate": lambda w: [Call.objects.create(run=w.run, unit=w.unit) for _ in "ab"],
+    "call_has_one_subject": lambda w: change(w.call, unit=w.unit),
     "call_once_per_replicate_and_step": lambda w: again(w.call),
     "call_state_known": lambda w: change(w.call, state="lost"),
     "call_outcome_once_final": lambda w: change(w.call, state="final"),

@@ -1,11 +1,20 @@
 """Judges and runs for tests, at the tests' endpoint."""
 
-from judging.models import Endpoint, Run
+from judging.models import Endpoint, JudgeRun, Run
 from judging.services import create_endpoint, create_judge, start_run
+from judging.services.calls.creation import CallCreator
+from judging.services.calls.workload import workload_of
 from judging.services.runs.work import work_on
 
 # What the tests' endpoint can do; kept beforehand, so that only the tests of probing see its requests.
-ABLE = {"json_schema": True, "logprobs": True, "top_logprobs": 20, "seed": True, "token_limit": "max_tokens"}
+ABLE = {
+    "json_schema": True,
+    "logprobs": True,
+    "top_logprobs": 20,
+    "seed": True,
+    "token_limit": "max_tokens",
+    "embeddings": 64,
+}
 
 
 def make_judge(study, served, model="longer", *, name="llm", in_flight=16, probed=True, **fields):
@@ -21,8 +30,20 @@ def make_judge(study, served, model="longer", *, name="llm", in_flight=16, probe
     return create_judge(study, name=name, endpoint=endpoint, model=model, **fields)
 
 
+def make_judge_run(judge, revision, rater):
+    """A run's rows as they stand before anybody works on it, without the checks of a start."""
+    run = Run.objects.create(study=judge.study)
+    JudgeRun.objects.create(run=run, judge=judge, revision=revision, rater=rater)
+    return run
+
+
+def create_calls(run):
+    """The first batch of a run's calls."""
+    return CallCreator(run, workload_of(run)).create_batch()
+
+
 def judged(study, judge, **options):
     """A run of the judge, worked on to its end; and what became of the work."""
     run = start_run(study, judge, **options)
     worked = work_on(run.pk)
-    return Run.objects.select_related("rater", "judge", "study").get(pk=run.pk), worked
+    return Run.objects.select_related("judging__rater", "judging__judge", "study").get(pk=run.pk), worked

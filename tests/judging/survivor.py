@@ -1,4 +1,7 @@
-"""A process on a database of its own: `make ITEMS URL` prepares a run that workers take up, `look` says how it stands.
+"""A process on a database of its own: `make ITEMS URL` prepares a run that workers take up, `look` says how it stands;
+`batch ITEMS URL` prepares one that is asked as batches, and `work` works on it.
+
+`make ITEMS URL QUESTION` asks that question last, from the judge's answers to the others.
 
 The tables are there already. Prints one line of JSON.
 """
@@ -15,19 +18,32 @@ from django.db.models import Count  # noqa: E402
 
 from evaluation.models import Judgment, Study  # noqa: E402
 from evaluation.services import verify_study  # noqa: E402
-from judging.models import Call, Run  # noqa: E402
+from judging.models import Call, CallBatch, Run  # noqa: E402
 from judging.services import create_endpoint, create_judge, start_run  # noqa: E402
+from judging.services.runs.work import work_on  # noqa: E402
 from judging.tasks import enqueue_run  # noqa: E402
 
 
-def make(items, url):
+def make(items, url, last="", **options):
     call_command("import_study", items, slug="survival", protocol="pairwise")
     call_command("launch", "survival", "--confirm")
     study = Study.objects.get()
     endpoint = create_endpoint(user=None, name="here", base_url=url, max_in_flight=8)
-    judge = create_judge(study, name="coin", endpoint=endpoint, model="coin")
-    enqueue_run(start_run(study, judge))
+    judge = create_judge(study, name="coin", endpoint=endpoint, model="coin", **asked_last(last))
+    enqueue_run(start_run(study, judge, **options))
     return {}
+
+
+def asked_last(question):
+    return {"one_call_per_question": True, "options": {"last_question": question}} if question else {}
+
+
+def batch(items, url):
+    return make(items, url, by_batch=True)
+
+
+def work():
+    return {"state": work_on(Run.objects.get().pk, beside=True).state}
 
 
 def look():
@@ -38,6 +54,7 @@ def look():
         "most_per_item": max(row["n"] for row in judgments),
         "judgments": outcomes(Judgment),
         "calls": outcomes(Call),
+        "batches": list(CallBatch.objects.values_list("calls", "collected", "state")),
         "attempts": sum(Call.objects.values_list("attempts", flat=True)),
         "verify": list(verify_study(Study.objects.get())),
     }
@@ -49,5 +66,5 @@ def outcomes(model):
 
 if __name__ == "__main__":
     command, *arguments = sys.argv[1:]
-    found = {"make": make, "look": look}[command](*arguments)
+    found = {"make": make, "batch": batch, "work": work, "look": look}[command](*arguments)
     print(json.dumps(found))  # noqa: T201 - how processes talk

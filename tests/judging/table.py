@@ -20,7 +20,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if rows:
         terminalreporter.section("what an endpoint does to a run of 8 calls")
     for behaviour, became, error in sorted(rows):
-        terminalreporter.write_line(f"{behaviour[:24]:<24}  {became:<42}  {error[:90]}")
+        terminalreporter.write_line(f"{behaviour[:34]:<34}  {became:<42}  {error[:90]}")
     for test, name, value in told:
         if name == SURVIVAL:
             terminalreporter.write_line(f"{test.rpartition('::')[2]}: {value}")

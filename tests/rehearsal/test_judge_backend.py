@@ -60,7 +60,7 @@ def test_a_heuristic_is_run_exported_and_reported(study):
     for name in "abc":
         hand_in(come(study, name).token)
     with BACKENDS.registered(EARLIER):
-        assert "earlier v1: complete. Calls: 12 ok" in run(study, judge="earlier")
+        assert "earlier v1: complete. Calls: 12 ok" in run(study, judge=["earlier"])
         report = build_report(study)
         exported = build.export_bytes(study, "csv").decode()
     [judge] = [each for each in report["raters"] if each["kind"] == "judge"]
@@ -93,7 +93,7 @@ def test_a_model_behind_another_door_is_asked(study, endpoint):
         work_on(begun.pk)
         begun.refresh_from_db()
     assert begun.state == "complete"
-    assert study.judgments.filter(rater=begun.rater, outcome="ok").count() == 12
+    assert study.judgments.filter(rater=begun.judging.rater, outcome="ok").count() == 12
 
 
 def test_a_forgotten_part_is_named():

@@ -113,7 +113,7 @@ def test_a_person_and_judges_answer_the_same_form(tones, client, endpoint):
     for words in ("How warm is it?", "Who speaks?", "A clerk", "Listen to the words."):
         assert words in prompt
     run, _ = judged(tones, heuristic_judge(tones, "random"))
-    assert tones.judgments.filter(rater=run.rater, outcome="ok").count() == 4
+    assert tones.judgments.filter(rater=run.judging.rater, outcome="ok").count() == 4
 
 
 def test_it_is_exported_and_read_in_again(tones, tmp_path):

@@ -222,6 +222,8 @@ def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
             foot=f"{beyond:,} further calibrators are in the JSON." if beyond > 0 else "",
         )
         for record in records[:MAX_RATERS]:
-            build.add(head(view.raters[record["rater"]]), *_set_cells(build, record))
+            # A jury as one rater is none of the study's.
+            name = view.raters.get(record["rater"], group["label"])
+            build.add(head(name), *_set_cells(build, record))
         heading = view.title_for(group, "The sets of each calibrator")
         yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))

@@ -35,7 +35,7 @@ from analytics.figures.figure_input import (
 )
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement, outer_by_group
-from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.counts import count_matrix, unique_mode
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.judges.labels_vs_people import (
@@ -79,7 +79,7 @@ class LabelsVsPeopleFigure(Figure):
             return _of_pairs(given, given.people)
         assert isinstance(given, AnswerInput)
         assert isinstance(given.people, AnswerInput)
-        return _compared(given, *_tables(given.people, given))
+        return _compared(given, *label_tables(given.people, given))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["judge_less_people"]["test"] is not None:
@@ -149,7 +149,7 @@ def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Rec
 
 
 def _of_pairs(given: PairInput, people: PairInput) -> Record:
-    items, label = given.items, _group_label(given.counts)
+    items, label = given.items, unique_mode(given.counts)
     return {
         **_compared(given, people.counts, label, items.query),
         "expected": _expected(given, people),
@@ -179,14 +179,7 @@ def _expected(given: PairInput, people: PairInput) -> Any:
     return plain(expected_agreement(people.counts, chances, items.query, resample=resample))
 
 
-def _group_label(counts: Ints) -> Ints:
-    """One label per row of counts: the unique mode, MISSING where there is none."""
-    top = counts.max(axis=1, initial=0)
-    unique = ((counts == top[:, None]).sum(axis=1) == 1) & (top > 0)
-    return np.where(unique, counts.argmax(axis=1), MISSING).astype(np.int64)
-
-
-def _tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, Ints]:
+def label_tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, Ints]:
     """By unit that anyone answered: people's counts of labels, the judge's label, and the query."""
     # A preference that is a tie is -1; one more keeps codes from 0.
     shift = 1 if judge.question.kind == Kind.PREFERENCE else 0
@@ -199,7 +192,7 @@ def _tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, Ints]:
     n = len(units[0])
     theirs = count_matrix(code[:n], labels[0], len(used), n_labels)
     counts = count_matrix(code[n:], labels[1], len(used), n_labels)
-    return theirs, _group_label(counts), judge.items.query[used // parts]
+    return theirs, unique_mode(counts), judge.items.query[used // parts]
 
 
 def _by_question(questions: Iterable[Record]) -> Iterator[Block]:

@@ -57,12 +57,20 @@ def _share_of(found: Record) -> TableCell:
     return TableCell(f"{found['share'] * 100:.1f}", f"n = {found['n']:,}" if found["n"] else "")
 
 
+def _reference(judge: Record) -> str:
+    if judge["reference_from"]:
+        return f"responses of {judge['reference_from']}"
+    if judge["reference"]:
+        return "human-written"
+    return "none" if judge["judge"] else NOT_KNOWN
+
+
 def _asked(judges: list[Record], *, by_rule: bool) -> Table:
     """`by_rule` says that several readings of a preference become one by the judge's own rule."""
     labels = [
         "Judge",
         "Model",
-        "Human reference",
+        "Reference",
         "Orders",
         "Samples",
         *(["Several readings"] if by_rule else []),
@@ -75,7 +83,7 @@ def _asked(judges: list[Record], *, by_rule: bool) -> Table:
         build.add(
             head(judge["label"]),
             words(judge["model"] or (DASH if known else NOT_KNOWN)),
-            words("seen" if judge["reference"] else "not seen" if known else NOT_KNOWN),
+            words(_reference(judge)),
             words(ORDERS.get(judge["orders"], judge["orders"]) or NOT_KNOWN),
             words(NOT_KNOWN if samples is None else f"{samples:,}"),
             *([words(REDUCTIONS[judge["reduction"]])] if by_rule else []),

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from analytics.statistics.core.estimates import TidyDataError
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import MISSING, Ints
 
 RADIX_LIMIT = 2**62
 
@@ -37,6 +37,13 @@ def count_matrix(item: Ints, label: Ints, n_items: int, n_labels: int) -> npt.ND
         raise TidyDataError("A judgment points at an item or a label that is not there.")
     flat = np.bincount(item.astype(np.int64) * n_labels + label, minlength=n_items * n_labels)
     return flat.reshape(n_items, n_labels).astype(np.int32)
+
+
+def unique_mode(counts: Ints) -> Ints:
+    """One label per row of counts (n, k): its most common label, MISSING where several are or there is none."""
+    top = counts.max(axis=1, initial=0)
+    unique = ((counts == top[:, None]).sum(axis=1) == 1) & (top > 0)
+    return np.where(unique, counts.argmax(axis=1), MISSING).astype(np.int64)
 
 
 def collapse(rows: npt.NDArray[Any]) -> Collapsed:

@@ -102,6 +102,27 @@ def judge_less_people(
     return JudgeLessPeople(difference, test)
 
 
+def outer_difference(
+    people: Ints, one: Ints, other: Ints, query: Ints, *, resample: ResampleSpec
+) -> Estimate:
+    """Outer agreement of one judge less that of another (HREF, Algorithm 1), item by item, on what both have judged.
+
+    people (n, k) are counts of labels, one and other (n,) a label or negative, query (n,); the interval is over
+    queries.
+    """
+    gap = item_outer(people, one) - item_outer(people, other)
+    used = np.isfinite(gap)
+    few = int(np.count_nonzero(people.sum(axis=1) < 2))
+    return mean_estimate(
+        gap[used],
+        query[used],
+        unit="items",
+        resample=resample,
+        left_out=present({FEW_JUDGMENTS: few, NO_JUDGE_LABEL: int(np.count_nonzero(~used)) - few}),
+        empty=NO_ITEMS,
+    )
+
+
 def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
     """Cohen's kappa of a judge's labels (n,) and people's majorities, from their counts (n, k); over queries `query`.
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, has_right, study_page
-from evaluation.admin.study.forms import StudyFromFileForm, UploadForm
+from evaluation.admin.study.forms import ScoresForm, StudyFromFileForm, UploadForm
 from evaluation.dumps import FORMATS, formats_of
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
@@ -56,7 +56,35 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
     return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
 
 
-def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpResponse | None:
+@study_page("write", methods=FORM)
+def scores(request: HttpRequest, study: Study) -> HttpResponse:
+    """Scores that a script has computed, as a judge's measures."""
+    if not study.is_frozen:
+        raise PermissionDenied(
+            "A draft's items can still change; scores are taken once the study is launched."
+        )
+    form = ScoresForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
+    if request.method == "POST" and form.is_valid():
+        parameters = {name: form.cleaned_data[name] for name in ("judge", "name", "direction", "low", "high")}
+        response = _begin_import(
+            request, form, kind=Job.Kind.SCORES, slug=study.slug, study=study, parameters=parameters
+        )
+        if response is not None:
+            return response
+    context = {
+        "title": "Import scores",
+        "form": form,
+        "button": "Upload and check",
+        "scores": True,
+        "cancel": reverse("admin:evaluation_study_workbench", args=[study.pk]),
+    }
+    status = 422 if form.is_bound else 200
+    return page(request, "admin/upload.html", context, study=study, tab="workbench", status=status)
+
+
+def _begin_import(
+    request: HttpRequest, form: forms.Form, *, kind: Job.Kind = Job.Kind.IMPORT, **job: Any
+) -> HttpResponse | None:
     """Begin the job and redirect to its page; None, with the reason in the form, if it can't begin."""
     file = form.cleaned_data["file"]
     try:
@@ -65,7 +93,7 @@ def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpRes
         form.add_error(None, str(refused))
         return None
     try:
-        return _queued(request, kind=Job.Kind.IMPORT, file=kept, file_name=file.name, **job)
+        return _queued(request, kind=kind, file=kept, file_name=file.name, **job)
     except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
         form.add_error(None, str(refused))
@@ -75,8 +103,10 @@ def _begin_import(request: HttpRequest, form: forms.Form, **job: Any) -> HttpRes
 def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
     begun = begin_job(by=request.user, **job)
     if begun.study is not None:
-        what = begun.file_name if begun.kind == Job.Kind.IMPORT else begun.parameters.get("format", "")
-        log_action(study=begun.study, by=request.user, message=f"Started an {begun.kind}: {what}.")
+        what = begun.file_name if begun.kind != Job.Kind.EXPORT else begun.parameters.get("format", "")
+        log_action(
+            study=begun.study, by=request.user, message=f"Started an {begun.get_kind_display()}: {what}."
+        )
     enqueue_job(begun)
     return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
 

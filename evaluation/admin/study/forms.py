@@ -7,6 +7,7 @@ from django import forms
 from evaluation.admin.prose import Prose
 from evaluation.admin.study.question_options import NEW_FORMS, OptionsField
 from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
+from evaluation.dumps.imports.scores import COLUMNS
 from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
@@ -282,6 +283,39 @@ class UploadForm(forms.Form):
         if file.size > self.limit_mb * 1_000_000:
             raise forms.ValidationError(f"The file is larger than {self.limit_mb} MB.")
         return file
+
+
+class ScoresForm(UploadForm):
+    """A file of scores, taken as a judge's measures."""
+
+    judge = forms.CharField(
+        max_length=120, help_text="The name under which figures show who gave the scores."
+    )
+    name = forms.CharField(
+        label="Measure", max_length=50, required=False,
+        help_text="Its name. Empty: the file has a column of names, which may be several.",
+    )  # fmt: skip
+    direction = forms.ChoiceField(
+        required=False, label="Better",
+        choices=[("higher", "higher scores"), ("lower", "lower scores"), ("", "neither")], initial="higher",
+    )  # fmt: skip
+    low = forms.FloatField(required=False, label="Least score", help_text="Empty: there is none.")
+    high = forms.FloatField(required=False, label="Greatest score", help_text="Empty: there is none.")
+    field_order = ("file", "judge", "name", "direction", "low", "high")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = (
+            f"CSV, TSV, JSONL or Parquet with the columns {', '.join(COLUMNS)}; a row per score (see docs/formats.md). "
+            "Every row is checked first; if there are errors, nothing is imported and all errors are listed."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        low, high = data.get("low"), data.get("high")
+        if low is not None and high is not None and not low < high:
+            self.add_error("high", "The greatest score must be above the least.")
+        return data
 
 
 class StudyFromFileForm(UploadForm):

@@ -13,7 +13,7 @@ from django.urls import reverse
 from evaluation.admin.base import StudyScopedAdmin
 from evaluation.admin.pages import Tab, study_pages, tabs, workbench_url
 from evaluation.admin.rights import has_right, my_studies
-from evaluation.admin.study import files, launch, members, resolver, revision, workbench
+from evaluation.admin.study import files, launch, members, reference_pairs, resolver, revision, workbench
 from evaluation.admin.study.forms import (
     ARMS,
     AttributeForm,
@@ -320,12 +320,14 @@ class StudyAdmin(StudyScopedAdmin):
             ("from-file/", "from_file", files.study_from_file),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),
             ("<int:pk>/upload/", "upload", files.upload),
+            ("<int:pk>/scores/", "scores", files.scores),
             ("<int:pk>/launch/", "launch", launch.launch),
             ("<int:pk>/pause/", "pause", launch.pause),
             ("<int:pk>/resume/", "resume", launch.resume),
             ("<int:pk>/close/", "close", launch.close),
             ("<int:pk>/revise/", "revise", revision.revise),
             ("<int:pk>/resolve/", "resolve", resolver.resolve),
+            ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),
             ("<int:pk>/members/", "members", members.members),
             ("<int:pk>/exports/", "exports", files.exports),
             *((f"<int:pk>/{route}", name, view) for pages in study_pages for route, name, view in pages()),

@@ -15,6 +15,7 @@ from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
 from evaluation.selectors import counting_judgments, left_out_counts, standing_exclusions
 from evaluation.services import launch_problems
+from evaluation.services.studies.reference_pairs import can_pair_references
 
 SHOWN = 8
 
@@ -98,14 +99,16 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
 
 
 def _action_links(study: Study) -> list[tuple[str, str]]:
+    scores = ("Import scores", "scores")
     names: dict[str, tuple[tuple[str, str], ...]] = {
         Status.DRAFT: (("Upload items", "upload"), ("Delete the draft", "delete")),
-        Status.LIVE: (("Pause", "pause"), ("Revise texts", "revise"), ("Close", "close")),
-        Status.PAUSED: (("Revise texts", "revise"), ("Close", "close")),
-        Status.CLOSED: (),
+        Status.LIVE: (("Pause", "pause"), ("Revise texts", "revise"), scores, ("Close", "close")),
+        Status.PAUSED: (("Revise texts", "revise"), scores, ("Close", "close")),
+        Status.CLOSED: (scores,),
     }
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
-    return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve)]
+    pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
+    return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve, *pair)]
 
 
 def _url(study: Study, name: str) -> str:

@@ -119,13 +119,14 @@ def write_csv(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
         for rows in chunks:
-            writer.writerows([_cell(value) for value in row] for row in rows)
+            writer.writerows([spreadsheet_cell(value) for value in row] for row in rows)
         text.flush()
     finally:
         text.detach()  # the caller closes what it opened
 
 
-def _cell(value: Any) -> Any:
+def spreadsheet_cell(value: Any) -> Any:
+    """A value as a spreadsheet may read it: no formula, and booleans as words."""
     if isinstance(value, str):
         return f"'{value}" if value.startswith(FORMULA_STARTS) else value
     if isinstance(value, bool):

@@ -127,8 +127,8 @@ class DumpChecker:
             return invalid.problems
         self.checked = CheckResult(header)
         specs = list(header.study.specs)
-        self.plain = ItemPreparer(specs, None)
-        self.rendering = ItemPreparer(specs, renderer_for(specs[-1], self.render))
+        self.plain = ItemPreparer(specs, None, header.measures)
+        self.rendering = ItemPreparer(specs, renderer_for(specs[-1], self.render), header.measures)
         for query in header.study.queries:
             self.queries.add(query.key, _query_content(query), line.number)
         return ()

@@ -92,7 +92,7 @@ def _begin(source: Source, checked: CheckResult, owner: Any) -> Study:
 def _write(source: Source, checked: CheckResult, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
     specs = list(checked.header.study.specs)
     render = renderer_for(specs[-1], box.render) if checked.frozen else None
-    preparer = ItemPreparer(specs, render)
+    preparer = ItemPreparer(specs, render, checked.header.measures)
     study.simulated = checked.header.simulated
     writer = ImportWriter(study, checked.header.raters)
     for batch, done in _batches(source, preparer, checked.frozen):

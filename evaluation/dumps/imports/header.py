@@ -13,6 +13,7 @@ from evaluation.dumps.problems import LineInvalid
 from evaluation.dumps.schemas import schema_problems
 from evaluation.models import ArmPer, OncePer, Study
 from evaluation.protocols import PROTOCOLS
+from evaluation.protocols.answers.measures import Measure, conflict_in, declared_measures
 from evaluation.services.imports import OPTIONAL_FIELDS, SPEC_FIELDS, RaterFacts, StudyInput
 from evaluation.services.studies.compilation import FORMAT
 
@@ -29,6 +30,8 @@ class Header:
     # Facts of the line itself, not of its items.
     simulated: bool = False
     raters: Mapping[str, RaterFacts] = field(default_factory=dict)
+    # By the rater that declares them.
+    measures: Mapping[str, Sequence[Measure]] = field(default_factory=dict)
 
 
 def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: str) -> Header:
@@ -50,13 +53,30 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         queries=[query_row(each) for each in value.get("queries", [])],
     )
     _check(study)
+    raters = _raters(value.get("raters", []))
     return Header(
         study,
         value.get("status"),
         value.get("study_hash", ""),
         value.get("simulated", False),
-        _raters(value.get("raters", [])),
+        raters,
+        _measures(raters),
     )
+
+
+def _measures(raters: Mapping[str, RaterFacts]) -> dict[str, Sequence[Measure]]:
+    found: dict[str, Sequence[Measure]] = {}
+    problems = []
+    for name, facts in raters.items():
+        try:
+            found[name] = declared_measures(facts.about)
+        except ValueError as wrong:
+            problems.append(f"rater {name!r}: {wrong}")
+    if not problems and (name := conflict_in(each for measures in found.values() for each in measures)):
+        problems.append(f"raters: the measure {name!r} is declared in two ways")
+    if problems:
+        raise LineInvalid(*problems)
+    return {name: measures for name, measures in found.items() if measures}
 
 
 def _raters(records: Sequence[Mapping[str, Any]]) -> dict[str, RaterFacts]:

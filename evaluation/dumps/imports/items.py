@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from evaluation.canonical import canonical_hash
-from evaluation.dumps.imports.judgments import prepare_judgments
+from evaluation.dumps.imports.judgments import Declared, prepare_judgments
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Context, Item, Query, Response, Role, System
 from evaluation.protocols import get_protocol
@@ -81,9 +81,13 @@ def _twice(keys: Sequence[str]) -> list[str]:
 class ItemPreparer:
     """Preparation of a study's items, one line at a time; the same for checking and for writing."""
 
-    def __init__(self, specs: Sequence[Spec], render: Callable[[str], str] | None) -> None:
-        """`render` makes responses HTML; None leaves it out, where only the check counts."""
+    def __init__(
+        self, specs: Sequence[Spec], render: Callable[[str], str] | None, measures: Declared | None = None
+    ) -> None:
+        """`render` makes responses HTML; None leaves it out, where only the check counts. `measures` are those that
+        raters declare, by their names."""
         self.specs = specs
+        self.measures = measures or {}
         self.spec = specs[-1]
         self.protocol = get_protocol(self.spec["protocol"])
         self.attributes = attributes_of(self.spec)
@@ -159,7 +163,9 @@ class ItemPreparer:
         """The valid judgments, and the problems of the gold and of the others."""
         gold = record.get("gold")
         problems = [] if gold is None else self.protocol.gold_problems(self.spec, stimulus, gold)
-        judgments, wrong = prepare_judgments(self.specs, self.protocol, stimulus, record.get("judgments", ()))
+        judgments, wrong = prepare_judgments(
+            self.specs, self.protocol, stimulus, record.get("judgments", ()), self.measures
+        )
         return judgments, [*map(str, problems), *wrong]
 
     def _responses(

@@ -7,19 +7,28 @@ from typing import Any
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Outcome
 from evaluation.protocols import AnswersInvalid, AnswerValue, Protocol
+from evaluation.protocols.answers.measures import Measure, clean_answers
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.services.imports import ImportedJudgment, RaterInput
 
 Record = Mapping[str, Any]
 
 
+# Those that a rater declares on the study's line, by its name.
+Declared = Mapping[str, Sequence[Measure]]
+
+
 def prepare_judgments(
-    specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, records: Sequence[Record]
+    specs: Sequence[Spec],
+    protocol: Protocol,
+    stimulus: Stimulus,
+    records: Sequence[Record],
+    measures: Declared,
 ) -> tuple[list[ImportedJudgment], list[str]]:
     """The valid judgments of an item, and all problems of the others."""
     prepared, problems = [], _duplicates(records)
     for number, record in enumerate(records):
-        judgment, wrong = _prepare(specs, protocol, stimulus, record)
+        judgment, wrong = _prepare(specs, protocol, stimulus, record, measures)
         problems += [f"judgments[{number}]: {problem}" for problem in wrong]
         if judgment is not None:
             prepared.append(judgment)
@@ -39,7 +48,7 @@ def _duplicates(records: Iterable[Record]) -> list[str]:
 
 
 def _prepare(
-    specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, record: Record
+    specs: Sequence[Spec], protocol: Protocol, stimulus: Stimulus, record: Record, measures: Declared
 ) -> tuple[ImportedJudgment | None, list[str]]:
     """The judgment, or all its problems: none hides another."""
     problems: list[str] = []
@@ -55,7 +64,9 @@ def _prepare(
     values = {
         "replicate": int(record.get("replicate", 0)),
         "outcome": record.get("outcome", Outcome.OK),
-        "answers": read(_answers, specs[revision - 1], protocol, stimulus, record),
+        "answers": read(
+            _answers, specs[revision - 1], protocol, stimulus, record, measures.get(record["rater"], ())
+        ),
         "shown": read(_shown, stimulus, record.get("shown", [])),
         "judged_at": read(_judged_at, record),
         "trace": record.get("trace", {}),
@@ -94,7 +105,9 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _answers(spec: Spec, protocol: Protocol, stimulus: Stimulus, record: Record) -> list[AnswerValue]:
+def _answers(
+    spec: Spec, protocol: Protocol, stimulus: Stimulus, record: Record, measures: Sequence[Measure]
+) -> list[AnswerValue]:
     outcome, data = record.get("outcome", Outcome.OK), record.get("answers", {})
     if outcome != Outcome.OK:
         wrong = [
@@ -104,7 +117,7 @@ def _answers(spec: Spec, protocol: Protocol, stimulus: Stimulus, record: Record)
             raise LineInvalid(*(f"{what} though its outcome is {outcome}" for what in wrong))
         return []
     try:
-        return protocol.clean(spec, stimulus, data, source="import")
+        return clean_answers(protocol, spec, measures, stimulus, data, source="import")
     except AnswersInvalid as invalid:
         raise LineInvalid(*(f"answers: {problem}" for problem in invalid.problems)) from None
 

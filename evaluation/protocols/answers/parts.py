@@ -35,7 +35,12 @@ def value_parts(stimulus: Stimulus) -> list[str]:
 
 def parts_of(question: QuestionSpec, stimulus: Stimulus) -> list[str]:
     """The keys of what the question is asked about, in the order of the stimulus; [''] for the whole item."""
-    match question.over:
+    return list(question.choices) if question.over == Over.CHOICE else parts_over(question.over, stimulus)
+
+
+def parts_over(over: Over, stimulus: Stimulus) -> list[str]:
+    """The same of everything that stands in the stimulus itself."""
+    match over:
         case Over.RESPONSE:
             return response_parts(stimulus)
         case Over.FOLLOW_UP:
@@ -44,7 +49,6 @@ def parts_of(question: QuestionSpec, stimulus: Stimulus) -> list[str]:
             return checklist_parts(stimulus)
         case Over.VALUE:
             return value_parts(stimulus)
-        case Over.CHOICE:
-            return list(question.choices)
         case Over.ITEM:
             return [""]
+    raise ValueError(f"a stimulus has no parts by {over}")

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Max, Min, OuterRef
 
 from evaluation import hooks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Answer, Item, Judgment, Outcome, Study
+from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures
 from evaluation.services.studies.freeze import compute_study_hash
 
 
@@ -17,8 +18,25 @@ def verify_study(study: Study) -> Iterator[str]:
         return
     yield from _check_hashes(study)
     yield from _check_judgments(study)
+    yield from _check_measures(study)
     for verifier in hooks.verifiers:
         yield from verifier(study)
+
+
+def _check_measures(study: Study) -> Iterator[str]:
+    """Check that every number is of a measure that its rater declares, and inside its range."""
+    given = Answer.objects.filter(judgment__study=study, kind=MEASURE_KIND).order_by()
+    ends = given.values_list("judgment__rater", "question").annotate(least=Min("number"), most=Max("number"))
+    about = dict(study.raters.values_list("pk", "about"))
+    for rater, key, least, most in ends:
+        declared = {each.key: each for each in declared_measures(about[rater])}
+        measure = declared.get(key)
+        if measure is None:
+            yield f"Rater {rater}: {key} is not among the measures that it declares."
+        elif (measure.low is not None and least < measure.low) or (
+            measure.high is not None and most > measure.high
+        ):
+            yield f"Rater {rater}: {key} has numbers from {least:g} to {most:g}, outside of its range."
 
 
 def _check_hashes(study: Study) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import transaction
 
 from evaluation.refusals import FieldsRefused
-from judging.management.studies import given, refusal
+from judging.management.studies import add_price_argument, given, given_prices, refusal
 from judging.services import create_endpoint
+from judging.services.endpoints.prices import set_price
 
 
 class Command(BaseCommand):
@@ -29,17 +31,34 @@ class Command(BaseCommand):
             "--in-flight", type=int, dest="max_in_flight", metavar="K", help="calls at once, per worker"
         )
 
+        parser.add_argument("--requests-per-minute", type=int, metavar="N", help="all workers together")
+        parser.add_argument(
+            "--tokens-per-minute", type=int, metavar="N", help="of prompts and of what replies may take"
+        )
+
+        add_price_argument(parser)
+
     def handle(self, *args: Any, **options: Any) -> None:
+        prices = given_prices(options)
         try:
-            endpoint = create_endpoint(
-                user=None,
-                name=options["name"],
-                base_url=options["url"],
-                key_name=options["key_name"],
-                local=options["local"],
-                open_to_all=options["open_to_all"],
-                **given(options, "timeout_seconds", "max_in_flight"),
-            )
+            with transaction.atomic():
+                endpoint = create_endpoint(
+                    user=None,
+                    name=options["name"],
+                    base_url=options["url"],
+                    key_name=options["key_name"],
+                    local=options["local"],
+                    open_to_all=options["open_to_all"],
+                    **given(
+                        options,
+                        "timeout_seconds",
+                        "max_in_flight",
+                        "requests_per_minute",
+                        "tokens_per_minute",
+                    ),
+                )
+                for model, prompt, completion in prices:
+                    set_price(endpoint, model, prompt, completion)
         except FieldsRefused as refused:
             raise refusal(refused.by_field) from None
         key = f"the key in {endpoint.key_name}" if endpoint.key_name else "no key"

@@ -14,7 +14,7 @@ from judging.services import create_judge, edit_judge
 
 SETTINGS = (
     "backend", "model", "temperature", "max_tokens", "verdict", "rationale", "orders", "samples", "self_preference",
-    "own_system", "own_family",
+    "own_system", "own_family", "reference_from",
 )  # fmt: skip
 
 
@@ -36,6 +36,10 @@ class Command(BaseCommand):
         parser.add_argument("--verdict", choices=Verdict.values)
         parser.add_argument("--rationale", choices=Rationale.values)
         parser.add_argument("--with-reference", action="store_true", default=None, help="show the reference")
+        parser.add_argument(
+            "--reference-from",
+            help="key of the system whose responses are the references, instead of people's",
+        )
         parser.add_argument("--one-call-per-question", action="store_true", default=None)
         parser.add_argument("--template", metavar="FILE", help="a prompt instead of the derived one")
         parser.add_argument("--orders", choices=Orders.values)
@@ -43,13 +47,17 @@ class Command(BaseCommand):
         parser.add_argument("--self-preference", choices=SelfPreference.values)
         parser.add_argument("--own-system", help="key of the system that is this judge's own model")
         parser.add_argument("--own-family")
+        parser.add_argument(
+            "--set", action="append", metavar="OPTION=VALUE", dest="options", default=[],
+            help="an option of this kind of judge: JSON, or text as it stands; may be repeated",
+        )  # fmt: skip
         parser.add_argument("--price-prompt", help="per million tokens")
         parser.add_argument("--price-completion", help="per million tokens")
 
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_of(options["slug"])
-        fields = self._fields(options)
         existing = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
+        fields = self._fields(options, existing)
         try:
             if existing is None:
                 judge = create_judge(study, name=options["name"], **fields)
@@ -59,7 +67,7 @@ class Command(BaseCommand):
             raise refusal(refused.by_field) from None
         self.stdout.write(f"{study.title} has the judge {judge}.")
 
-    def _fields(self, options: dict[str, Any]) -> dict[str, Any]:
+    def _fields(self, options: dict[str, Any], existing: Judge | None) -> dict[str, Any]:
         fields = given(options, *SETTINGS, "with_reference", "one_call_per_question")
         if options["endpoint"]:
             fields["endpoint"] = endpoint_of(options["endpoint"])
@@ -76,10 +84,24 @@ class Command(BaseCommand):
                     fields["template"] = file.read()
             except OSError as error:
                 raise CommandError(f"{options['template']}: {error.strerror}.") from None
+        if options["options"]:
+            same = existing is not None and fields.get("backend", existing.backend) == existing.backend
+            before = existing.options if existing is not None and same else {}
+            fields["options"] = {**before, **dict(map(_option, options["options"]))}
         for name in ("price_prompt", "price_completion"):
             if options[name] is not None:
                 fields[name] = _money(options[name])
         return fields
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise CommandError(f"--set {text}: an option is NAME=VALUE.")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
 
 
 def _money(text: str) -> Decimal:

@@ -2,9 +2,9 @@
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -14,7 +14,8 @@ from evaluation.management.progress import add_progress_argument
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
 from judging.backends import heuristics
-from judging.management.studies import study_of, unread_lines
+from judging.management.estimates import estimate_lines, group_estimate_lines
+from judging.management.studies import amount, given, study_of, unread_lines
 from judging.models import ACTIVE, Judge, Purpose, Run, RunState
 from judging.services import (
     RunEstimate,
@@ -29,6 +30,8 @@ from judging.services import (
     start_trial,
     trial_calls,
 )
+from judging.services.groups.group_estimate import estimate_runs
+from judging.services.groups.run_groups import UNFINISHED, set_group_budget, start_runs, unfinished_group
 from judging.services.runs.session import Tick
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run
@@ -40,15 +43,26 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug")
         parser.add_argument(
-            "--judge", required=True, metavar="NAME", help="its newest version; or random, shorter, longer"
+            "--judge",
+            required=True,
+            action="append",
+            metavar="NAME",
+            help="its newest version; or random, shorter, longer; several times: all of them, or none",
         )
         parser.add_argument("--purpose", choices=Purpose.values, default=Purpose.MAIN)
         parser.add_argument(
             "--items", type=int, metavar="N", help="at most so many, drawn by the study's seed"
         )
-        parser.add_argument("--budget", metavar="X", help="stop before more than this is spent")
+        parser.add_argument(
+            "--budget", metavar="X", help="stop before more than this is spent, by all judges together"
+        )
         parser.add_argument(
             "--in-flight", type=int, metavar="K", help="calls at once; at most what the endpoint allows"
+        )
+        parser.add_argument(
+            "--batch",
+            action="store_true",
+            help="ask through the endpoint's Batch API: at its price of batches, answered within a day",
         )
         parser.add_argument("--estimate", action="store_true", help="only print the estimate")
         parser.add_argument("--background", action="store_true", help="leave the work to the workers")
@@ -63,30 +77,87 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         study = study_of(options["slug"])
         try:
-            judge = _judge(study, options["judge"])
+            judges = [_judge(study, name) for name in options["judge"]]
             if options["estimate"]:
-                self._tell(_estimate(study, judge, options))
+                self._tell(_lines(study, judges, options))
                 return
-            run = self._run(study, judge, options)
+            if len(judges) == 1 or options["retry_failed"]:
+                found = [self._run(study, judge, options) for judge in judges]
+                runs = [run for run in found if run is not None]
+            else:
+                runs = self._runs(study, judges, options)
         except FieldsRefused as refused:
             raise CommandError(str(refused)) from None
         except Refused as refused:
             raise CommandError("\n".join(refused.problems)) from None
-        if run is None:
+        if not runs:
             self.stdout.write("Not started.")
         elif options["background"]:
-            enqueue_run(run)
-            self.stdout.write(
-                f"Run {run.pk} of {judge} is left to the workers; `manage.py runs {study.slug}` shows it."
-            )
+            for run in runs:
+                enqueue_run(run)
+                self.stdout.write(
+                    f"Run {run.pk} of {run.judging} is left to the workers; "
+                    f"`manage.py runs {study.slug}` shows it."
+                )
         else:
-            self._work(run, shown=options["progress"] or sys.stderr.isatty())
+            self._work_on(runs, shown=options["progress"] or sys.stderr.isatty())
+
+    def _work_on(self, runs: Sequence[Run], *, shown: bool) -> None:
+        """Work on each to its end, one after the other, and say how each ended; interrupted, pause them all."""
+        problems = []
+        for place, run in enumerate(runs):
+            finished = self._work(run, shown=shown)
             self._summarise(run)
+            if run.reason:
+                problems.append(run.reason if len(runs) == 1 else f"{run.judging}: {run.reason}")
+            if not finished:
+                self._pause(runs[place + 1 :])
+                break
+        if problems:
+            raise CommandError("\n".join(problems))
+
+    def _pause(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            run.refresh_from_db()
+            if run.state in ACTIVE:
+                pause_run(run)
+                self.stdout.write(f"Paused; the same command resumes run {run.pk}.")
+
+    def _runs(self, study: Study, judges: Sequence[Judge], options: dict[str, Any]) -> list[Run]:
+        """The runs of several judges: those of an unfinished group of these very judges go on, otherwise new ones."""
+        budget = _money(options["budget"])
+        group = unfinished_group(study, judges, options["purpose"])
+        if group is not None:
+            self.stdout.write(f"Runs of {', '.join(map(str, judges))} together are resumed.")
+            if budget is not None:
+                set_group_budget(group, budget)
+            return [
+                self._resumed(run, options) for run in group.runs.order_by("pk") if run.state in UNFINISHED
+            ]
+        if not options["yes"] and sys.stdin.isatty():
+            self._tell(_lines(study, judges, options))
+            if input("Start all? [y/N] ").strip().lower() not in ("y", "yes"):
+                return []
+        group = start_runs(
+            study,
+            judges,
+            purpose=options["purpose"],
+            budget=budget,
+            max_items=options["items"],
+            in_flight=options["in_flight"],
+            by_batch=options["batch"],
+        )
+        return list(group.runs.order_by("pk"))
+
+    def _resumed(self, run: Run, options: dict[str, Any]) -> Run:
+        if run.state not in ACTIVE:
+            resume_run(run, **given(options, "in_flight"))
+        return run
 
     def _run(self, study: Study, judge: Judge, options: dict[str, Any]) -> Run | None:
         """The run to work on: an unfinished one of this judge and purpose goes on, otherwise a new one."""
         budget = _money(options["budget"])
-        runs = Run.objects.filter(judge=judge, purpose=options["purpose"]).order_by("-pk")
+        runs = Run.objects.filter(judging__judge=judge, judging__purpose=options["purpose"]).order_by("-pk")
         if options["retry_failed"]:
             run = runs.exclude(state=RunState.CANCELLED).first()
             if run is None:
@@ -94,7 +165,7 @@ class Command(BaseCommand):
             self.stdout.write(f"Run {run.pk}: {retry_run(run):,} calls are retried.")
             run.refresh_from_db()
             return run
-        run = runs.filter(state__in=[*ACTIVE, RunState.PAUSED, RunState.STOPPED]).first()
+        run = runs.filter(state__in=UNFINISHED).first()
         if run is not None:
             self.stdout.write(f"Run {run.pk} of {judge} is resumed.")
             if run.state not in ACTIVE:
@@ -102,7 +173,7 @@ class Command(BaseCommand):
                 resume_run(run, **{name: value for name, value in changes.items() if value is not None})
             return run
         if not options["yes"] and judge.asks_model and sys.stdin.isatty():
-            self._tell(_estimate(study, judge, options))
+            self._tell(estimate_lines(_estimate(study, judge, options)))
             if needs_trial(judge):
                 self._try(study, judge, budget)
             if input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
@@ -114,6 +185,7 @@ class Command(BaseCommand):
             budget=budget,
             max_items=options["items"],
             in_flight=options["in_flight"],
+            by_batch=options["batch"],
         )
 
     def _try(self, study: Study, judge: Judge, budget: Decimal | None) -> None:
@@ -123,35 +195,23 @@ class Command(BaseCommand):
         run.refresh_from_db()
         for each in trial_calls(run):
             if each.ok:
-                self.stdout.write(f"Tried item {each.call.item.key}: {', '.join(each.read)}\n  {each.raw}")
+                self.stdout.write(f"Tried item {each.item_key}: {', '.join(each.read)}\n  {each.raw}")
         for line in (run.reason, *unread_lines(run)):
             if line:
                 self.stdout.write(line)
 
-    def _tell(self, told: RunEstimate) -> None:
-        self.stdout.write(f"{told.items:,} items, {told.calls:,} calls")
-        if told.excluded_share:
-            self.stdout.write(f"{told.excluded_share:.0%} of the items are excluded against self-preference")
-        if told.in_flight is None:
-            return
-        if told.cached_share:
-            self.stdout.write(f"{told.cached_share:.0%} of the calls were answered before and cost nothing")
-        self.stdout.write(
-            f"{told.prompt_tokens:,} prompt tokens (from {told.sampled} items' prompts), "
-            f"{told.completion_tokens:,} completion tokens"
-        )
-        self.stdout.write(
-            f"cost {told.cost:.4f}; {told.seconds:,.0f} s with {told.in_flight} calls in flight"
-        )
-        self.stdout.write(told.basis)
+    def _tell(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.stdout.write(line)
 
-    def _work(self, run: Run, *, shown: bool) -> None:
+    def _work(self, run: Run, *, shown: bool) -> bool:
+        """Work on a run to its end; False if somebody interrupted."""
         before = run_progress(run)
         with (
             _interrupts() as interrupted,
             tqdm(
                 total=before.total, initial=before.final, unit="call", disable=not shown, file=sys.stderr,
-                desc=str(run.judge),
+                desc=str(run.judging),
             ) as bar,
         ):  # fmt: skip
 
@@ -161,25 +221,22 @@ class Command(BaseCommand):
 
             work_on(run.pk, beside=True, should_stop=lambda: bool(interrupted), on_tick=on_tick)
         run.refresh_from_db()
-        if interrupted and run.state in ACTIVE:
-            pause_run(run)
-            self.stdout.write(f"Paused; the same command resumes run {run.pk}.")
+        if interrupted:
+            self._pause([run])
+        return not interrupted
 
     def _summarise(self, run: Run) -> None:
         run.refresh_from_db()
         at = run_progress(run)
         outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in at.outcomes.items()) or "none"
         self.stdout.write(
-            f"Run {run.pk} of {run.judge}: {run.state_text}. Calls: {outcomes}; {at.total - at.final:,} left."
+            f"Run {run.pk} of {run.judging}: {run.state_text}. Calls: {outcomes}; {at.total - at.final:,} left."
         )
-        if run.judge.asks_model:
+        if run.judging.judge.asks_model:
             self.stdout.write(
                 f"{at.tokens:,} tokens, cost {at.spent:.4f}, {at.cached:,} calls from the cache."
             )
-        for line in unread_lines(run):
-            self.stdout.write(line)
-        if run.reason:
-            raise CommandError(run.reason)
+        self._tell(unread_lines(run))
 
 
 def _judge(study: Study, name: str) -> Judge:
@@ -194,17 +251,21 @@ def _judge(study: Study, name: str) -> Judge:
     return judge
 
 
+def _lines(study: Study, judges: Sequence[Judge], options: dict[str, Any]) -> Iterator[str]:
+    if len(judges) == 1:
+        return estimate_lines(_estimate(study, judges[0], options))
+    limits = {"max_items": options["items"], "in_flight": options["in_flight"], "by_batch": options["batch"]}
+    return group_estimate_lines(estimate_runs(study, judges, **limits))
+
+
 def _estimate(study: Study, judge: Judge, options: dict[str, Any]) -> RunEstimate:
-    return estimate(study, judge, max_items=options["items"], in_flight=options["in_flight"])
+    return estimate(
+        study, judge, max_items=options["items"], in_flight=options["in_flight"], by_batch=options["batch"]
+    )
 
 
 def _money(text: str | None) -> Decimal | None:
-    if text is None:
-        return None
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise CommandError(f"{text!r} is not an amount of money.") from None
+    return None if text is None else amount(text)
 
 
 @contextmanager

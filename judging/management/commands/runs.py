@@ -7,6 +7,9 @@ from django.core.management.base import BaseCommand, CommandParser
 from judging.management.studies import study_of
 from judging.selectors import runs_of
 from judging.services import runs_progress
+from judging.services.calls.costs import format_amount
+from judging.services.calls.ledger import exact_sum
+from judging.services.groups.run_groups import groups_of
 
 
 class Command(BaseCommand):
@@ -21,13 +24,19 @@ class Command(BaseCommand):
         if not runs:
             self.stdout.write(f"No judge has run on {study.title} yet.")
         progress = runs_progress(runs)
+        groups: dict[int | None, Any] = {group.pk: group for group in groups_of(study)}
         for run in runs:
+            if group := groups.pop(run.group_id, None):
+                budget = "" if group.budget is None else f" of a budget of {format_amount(group.budget)}"
+                spent = format_amount(exact_sum(group.spent))
+                self.stdout.write(f"{group.runs_n} judges together: {spent} spent{budget}")
             at = progress[run.pk]
             outcomes = ", ".join(f"{n:,} {outcome}" for outcome, n in at.outcomes.items()) or "none final"
-            figures = ", in the figures" if run.rater.in_figures else ""
+            figures = ", in the figures" if run.judging.rater.in_figures else ""
             self.stdout.write(
-                f"{run.pk:>5}  {run.judge!s:<24} {run.purpose:<6} {run.state_text:<9} "
+                f"{run.pk:>5}  {run.judging!s:<24} {run.judging.purpose:<6} {run.state_text:<9} "
                 f"{at.final:,} of {at.total:,} calls ({outcomes}), {at.tokens:,} tokens, cost {at.spent:.4f}{figures}"
             )
-            if at.reason:
-                self.stdout.write(f"       {at.reason}")
+            for line in (at.reason, at.held_back):
+                if line:
+                    self.stdout.write(f"       {line}")

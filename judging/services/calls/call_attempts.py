@@ -1,7 +1,7 @@
 """The end of one attempt at a call: an answer, a failure that is recorded, or another try later."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -11,17 +11,29 @@ from django.conf import settings
 
 from evaluation import design
 from evaluation.models import Outcome
-from evaluation.protocols import AnswerValue
-from evaluation.protocols.base import Stimulus
 from evaluation.storable import storable, storable_json
 from judging.backends.base import Reply, TryAgain
 from judging.models import Call
-from judging.parsing import ReplyRejected, read_reply
+from judging.parsing import ReplyRejected
 from judging.services.calls.costs import ZERO
-from judging.services.calls.plan import CallPlan
 
+# Of several steps, the worst outcome is the judgment's.
+WORST_FIRST = (Outcome.FAILED, Outcome.TRUNCATED, Outcome.UNPARSED, Outcome.REFUSED)
 # No call waits longer than this for its next try, unless the server asked for more.
 LONGEST_BACKOFF = 60.0
+
+
+@dataclass(frozen=True)
+class ReplyContent:
+    """The content of a reply: the data that its call keeps, and the product that is stored once the call is final."""
+
+    data: Any
+    rationale: str = ""
+    product: Any = None
+
+
+# A workload's reading of a call's reply, given the call's subject.
+ReadReply = Callable[[Call, Any, Reply], ReplyContent]
 
 
 @dataclass(kw_only=True)
@@ -29,17 +41,22 @@ class CallAttempt:
     """One attempt that came to its end. Without an outcome the call is open again, from `not_before` on."""
 
     call: Call
-    stimulus: Stimulus
+    # What its workload made the request of, and what it read in the reply.
+    subject: Any
     outcome: str = ""
-    answers: Sequence[AnswerValue] = ()
-    data: dict[str, Any] | None = None
+    product: Any = None
+    data: Any = None
     rationale: str = ""
     raw: str = ""
     reply: dict[str, Any] = field(default_factory=dict)
     error: str = ""
     unread: bool = False
     not_before: datetime | None = None
+    # The key of the target that was asked; '' for the workload's own model.
+    target: str = ""
     cached: bool = False
+    # It failed before anything was sent.
+    unsent: bool = False
     cache_key: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -47,11 +64,11 @@ class CallAttempt:
     latency_ms: int | None = None
 
 
-def attempt_from_reply(plan: CallPlan, call: Call, stimulus: Stimulus, reply: Reply) -> CallAttempt:
+def attempt_from_reply(read: ReadReply, call: Call, subject: Any, reply: Reply) -> CallAttempt:
     """Read a reply; one that can't be read is asked for again, up to a limit, and then recorded as it came."""
     attempt = CallAttempt(
         call=call,
-        stimulus=stimulus,
+        subject=subject,
         raw=storable_reply(reply.text),
         reply={
             "finish_reason": storable_reply(reply.finish_reason),
@@ -63,21 +80,12 @@ def attempt_from_reply(plan: CallPlan, call: Call, stimulus: Stimulus, reply: Re
         completion_tokens=reply.completion_tokens,
     )
     try:
-        reading = read_reply(
-            plan.protocol, plan.spec, stimulus, plan.settings, order=call.order, step=call.step, reply=reply
-        )
+        found = read(call, subject, reply)
     except ReplyRejected as rejected:
         _reject(attempt, rejected.outcome, str(rejected))
     else:
-        attempt.answers, attempt.data, attempt.rationale = reading.answers, reading.data, reading.rationale
+        attempt.product, attempt.data, attempt.rationale = found.product, found.data, found.rationale
         attempt.outcome = Outcome.OK
-    return attempt
-
-
-def accept_answers(plan: CallPlan, attempt: CallAttempt, data: dict[str, Any]) -> CallAttempt:
-    """Ok, with these answers; AnswersInvalid where the protocol does not take them."""
-    attempt.answers = plan.protocol.clean(plan.spec, attempt.stimulus, data, source="judge")
-    attempt.data, attempt.outcome = data, Outcome.OK
     return attempt
 
 
@@ -90,9 +98,9 @@ def _reject(attempt: CallAttempt, outcome: str, reason: str) -> None:
     attempt.outcome = outcome
 
 
-def retry_later(seed: int, call: Call, stimulus: Stimulus, reason: TryAgain, now: datetime) -> CallAttempt:
+def retry_later(seed: int, call: Call, subject: Any, reason: TryAgain, now: datetime) -> CallAttempt:
     """Back off: as long as the server asked for, otherwise exponentially with a jitter that the seed decides."""
-    attempt = CallAttempt(call=call, stimulus=stimulus, error=storable_reply(str(reason)))
+    attempt = CallAttempt(call=call, subject=subject, error=storable_reply(str(reason)))
     failures = call.attempts - call.unread + 1
     if failures >= settings.ASSAY_RUN_ATTEMPTS:
         attempt.outcome = Outcome.FAILED
@@ -106,14 +114,19 @@ def retry_later(seed: int, call: Call, stimulus: Stimulus, reason: TryAgain, now
     return attempt
 
 
-def failed_attempt(call: Call, stimulus: Stimulus, reason: str) -> CallAttempt:
-    return CallAttempt(call=call, stimulus=stimulus, outcome=Outcome.FAILED, error=storable_reply(reason))
+def failed_attempt(call: Call, subject: Any, reason: str, *, unsent: bool = False) -> CallAttempt:
+    error = storable_reply(reason)
+    return CallAttempt(call=call, subject=subject, outcome=Outcome.FAILED, error=error, unsent=unsent)
+
+
+def worst(outcomes: Collection[str]) -> str:
+    return next((outcome for outcome in WORST_FIRST if outcome in outcomes), Outcome.OK)
 
 
 def drop_reply(attempt: CallAttempt, reason: str) -> None:
     """Make a failure of an attempt of which something can't be stored; what it took is kept, and its text."""
     attempt.outcome, attempt.error = Outcome.FAILED, storable_reply(reason)
-    attempt.answers, attempt.data, attempt.rationale, attempt.reply = (), None, "", {}
+    attempt.product, attempt.data, attempt.rationale, attempt.reply = None, None, "", {}
     attempt.raw = storable_reply(attempt.raw)
     attempt.unread, attempt.not_before = False, None
 

@@ -32,5 +32,6 @@ def cost_bound(request: Request, price_prompt: Decimal, price_completion: Decima
     if request.schema is not None:
         texts.append(json.dumps(request.schema))
     tokens = sum(len(text.encode()) + TOKENS_PER_MESSAGE for text in texts)
-    limit = next(request.parameters[name] for name in LIMITS if name in request.parameters)
+    # None where nothing is written, as by models that embed.
+    limit = next((request.parameters[name] for name in LIMITS if name in request.parameters), 0)
     return cost_of(tokens, limit, price_prompt, price_completion)

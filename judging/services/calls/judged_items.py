@@ -26,6 +26,23 @@ def drawn_items(study: Study, max_items: int) -> list[int]:
     return sorted(pk for pk, _ in rows[:max_items])
 
 
+def judged_by(study: Study, max_items: int | None) -> QuerySet[Item]:
+    """The items that a run of so many at most would judge."""
+    if max_items is None:
+        return judged_items(study)
+    return Item.objects.filter(pk__in=drawn_items(study, max_items))
+
+
+def repeated_queries(study: Study, share: float) -> frozenset[str]:
+    """Keys of so large a share of the queries that are judged, drawn by the study's seed; of any share at least one."""
+
+    def place(key: str) -> bytes:
+        return hashlib.sha256(f"{study.seed}\x1frepeated\x1f{key}".encode()).digest()
+
+    keys = sorted(set(judged_items(study).values_list("query__key", flat=True)), key=place)
+    return frozenset(keys[: max(1, round(share * len(keys)))])
+
+
 def sample_items(study: Study, max_items: int | None, size: int) -> tuple[int, list[Item]]:
     """The number of items a run would judge, and up to `size` of them, drawn by the seed, with their stimuli."""
     total = judged_items(study).count()

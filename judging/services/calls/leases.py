@@ -19,8 +19,8 @@ from judging.services.calls.costs import ZERO
 
 # What who works on a call must know of it; what came back at earlier attempts stays where it is.
 TAKEN = (
-    "run", "item", "replicate", "step", "order", "state", "outcome", "attempts", "unread", "lease", "leased_until",
-    "not_before", "prompt_tokens", "completion_tokens", "cost", "reserved",
+    "run", "item", "unit", "replicate", "step", "order", "state", "outcome", "attempts", "unread", "lease",
+    "leased_until", "not_before", "prompt_tokens", "completion_tokens", "cost", "reserved",
 )  # fmt: skip
 
 

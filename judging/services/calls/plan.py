@@ -1,15 +1,25 @@
 """The plan of a judge's calls for an item: replicates, orders and steps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import QuerySet
 
 from evaluation import design
-from evaluation.models import System
+from evaluation.models import Item, Study, System
 from evaluation.protocols import Protocol
 from evaluation.protocols.base import Spec, Stimulus
 from judging import prompting
+from judging.asking import Asking, ItemCall, asking_of
+from judging.backends import BACKENDS, Derived
+from judging.backends.base import NO_DRAWS, Draws
 from judging.models import Judge, Orders, SelfPreference
+from judging.services.calls.judged_items import repeated_queries
 from judging.services.judges import judge_settings
+
+# Orders that a sample is asked in, where it is asked both ways.
+ORDERS_OF_BOTH = 2
 
 
 def presented_order(orders: str, n: int, start: int | None, replicate: int) -> str:
@@ -25,7 +35,12 @@ def presented_order(orders: str, n: int, start: int | None, replicate: int) -> s
 
 def replicates(judge: Judge) -> int:
     """Judgments per item: order x sample."""
-    return judge.samples * (2 if judge.orders == Orders.BOTH else 1)
+    return judge.samples * (ORDERS_OF_BOTH if judge.orders == Orders.BOTH else 1)
+
+
+def sampling_seed(study: Study, replicate: int, unread: int = 0) -> int:
+    """The seed sent with a request: the same for every item, another for every sample and for asking once more."""
+    return (study.seed * 1_000_003 + replicate * 101 + unread) % 2**31
 
 
 def own_systems(judge: Judge) -> frozenset[str]:
@@ -40,6 +55,16 @@ def own_systems(judge: Judge) -> frozenset[str]:
     return frozenset(own)
 
 
+class PlannedCall(NamedTuple):
+    """One call of an item, as it is about to be created."""
+
+    replicate: int
+    step: str
+    order: str
+    # Asked once the others of its judgment are final.
+    is_later: bool
+
+
 @dataclass(frozen=True)
 class CallPlan:
     """The plan of one judge's calls for an item; the same for a run and for the estimate before it."""
@@ -47,35 +72,92 @@ class CallPlan:
     protocol: Protocol
     spec: Spec
     settings: prompting.Settings
-    asks_model: bool
+    # None of a heuristic.
+    asking: Asking | None
     orders: str
     replicates: int
     own: frozenset[str]
+    # Keys of the queries of which every sample is asked, and of the others one; None: every sample of all.
+    repeated: frozenset[str] | None = None
+    # False of one that is shown no responses: what it is derived from was, in orders of its own.
+    shown: bool = True
 
     @classmethod
     def of(cls, judge: Judge, spec: Spec) -> "CallPlan":
+        settings = judge_settings(judge)
+        share = settings.repeated_share
         return cls(
             judge.study.protocol_object,
             spec,
-            judge_settings(judge),
-            judge.asks_model,
+            settings,
+            asking_of(judge.backend) if judge.asks_model else None,
             judge.orders,
             replicates(judge),
             own_systems(judge),
+            repeated_queries(judge.study, share) if share < 1 and judge.samples > 1 else None,
+            not isinstance(BACKENDS[judge.backend], Derived),
         )
+
+    def replicates_of(self, query: str) -> int:
+        """Judgments of an item on the query with this key."""
+        if self.repeated is None or query in self.repeated:
+            return self.replicates
+        return ORDERS_OF_BOTH if self.orders == Orders.BOTH else 1
+
+    def mean_replicates(self, items: "QuerySet[Item]") -> float:
+        """Judgments per item, over these items; those of one sample where there are none."""
+        if self.repeated is None:
+            return float(self.replicates)
+        queries = items.values_list("query__key", flat=True)
+        found = [self.replicates_of(key) for key in queries]
+        return sum(found) / len(found) if found else float(self.replicates_of(""))
 
     def excludes(self, stimulus: Stimulus) -> bool:
         return not self.own.isdisjoint(response["system"] for response in stimulus["responses"])
 
     def steps(self, stimulus: Stimulus) -> tuple[str, ...]:
-        if not self.asks_model:
+        if self.asking is None:
             return ("",)
-        return prompting.steps(self.protocol, self.spec, stimulus, self.settings)
+        return self.asking.steps(self.protocol, self.spec, stimulus, self.settings)
 
-    def calls(self, stimulus: Stimulus, start: int | None) -> Iterator[tuple[int, str, str]]:
-        """(replicate, step, order) of each call of an item."""
-        steps = self.steps(stimulus)
-        for replicate in range(self.replicates):
-            order = presented_order(self.orders, len(stimulus["responses"]), start, replicate)
+    @property
+    def last_step(self) -> str:
+        """The step that follows the others of its judgment; '' where all are asked at once."""
+        return self.asking.last_step(self.settings) if self.asking else ""
+
+    def item_call(
+        self,
+        stimulus: Stimulus,
+        *,
+        order: str,
+        step: str,
+        earlier: Mapping[str, Mapping[str, Any]] | None = None,
+        capabilities: Mapping[str, Any] | None = None,
+        seed: int | None = None,
+        draws: Draws = NO_DRAWS,
+    ) -> ItemCall:
+        """A call about an item, as the judge's way of asking takes it."""
+        return ItemCall(
+            protocol=self.protocol,
+            spec=self.spec,
+            stimulus=stimulus,
+            settings=self.settings,
+            order=order,
+            step=step,
+            earlier=earlier or {},
+            capabilities=capabilities or {},
+            seed=seed,
+            draws=draws,
+        )
+
+    def calls(self, stimulus: Stimulus, start: int | None) -> Iterator[PlannedCall]:
+        steps, last = self.steps(stimulus), self.last_step
+        for replicate in range(self.replicates_of(stimulus["query"]["key"])):
+            order = (
+                presented_order(self.orders, len(stimulus["responses"]), start, replicate)
+                if self.shown
+                else ""
+            )
             for step in steps:
-                yield replicate, step, order
+                is_later = bool(step) and step == last and len(steps) > 1
+                yield PlannedCall(replicate, step, order, is_later)

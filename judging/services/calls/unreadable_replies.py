@@ -1,26 +1,19 @@
-"""Replies that can't be read: when a run pauses for them, and one of them beside what was asked for.
+"""Replies that can't be read: when a run pauses for them.
 
 A run that goes on regardless would spend all its money on nothing and call itself complete.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from django.conf import settings
-from django.db.models import Q
 
 from evaluation.models import Outcome
-from judging import prompting
-from judging.models import Call, CallState, Purpose, Run
 from judging.services.calls.call_attempts import CallAttempt
-from judging.services.calls.plan import CallPlan
 
 READ, UNREAD = ".", "x"
 # So many of the last replies are remembered; fewer say little of a share.
 WINDOW = 50
 UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED)
-# No screen shows more of a reply.
-SHOWN = 4_000
 
 
 def reply_marks(batch: Iterable[CallAttempt]) -> str:
@@ -48,42 +41,3 @@ def reason_to_pause(recent: str) -> str:
     if len(recent) >= WINDOW and bad / len(recent) > settings.ASSAY_RUN_UNREAD_SHARE:
         return f"{bad} of the last {len(recent)} replies could not be read. {see}"
     return ""
-
-
-@dataclass(frozen=True)
-class UnreadableReply:
-    """A reply as it came, why it could not be read, and one that could have been."""
-
-    item: str
-    step: str
-    raw: str
-    error: str
-    expected: str
-
-
-def unreadable_reply(run: Run) -> UnreadableReply | None:
-    """The latest of a run's replies that could not be read; None where all could, or were good at a later attempt."""
-    bad = Q(state=CallState.FINAL, outcome__in=UNREADABLE) | (~Q(state=CallState.FINAL) & Q(unread__gt=0))
-    calls = Call.objects.filter(bad, run=run).exclude(error="").select_related("item")
-    call = calls.order_by("-pk").first()
-    if call is None or run.purpose == Purpose.REVISION:  # whose replies are no judgments
-        return None
-    return UnreadableReply(
-        call.item.key, call.step, call.raw[:SHOWN], call.error, readable_example(run, call)
-    )
-
-
-def readable_example(run: Run, call: Call) -> str:
-    """A reply to this call that could be read, in the very form that was asked for."""
-    plan = CallPlan.of(run.judge, run.revision.spec)
-    endpoint = run.judge.endpoint
-    expected = prompting.expected_reply(
-        plan.protocol,
-        plan.spec,
-        call.item.stimulus or {},
-        plan.settings,
-        order=call.order,
-        step=call.step,
-        capabilities=endpoint.capabilities if endpoint else {},
-    )
-    return expected.text

@@ -66,6 +66,11 @@ def may_trust(user: Any) -> bool:
     return user is None or bool(user.is_active and user.is_superuser)
 
 
+def may_change(endpoint: Endpoint, user: Any) -> bool:
+    """True for who made it, superusers and the operator (None)."""
+    return may_trust(user) or (endpoint.created_by_id is not None and endpoint.created_by_id == user.pk)
+
+
 def set_trust(endpoint: Endpoint, user: Any, *, trusted: bool = True) -> None:
     """Note on the given instance (unsaved) that this user trusts it, or takes all trust away.
 
@@ -88,7 +93,7 @@ def grant_access(endpoint: Endpoint, study: Study, user: Any) -> bool:
     """Open it to a study, if this user may: a superuser, the operator (None) or who made it. True if it is open."""
     if is_open_to(endpoint, study):
         return True
-    if not may_trust(user) and (endpoint.created_by_id is None or endpoint.created_by_id != user.pk):
+    if not may_change(endpoint, user):
         return False
     endpoint.studies.add(study)
     return True

@@ -9,8 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from judging.backends.base import Backend, Reply, Request, TryAgain
-from judging.backends.probe import BREAKS
+from judging.backends.probe import BREAKS, CHAT_PROBE
 from judging.models import Endpoint
+from judging.services.endpoints.rate_gate import RateGate
 
 # Some servers break on what they do not know, every time: the third 500 is taken for an answer.
 BROKEN_ATTEMPTS = 3
@@ -21,17 +22,30 @@ LONGEST_WAIT = 10.0
 class RetryingBackend:
     """A backend, entered, whose requests are tried again as a run's calls are.
 
-    One 500 or broken connection would otherwise say for good that a model can't do what it can.
+    One 500 or broken connection would otherwise say for good that a model can't do what it can. Each try waits until
+    the endpoint's rate limits let it pass.
     """
 
-    def __init__(self, backend: Backend, *, give_up: Callable[[], bool] = lambda: False) -> None:
-        self.backend, self.give_up = backend, give_up
+    def __init__(
+        self, backend: Backend, gate: RateGate, *, give_up: Callable[[], bool] = lambda: False
+    ) -> None:
+        self.backend, self.gate, self.give_up = backend, gate, give_up
+        # Requests, and the tokens of those that were answered.
+        self.calls = self.prompt_tokens = self.completion_tokens = 0
+
+    @property
+    def taken(self) -> tuple[int, int, int]:
+        """Requests, prompt tokens and completion tokens so far."""
+        return self.calls, self.prompt_tokens, self.completion_tokens
 
     async def ask(self, request: Request) -> Reply:
         attempt = 1
         while True:
+            if not await self.gate.wait(request, self.give_up):
+                raise TryAgain("The endpoint's rate limits held it back.")
             try:
-                return await self.backend.ask(request)
+                self.calls += 1
+                reply = await self.backend.ask(request)
             except TryAgain as reason:
                 attempts = settings.ASSAY_RUN_ATTEMPTS
                 if reason.status in BREAKS:
@@ -40,20 +54,27 @@ class RetryingBackend:
                     raise
                 backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
                 await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))
+            else:
+                self.prompt_tokens += reply.prompt_tokens
+                self.completion_tokens += reply.completion_tokens
+                return reply
             attempt += 1
 
 
-def known_capabilities(endpoint: Endpoint, model: str) -> dict[str, Any] | None:
-    """The known capabilities of this model; None where it was never asked."""
+def known_capabilities(
+    endpoint: Endpoint, model: str, finds: str = CHAT_PROBE.finds
+) -> dict[str, Any] | None:
+    """The known capabilities of this model; None where it was never asked for what a probe finds."""
     known = endpoint.capabilities.get(model)
-    return dict(known) if isinstance(known, dict) else None
+    return dict(known) if isinstance(known, dict) and finds in known else None
 
 
 def store_capabilities(endpoint: Endpoint, model: str, found: Mapping[str, Any]) -> None:
-    """Store them beside what is known of other models, which others may have asked meanwhile."""
+    """Store them beside what other probes found, and what is known of other models, which others may have asked
+    meanwhile."""
     with transaction.atomic():
         row = Endpoint.objects.select_for_update(no_key=True).get(pk=endpoint.pk)
-        row.capabilities = {**row.capabilities, model: dict(found)}
+        row.capabilities = {**row.capabilities, model: {**row.capabilities.get(model, {}), **found}}
         row.probed_at = timezone.now()
         row.save(update_fields=["capabilities", "probed_at"])
     endpoint.capabilities, endpoint.probed_at = row.capabilities, row.probed_at

@@ -9,12 +9,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from judging.backends.base import CallFailed, Request, StopRun, TryAgain
+from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
 from judging.backends.probe import probe
-from judging.models import Endpoint
+from judging.models import Endpoint, Spending
 from judging.services.calls.call_attempts import storable_reply
+from judging.services.calls.ledger import record_probe
 from judging.services.endpoints.access import address_refusals
 from judging.services.endpoints.capabilities import RetryingBackend, store_capabilities
+from judging.services.endpoints.rate_gate import RateGate
 
 PROMPT = "Say hello in one word."
 # A test that nobody ended after so long was lost with its worker.
@@ -52,7 +54,9 @@ def run_test(endpoint_id: int) -> dict[str, Any]:
         found["problem"] = " ".join(refused)
     else:
         try:
-            found |= asyncio.run(_ask(endpoint, found["model"]))
+            answer, taken = asyncio.run(_ask(endpoint, found["model"]))
+            found |= answer
+            record_probe(endpoint, found["model"], *taken, purpose=Spending.CONNECTION_TEST)
         except StopRun as stop:
             found["problem"] = str(stop)
     if able := found.get("able"):
@@ -61,13 +65,14 @@ def run_test(endpoint_id: int) -> dict[str, Any]:
     return found
 
 
-async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
+async def _ask(endpoint: Endpoint, model: str) -> tuple[dict[str, Any], tuple[int, int, int]]:
+    """The findings, and the requests and tokens that they took."""
     found: dict[str, Any] = {"model": model}
     # The client takes most of a second to import, and web imports this module.
-    from judging.backends.chat import ChatBackend
+    from judging.backends.batches import BatchBackend
     from judging.backends.keys import key_for
 
-    backend = ChatBackend(
+    backend = BatchBackend(
         endpoint.base_url, key=key_for(endpoint), timeout=endpoint.timeout_seconds, in_flight=1
     )
     async with backend:
@@ -77,15 +82,21 @@ async def _ask(endpoint: Endpoint, model: str) -> dict[str, Any]:
             found["models_problem"] = storable_reply(str(problem))
         found["model"] = model = model or next(iter(found.get("models", [])), "")
         if not model:
-            return found | {"problem": "The endpoint lists no models; enter one."}
+            return found | {"problem": "The endpoint lists no models; enter one."}, (0, 0, 0)
         request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
-        began = time.monotonic()
+        reply = Reply(text="")
+        gate = RateGate(endpoint)
+        asker = RetryingBackend(backend, gate)
         try:
+            await gate.wait(request)
+            began = time.monotonic()
             reply = await backend.ask(request)
             found["reply"] = storable_reply(reply.text)[:300]
             found["milliseconds"] = round((time.monotonic() - began) * 1000)
             found["tokens"] = reply.prompt_tokens + reply.completion_tokens
-            found["able"] = await probe(RetryingBackend(backend), model)
+            able = await probe(asker, model)
+            found["able"] = able | {"batches": await backend.speaks_batches()}
         except REFUSALS as problem:
             found["problem"] = storable_reply(str(problem))
-    return found
+    n, prompt_tokens, completion_tokens = asker.taken
+    return found, (1 + n, reply.prompt_tokens + prompt_tokens, reply.completion_tokens + completion_tokens)

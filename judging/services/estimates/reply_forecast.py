@@ -7,7 +7,7 @@ from django.db.models import Avg, Count, F, FloatField, Q, QuerySet
 from django.db.models.functions import Cast, Length
 
 from evaluation.models import Outcome
-from judging.models import Call, CallState, Judge, Purpose
+from judging.models import Call, CallState, Judge, WorkKind
 from judging.prompting import CHARACTERS_PER_TOKEN, ExpectedReply
 
 # Where nothing is known yet of an endpoint and a model: until a reply begins, and how fast it is written.
@@ -40,14 +40,18 @@ class _Seen:
 
 def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForecast:
     """Forecast a call of this judge; `replies` are possible replies to a sample of its calls."""
-    calls = Call.objects.exclude(run__purpose=Purpose.REVISION).filter(
-        run__judge__endpoint=judge.endpoint,
-        run__judge__model=judge.model,
+    calls = Call.objects.filter(
+        run__work=WorkKind.JUDGING,
+        run__judging__judge__endpoint=judge.endpoint,
+        run__judging__judge__model=judge.model,
+        run__judging__judge__backend=judge.backend,
         state=CallState.FINAL,
         cached=False,
         attempts=1,  # the tokens of a call are those of all its attempts
         latency_ms__isnull=False,
     )
+    if judge.is_repeatable:
+        return _forecast_numbers(calls, replies)
     if same := _seen(_asked_the_same(calls, judge)):
         basis = (
             f"Reply lengths and times are based on {_counted(same.n)} of this model to the same questions."
@@ -71,18 +75,32 @@ def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForec
     )
 
 
+def _forecast_numbers(calls: "QuerySet[Call]", replies: Sequence[ExpectedReply]) -> ReplyForecast:
+    """Of a model that writes nothing only the time has to be forecast."""
+    tokens = sum(reply.tokens for reply in replies) / len(replies) if replies else 0.0
+    told = "The model gives numbers of the texts it is sent"
+    if seen := _seen(calls.filter(outcome=Outcome.OK)):
+        basis = f"{told}; times from {_counted(seen.n)} of this model."
+        return ReplyForecast(tokens, seen.seconds, True, basis)
+    return ReplyForecast(
+        tokens, ASSUMED_SECONDS, False, f"{told}; times are assumed, as nothing is known of this model yet."
+    )
+
+
 def _asked_the_same(calls: "QuerySet[Call]", judge: Judge) -> "QuerySet[Call]":
     """Calls of this study with the same settings that decide a reply's length, whatever the judge's version or name."""
     return calls.filter(
         run__study=judge.study_id,
-        run__judge__questions=judge.questions,
-        run__judge__one_call_per_question=judge.one_call_per_question,
-        run__judge__rationale=judge.rationale,
-        run__judge__verdict=judge.verdict,
-        run__judge__extra=judge.extra,
-        run__judge__max_tokens=judge.max_tokens,
-        run__judge__with_reference=judge.with_reference,
-        run__judge__template=judge.template,
+        run__judging__judge__backend=judge.backend,
+        run__judging__judge__options=judge.options,
+        run__judging__judge__questions=judge.questions,
+        run__judging__judge__one_call_per_question=judge.one_call_per_question,
+        run__judging__judge__rationale=judge.rationale,
+        run__judging__judge__verdict=judge.verdict,
+        run__judging__judge__extra=judge.extra,
+        run__judging__judge__max_tokens=judge.max_tokens,
+        run__judging__judge__with_reference=judge.with_reference,
+        run__judging__judge__template=judge.template,
     )
 
 

@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.utils.translation import gettext_noop
 
@@ -24,8 +24,10 @@ from judging.backends.keys import key_for
 from judging.backends.probe import probe
 from judging.models import Call, Judge
 from judging.parsing import ReplyRejected, read_revision
+from judging.services.calls.ledger import record_probe
 from judging.services.endpoints.access import endpoint_refusals, private_refusal
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
+from judging.services.endpoints.rate_gate import RateGate
 from judging.services.judges import judge_settings
 from judging.services.revisions.revision_calls import (
     BudgetSpent,
@@ -157,15 +159,34 @@ class _Revision:
         able = known_capabilities(endpoint, judge.model)
         deadline = time.monotonic() + MOST_SECONDS
         if able is None:
-            able = self._over_the_network(
-                deadline, lambda backend: probe(RetryingBackend(backend), judge.model)
-            )
+            able = self._probe(deadline)
             store_capabilities(endpoint, judge.model, able)
         request = prompting.build_revision(
             self.stimulus, self.entries, self.instruction, judge_settings(judge), capabilities=able
         )
         reserve_cost(self.call, request)
-        return self._over_the_network(deadline, lambda backend: backend.ask(request))
+        gate = RateGate(endpoint)
+
+        async def ask(backend: Backend) -> Reply:
+            await gate.wait(request)
+            return await backend.ask(request)
+
+        return self._over_the_network(deadline, ask)
+
+    def _probe(self, deadline: float) -> dict[str, Any]:
+        endpoint, model = self.judge.endpoint, self.judge.model
+        assert endpoint is not None
+        askers: list[RetryingBackend] = []
+
+        def ask(backend: Backend) -> Awaitable[dict[str, Any]]:
+            askers.append(RetryingBackend(backend, RateGate(endpoint)))
+            return probe(askers[0], model)
+
+        try:
+            return self._over_the_network(deadline, ask)
+        finally:
+            for asker in askers:
+                record_probe(endpoint, model, *asker.taken, study_id=self.judge.study_id)
 
     def _over_the_network(self, deadline: float, ask: Callable[[Backend], Awaitable[T]]) -> T:
         endpoint = self.judge.endpoint

@@ -6,6 +6,7 @@ answers nobody; a new version of the judge gets a run of its own with what is le
 
 import uuid
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -15,11 +16,13 @@ from django.utils import timezone
 from evaluation.models import Item, Outcome, Study
 from judging.backends.base import Reply, Request
 from judging.models import Call, CallState, Judge, Purpose, Run, RunState
-from judging.services.calls.budget import reserve_budget
+from judging.services.calls.budget import is_limited, reserve_budget
 from judging.services.calls.call_attempts import storable_reply
-from judging.services.calls.costs import ZERO, cost_bound, cost_of, format_amount
+from judging.services.calls.costs import ZERO, cost_bound, cost_of
 from judging.services.calls.leases import release_calls
-from judging.services.runs.lifecycle import close_revisions, latest_revisions, start_run, stop_run
+from judging.services.calls.ledger import Usage, record_usage
+from judging.services.runs.judge_runs import latest_revisions, start_run
+from judging.services.runs.lifecycle import close_revisions, stop_run
 
 STEP = "revision"
 # A worker gives up long before.
@@ -57,7 +60,7 @@ def open_call(judge: Judge, item: Item) -> Call:
 
 def _run_of(judge: Judge) -> Run:
     run = latest_revisions(judge.study, judge)
-    if run is not None and run.judge_id == judge.pk and run.state == RunState.RUNNING:
+    if run is not None and run.judging.judge_id == judge.pk and run.state == RunState.RUNNING:
         return run
     left = None
     if run is not None and run.state == RunState.RUNNING:
@@ -77,16 +80,13 @@ def _end_lost(run: Run) -> None:
 def reserve_cost(call: Call, request: Request) -> None:
     """Reserve the most that this request may cost; where it does not fit, stop the run and raise BudgetSpent."""
     run = call.run
-    if run.budget is None or not (run.price_prompt or run.price_completion):
+    if not is_limited(run):
         return
     bound = cost_bound(request, run.price_prompt, run.price_completion)
-    if reserve_budget(run.pk, [(call, bound)]).allowed:
+    reserved = reserve_budget(run.pk, [(call, bound)])
+    if reserved.allowed:
         return
-    stop_run(
-        run.pk,
-        f"The budget of {format_amount(run.budget)} would be exceeded: "
-        f"the next revision may cost up to {format_amount(bound)}.",
-    )
+    stop_run(run.pk, reserved.reason.replace("the next call", "the next revision"))
     release_calls(run.pk, {call.lease} if call.lease else ())
     Call.objects.filter(pk=call.pk).delete()
     raise BudgetSpent
@@ -109,8 +109,29 @@ def end_call(
         }
     with transaction.atomic():
         mine = Call.objects.filter(pk=call.pk, lease=call.lease)
-        if mine.update(**_final(outcome), **taken, attempts=1, error=storable_reply(error)[:500]) and cost:
-            Run.objects.filter(pk=run.pk).update(spent=F("spent") + cost)
+        if mine.update(**_final(outcome), **taken, attempts=1, error=storable_reply(error)[:500]):
+            _enter(run, reply, cost)
+            if cost:
+                Run.objects.filter(pk=run.pk).update(spent=F("spent") + cost)
+
+
+def _enter(run: Run, reply: Reply | None, cost: Decimal) -> None:
+    judge = run.judging.judge
+    assert judge.endpoint is not None
+    usage = Usage(
+        calls=1,
+        prompt_tokens=reply.prompt_tokens if reply else 0,
+        completion_tokens=reply.completion_tokens if reply else 0,
+        cost=cost,
+    )
+    record_usage(
+        usage,
+        endpoint=judge.endpoint,
+        model=judge.model,
+        purpose=Purpose.REVISION.spending,
+        study_id=run.study_id,
+        run_id=run.pk,
+    )
 
 
 def _final(outcome: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from evaluation.models import Outcome
 from judging.models import ACTIVE, Call, CallState, Run, RunState
-from judging.services.calls.creation import items_without_calls
-from judging.services.calls.plan import replicates
+from judging.services.calls.workload import KINDS_OF_WORK, workload_of
+from judging.services.endpoints.rate_gate import rate_limit_of
 
 RATE_WINDOW = timedelta(seconds=30)
 UNTOLD = "The job queue can't be reached right now. The run is saved and will start by itself."
@@ -38,6 +38,8 @@ class RunProgress:
     completion_tokens: int
     spent: Decimal
     budget: Decimal | None
+    # The rate limits that decide its pace, as a sentence; '' where none does.
+    held_back: str
     # Calls that became final lately.
     per_second: float
     # Until the end at this pace; None where it can't be told.
@@ -110,7 +112,7 @@ def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: s
         reason=run.reason or (UNTOLD if run.state == RunState.PENDING and not run.workers else ""),
         total=total,
         final=final,
-        open=count(CallState.OPEN),
+        open=count(CallState.OPEN) + count(CallState.LATER),
         leased=count(CallState.LEASED),
         waiting=sum(row["waiting"] for row in rows if row["state"] == CallState.OPEN),
         outcomes={outcome: counts[outcome] for outcome in Outcome.values if outcome in counts},
@@ -119,16 +121,28 @@ def _progress(run: Run, rows: list[dict[str, Any]], now: datetime, last_error: s
         completion_tokens=sum(row["completion"] for row in rows),
         spent=run.spent,
         budget=run.budget,
+        held_back=_held_back(run, now),
         per_second=rate if active else 0.0,
         seconds_left=(total - final) / rate if active and rate else None,
         last_error=last_error,
     )
 
 
+def _held_back(run: Run, now: datetime) -> str:
+    if run.state not in ACTIVE or run.held_until is None or run.held_until < now:
+        return ""
+    endpoint = workload_of(run).endpoint
+    limit = rate_limit_of(endpoint) if endpoint else None
+    return f"Held back by the rate limit of {endpoint}: {limit}." if limit else ""
+
+
 def _undealt_calls(run: Run, there: int) -> int:
-    items = items_without_calls(run)
-    if not items:
+    if run.dealt_to is None or run.work not in KINDS_OF_WORK:
         return 0
-    dealt = Call.objects.filter(run=run).values("item").distinct().count() if there else 0
-    per_item = there / dealt if dealt else float(replicates(run.judge))
-    return round(items * per_item)
+    workload = workload_of(run)
+    waiting = workload.undealt_subjects(run.dealt_to)
+    if not waiting:
+        return 0
+    dealt = Call.objects.filter(run=run).values(workload.subject).distinct().count() if there else 0
+    per_subject = there / dealt if dealt else workload.calls_per_subject()
+    return round(waiting * per_subject)

@@ -2,22 +2,23 @@
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
 
-from evaluation.models import Item, Outcome
-from evaluation.protocols.base import Stimulus
+from evaluation.models import Outcome
 from judging.models import ACTIVE, Call, Run
+from judging.services.calls.attempt_writer import AttemptWriter
 from judging.services.calls.call_attempts import CallAttempt
 from judging.services.calls.costs import ZERO
 from judging.services.calls.creation import CallCreator
 from judging.services.calls.leases import claim_calls, next_due, renew_leases
-from judging.services.calls.plan import CallPlan
-from judging.services.calls.result_writer import ResultWriter
+from judging.services.calls.workload import Workload
 from judging.services.runs.lifecycle import complete_if_finished
 from judging.services.runs.workers import sign_on
 
@@ -43,21 +44,20 @@ class Session:
     def __init__(
         self,
         run: Run,
+        workload: Workload,
         token: str,
         seconds: float | None,
         should_stop: Callable[[], bool],
         on_tick: Callable[[Tick], None],
     ) -> None:
         self.run = run
-        self.judge = run.judge
-        self.study = run.study
+        self.workload = workload
         self.token = token
         self.ends_at = None if seconds is None else time.monotonic() + seconds
         self.should_stop = should_stop
         self.on_tick = on_tick
-        self.plan = CallPlan.of(self.judge, run.revision.spec)
-        self.creator = CallCreator(run)
-        self.writer = ResultWriter(run, self.study, self.plan)
+        self.creator = CallCreator(run, workload)
+        self.writer = AttemptWriter(run, workload)
         self.leases: set[uuid.UUID] = set()
         self.resume_in = 0.0
         self.final = self.failed = self.tokens = 0
@@ -77,10 +77,11 @@ class Session:
         self.leases |= {call.lease for call in calls if call.lease}
         return calls
 
-    def stimuli(self, calls: Collection[Call]) -> dict[int, tuple[Stimulus, str]]:
-        """Stimulus and key of every call's item."""
-        items = Item.objects.filter(pk__in={call.item_id for call in calls})
-        return {pk: (stimulus or {}, key) for pk, stimulus, key in items.values_list("pk", "stimulus", "key")}
+    def with_subjects(self, calls: Sequence[Call]) -> list[tuple[Call, Any]]:
+        """Each call with what its request is made of."""
+        subjects = self.workload.subjects(calls)
+        field = f"{self.workload.subject}_id"
+        return [(call, subjects[getattr(call, field)]) for call in calls]
 
     def record(self, batch: Sequence[CallAttempt]) -> None:
         self.writer.write(batch)
@@ -96,6 +97,10 @@ class Session:
             return None
         due = next_due(self.run.pk)
         return 0.0 if due is None else max(0.0, (due - timezone.now()).total_seconds())
+
+    def tell_held_back(self, lasting: timedelta) -> None:
+        """Note for whoever looks at the run that the endpoint's rate limits decide its pace."""
+        Run.objects.filter(pk=self.run.pk).update(held_until=timezone.now() + lasting)
 
     def tick(self) -> None:
         self.on_tick(Tick(final=self.final, failed=self.failed, spent=self.spent, tokens=self.tokens))

@@ -5,16 +5,16 @@ from decimal import Decimal
 from typing import Any
 
 from evaluation.models import Outcome, Study
-from judging.models import Call, CallState, Judge, Purpose, Run
-from judging.services.calls.unreadable_replies import SHOWN, readable_example
-from judging.services.runs.lifecycle import start_run
+from judging.models import Call, CallState, Judge, Purpose, Run, WorkKind
+from judging.services.runs.judge_runs import start_run
+from judging.services.runs.reply_examples import SHOWN, readable_example
 
 
 def needs_trial(judge: Judge) -> bool:
     """True while no reply of this version of the judge has been readable."""
     if not judge.asks_model:
         return False
-    judged = Call.objects.filter(run__judge=judge, outcome=Outcome.OK).exclude(run__purpose=Purpose.REVISION)
+    judged = Call.objects.filter(run__judging__judge=judge, run__work=WorkKind.JUDGING, outcome=Outcome.OK)
     return not judged.exists()
 
 
@@ -32,6 +32,10 @@ class TrialCall:
     # "preference: r2", a line each; empty where nothing could be read.
     read: tuple[str, ...]
     expected: str
+
+    @property
+    def item_key(self) -> str:
+        return self.call.item.key if self.call.item else ""
 
     @property
     def ok(self) -> bool:

@@ -5,16 +5,22 @@ from collections.abc import Iterator
 from django.db.models import Exists, F, OuterRef, Q
 
 from evaluation.models import Judgment, Outcome, Rater, Study
-from judging.models import Call, CallState, Purpose, Run, RunState
+from judging.models import Call, CallState, JudgeRun, Purpose, Run, RunState, WorkKind
+from judging.services.calls.ledger import runs_off_the_ledger
 
 
 def check_runs(study: Study) -> Iterator[str]:
     """A sentence per thing that does not hold."""
-    for run in Run.objects.filter(study=study).select_related("judge", "rater").order_by("pk"):
-        if run.purpose != Purpose.REVISION:  # which makes no judgments
+    for run in Run.objects.filter(study=study).select_related("judging__rater").order_by("pk"):
+        judging = getattr(run, "judging", None)
+        if judging is not None and run.work != Purpose(judging.purpose).work:
+            yield f"Run {run.pk}: its purpose is {judging.purpose}, but its work {run.work}."
+        if run.work == WorkKind.JUDGING:  # others make no judgments
             yield from _check_judgments(run)
         if run.state == RunState.COMPLETE:
             yield from _check_complete(run)
+    for pk, spent, total in runs_off_the_ledger(study):
+        yield f"Run {pk}: {spent:f} spent, but its entries in the ledger come to {total:f}."
     yield from _check_figures(study)
 
 
@@ -22,12 +28,16 @@ def _check_judgments(run: Run) -> Iterator[str]:
     """Every call that is final, all its steps with it, has its judgment; every judgment has its calls."""
     calls = Call.objects.filter(run=run)
     beside = Call.objects.filter(run=run, item=OuterRef("item"), replicate=OuterRef("replicate"))
-    judgments = Judgment.objects.filter(rater=run.rater_id)
+    judgments = Judgment.objects.filter(rater=run.judging.rater_id)
     judgment = judgments.filter(item=OuterRef("item"), replicate=OuterRef("replicate"))
     final = calls.filter(state=CallState.FINAL)
     whole = final.exclude(Exists(beside.exclude(state=CallState.FINAL)))
     for key, replicate in _places(whole.exclude(Exists(judgment))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is final but has no judgment."
+    later = calls.filter(state=CallState.LATER)
+    others = beside.exclude(pk=OuterRef("pk"))
+    for key, replicate in _places(later.exclude(Exists(others.exclude(state=CallState.FINAL)))):
+        yield f"Run {run.pk}: item {key}, replicate {replicate}, waits for calls that are all final."
     ok = judgment.filter(outcome=Outcome.OK)
     for key, replicate in _places(final.exclude(outcome=Outcome.OK).filter(Exists(ok))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged ok though a call of it is not."
@@ -47,19 +57,19 @@ def _check_complete(run: Run) -> Iterator[str]:
 
 def _check_figures(study: Study) -> Iterator[str]:
     """Check that a judge's latest complete main run is in the figures, and no other."""
-    later = Run.objects.filter(
-        study=study,
+    later = JudgeRun.objects.filter(
+        run__study=study,
         judge__name=OuterRef("judge__name"),
         purpose=Purpose.MAIN,
-        state=RunState.COMPLETE,
+        run__state=RunState.COMPLETE,
         pk__gt=OuterRef("pk"),
     )
-    runs = Run.objects.filter(study=study).annotate(superseded=Exists(later)).order_by("pk")
-    may = Q(purpose=Purpose.MAIN, state=RunState.COMPLETE, superseded=False)
+    runs = JudgeRun.objects.filter(run__study=study).annotate(superseded=Exists(later)).order_by("pk")
+    may = Q(purpose=Purpose.MAIN, run__state=RunState.COMPLETE, superseded=False)
     for pk in runs.filter(rater__in_figures=True).exclude(may).values_list("pk", flat=True):
         yield f"Run {pk}: in the figures, though it is not its judge's latest complete main run."
     for pk in runs.filter(may, rater__in_figures=False).values_list("pk", flat=True):
         yield f"Run {pk}: its judge's latest complete main run, but not in the figures."
-    mixed = Rater.objects.filter(run__study=study).exclude(study=F("run__study"))
-    for pk in mixed.values_list("run", flat=True):
+    mixed = Rater.objects.filter(judge_run__run__study=study).exclude(study=F("judge_run__run__study"))
+    for pk in mixed.values_list("judge_run", flat=True):
         yield f"Run {pk}: its rater belongs to another study."

@@ -1,8 +1,9 @@
 """Work on a run: claim calls, ask, read, record, until nothing is left, time is over or somebody says stop.
 
 One worker's stay at a run is a `Session`. At an endpoint (`endpoint_loop`) it is k coroutines that ask, one that claims
-ahead, one that writes in bulk and one that looks whether the run is still wanted. Database work runs in the thread that
-called `work_on`, with its connection, while the event loop runs in a thread beside it.
+ahead, one that writes in bulk and one that looks whether the run is still wanted; or, for runs that can wait, batches
+that are filled, handed over and collected (`judging.services.batches.batch_loop`). Database work runs in the thread
+that called `work_on`, with its connection, while the event loop runs in a thread beside it.
 """
 
 import gc
@@ -15,10 +16,13 @@ from asgiref.sync import async_to_sync
 
 from judging.backends.base import StopRun
 from judging.models import ACTIVE, Run
+from judging.services.batches.batch_loop import BatchLoop
+from judging.services.calls.budget import GroupBudgetSpent
 from judging.services.calls.leases import release_calls
+from judging.services.calls.workload import workload_of
 from judging.services.runs.endpoint_loop import EndpointLoop
-from judging.services.runs.heuristic_loop import judge_in_bulk
-from judging.services.runs.lifecycle import stop_run
+from judging.services.runs.heuristic_loop import answer_in_bulk
+from judging.services.runs.lifecycle import stop_by_group, stop_run
 from judging.services.runs.session import Session, Tick
 from judging.services.runs.workers import sign_off, sign_on
 
@@ -52,14 +56,18 @@ def work_on(
         return WorkResult(
             state=Run.objects.values_list("state", flat=True).get(pk=run_id), resume_in=None, final=0
         )
-    session = Session(run, token, seconds, should_stop, on_tick)
+    workload = workload_of(run)
+    session = Session(run, workload, token, seconds, should_stop, on_tick)
     try:
         with rare_collections():
-            if run.judge.asks_model:
-                async_to_sync(EndpointLoop(session).work)()
+            if workload.endpoint is not None:
+                loop = BatchLoop(session) if run.by_batch else EndpointLoop(session)
+                async_to_sync(loop.work)()
             else:
-                judge_in_bulk(session)
+                answer_in_bulk(session)
         session.tick()
+    except GroupBudgetSpent as spent:
+        stop_by_group(run_id, str(spent), spent.budget)
     except StopRun as stop:
         stop_run(run_id, str(stop))
     finally:

@@ -8,10 +8,13 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from judging.models import ACTIVE, Purpose, Run, RunState
+from judging.models import ACTIVE, Run, RunState
+from judging.services.calls.workload import KINDS_OF_WORK
 
-# Revisions are asked for one by one, by whoever has a participant's round in hand.
-WORKED_ON = Q(state__in=ACTIVE) & ~Q(purpose=Purpose.REVISION)
+
+def _worked_on() -> Q:
+    """Active runs of the kinds of work that workers take."""
+    return Q(state__in=ACTIVE, work__in=list(KINDS_OF_WORK))
 
 
 def _fresh(run: Run, now: datetime) -> dict[str, str]:
@@ -21,7 +24,7 @@ def _fresh(run: Run, now: datetime) -> dict[str, str]:
 def sign_on(run_id: int, token: str, *, beside: bool = False) -> Run | None:
     """Register a worker (again); None if the run stands still, or others are at it (unless `beside`)."""
     with transaction.atomic():
-        run = Run.objects.select_for_update(no_key=True).filter(WORKED_ON, pk=run_id).first()
+        run = Run.objects.select_for_update(no_key=True).filter(_worked_on(), pk=run_id).first()
         if run is None:
             return None
         now = timezone.now()
@@ -45,7 +48,7 @@ def sign_off(run_id: int, token: str) -> None:
 def expect_workers(run_id: int, countdown: float = 0.0) -> list[str]:
     """Tokens for messages that bring a run the workers it may have; none if they are at it or on their way."""
     with transaction.atomic():
-        run = Run.objects.select_for_update(no_key=True).filter(WORKED_ON, pk=run_id).first()
+        run = Run.objects.select_for_update(no_key=True).filter(_worked_on(), pk=run_id).first()
         if run is None:
             return []
         now = timezone.now()
@@ -60,5 +63,5 @@ def expect_workers(run_id: int, countdown: float = 0.0) -> list[str]:
 def unattended_runs() -> list[int]:
     """Active runs that nobody works on and no message is on its way to: what a sweep queues again."""
     now = timezone.now()
-    runs = Run.objects.filter(WORKED_ON).order_by("pk")
+    runs = Run.objects.filter(_worked_on()).order_by("pk")
     return [run.pk for run in runs if len(_fresh(run, now)) < settings.ASSAY_RUN_WORKERS]

@@ -10,9 +10,10 @@ from django.test import Client
 from annotator.models import Panel, PanelRecord, Slot, Submission
 from evaluation.models import Import, ItemFlag, Job, Rater, Revision, Study, StudyMember
 from evaluation.services import PAPER_ARMS, exclude
-from judging.models import Call, Endpoint, Judge, Run
+from judging.models import Call, Endpoint, Judge
 from tests import factories
 from tests.crowd import come, hand_in, make_crowd_study
+from tests.judging.build import make_judge_run
 
 
 @pytest.fixture(autouse=True)
@@ -53,12 +54,8 @@ def work_on(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespac
     )
     judge = Judge.objects.create(study=study, name="longer", backend="longer")
     item = study.items.filter(role="main")[0]
-    run = Run.objects.create(
-        study=study,
-        judge=judge,
-        revision=study.revisions.get(),
-        rater=Rater.objects.create(study=study, kind="judge", label=f"{slug} judge"),
-    )
+    rater = Rater.objects.create(study=study, kind="judge", label=f"{slug} judge")
+    run = make_judge_run(judge, study.revisions.get(), rater)
     dump = Import.objects.create(file_name=f"{slug}.jsonl", format="assay-jsonl-1", state="complete")
     study.created_by_import = dump
     study.save()

@@ -300,9 +300,9 @@ def test_a_judge_is_made_edited_and_run(mine: Any, colleague: Any, monkeypatch: 
     assert (
         act(client, "judging_judge_start", judge.pk, purpose="main", max_items=2).status_code == 200
     )  # estimated only
-    assert not Run.objects.filter(judge=judge).exists()
+    assert not Run.objects.filter(judging__judge=judge).exists()
     assert act(client, "judging_judge_start", judge.pk, purpose="main", start=1).status_code == 302
-    run = Run.objects.get(judge=judge)
+    run = Run.objects.get(judging__judge=judge)
     assert queued == [run.pk]
     assert act(client, "judging_run_pause", run.pk, reason="Wait.").status_code == 302
     assert act(client, "judging_run_pause", run.pk, reason="Wait.").status_code == 422
@@ -332,7 +332,7 @@ def test_an_endpoint_outside_the_allow_list_is_a_superuser_s(
 ) -> None:
     address = reverse("admin:judging_endpoint_add")
     data = {"name": "far", "base_url": "https://far.example/v1", "key_name": "ASSAY_KEY_FAR", "timeout_seconds": 60,
-            "max_in_flight": 4}  # fmt: skip
+            "max_in_flight": 4, "batch_price_factor": 1}  # fmt: skip
     monkeypatch.setenv("ASSAY_KEY_FAR", "a-very-secret-key")
     refused = signed_in(colleague).post(address, data)
     assert refused.status_code == 200

@@ -255,4 +255,7 @@ def test_the_prompt_of_a_judge_is_the_one_that_is_sent(mine: Any, viewer: Any, c
     assert page.context["prompt"] == [(each["role"], each["content"]) for each in sent.messages]
     assert "no such item" in signed_in(viewer).get(where, {"key": "nothing"}).content.decode()
     heuristic = reverse("admin:judging_judge_prompt", args=[mine.judge.pk])
-    assert "lengths or random numbers; it gets no prompt" in signed_in(viewer).get(heuristic).content.decode()
+    assert (
+        "it computes or draws its answers, and gets no prompt"
+        in signed_in(viewer).get(heuristic).content.decode()
+    )

@@ -10,9 +10,10 @@ from django.urls import reverse
 
 from annotator.services.slots.redundancy import change_redundancy
 from evaluation.models import ItemFlag, Job
-from judging.models import Call, Judge, Run
+from judging.models import Call, Judge
 from tests.crowd import before, come, hand_in
 from tests.evaluation.admin.conftest import signed_in, work_on
+from tests.judging.build import make_judge_run
 
 pytestmark = pytest.mark.django_db
 LISTS = {
@@ -34,7 +35,7 @@ def more_of_everything(world: Any) -> None:
             hand_in(participant.token)
         judge = Judge.objects.create(study=study, name=f"judge-{n}", backend="longer")
         rater = study.raters.create(kind="judge", label=f"judge {n}")
-        run = Run.objects.create(study=study, judge=judge, revision=study.revisions.get(), rater=rater)
+        run = make_judge_run(judge, study.revisions.get(), rater)
         for item in study.items.all():
             Call.objects.create(run=run, item=item, order="r1,r2")
         ItemFlag.objects.create(item=world.item, reason="reported", note=str(n))

@@ -48,6 +48,7 @@ STUDY_PAGES = {
     "evaluation_study_panel_link": "write",
     "evaluation_study_panel_acknowledge": "write",
     "judging_judge_new": "write",
+    "judging_judge_jury": "write",
 }
 # Viewers may export; a history answers a POST as it does a GET.
 READ_BY_POST = ("evaluation_study_exports", "evaluation_study_history")
@@ -62,6 +63,7 @@ ROW_PAGES = {
     "judging_judge_edit": ("judge", "write"),
     "judging_judge_prompt": ("judge", "view"),
     "judging_judge_start": ("judge", "write"),
+    "judging_judge_anchors": ("judge", "write"),
     "judging_run_watch": ("run", "view"),
     "judging_run_pause": ("run", "write"),
     "judging_run_resume": ("run", "write"),

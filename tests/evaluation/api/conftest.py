@@ -33,6 +33,11 @@ class Caller:
         data = "" if body is None else json.dumps(body)
         return self.client.generic("POST", address(path), data, "application/json", headers=headers)
 
+    def put(self, path: str, body: Any) -> Any:
+        return self.client.generic(
+            "PUT", address(path), json.dumps(body), "application/json", headers=self._headers()
+        )
+
     def all(self, path: str, **parameters: Any) -> list[dict[str, Any]]:
         """Every row of a list, page after page."""
         rows, page = [], self.get(path, **parameters).json()

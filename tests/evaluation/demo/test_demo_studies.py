@@ -127,9 +127,9 @@ def test_every_invariant_holds(study):
 
 @pytest.mark.django_db
 def test_the_random_judge_has_been_through(study):
-    runs = Run.objects.filter(judge__study=study)
+    runs = Run.objects.filter(judging__judge__study=study)
     assert set(runs.values_list("state", flat=True)) == {RunState.COMPLETE}
-    assert runs.filter(judge__backend="random").count() == 1
+    assert runs.filter(judging__judge__backend="random").count() == 1
 
 
 @pytest.mark.django_db

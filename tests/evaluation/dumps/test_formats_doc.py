@@ -74,7 +74,16 @@ def test_releases_and_formats():
 
 @pytest.mark.parametrize(
     "name",
-    ["import_study", "import_published", "export", "export_settled", "derive_resolver", "revise", "verify"],
+    [
+        "import_study",
+        "import_published",
+        "import_scores",
+        "export",
+        "export_settled",
+        "derive_resolver",
+        "revise",
+        "verify",
+    ],
 )
 def test_command_lines(name):
     line = re.search(rf"^manage\.py {name} (.*)$", DOC, re.MULTILINE)[1]

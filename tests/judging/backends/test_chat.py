@@ -17,7 +17,8 @@ import pytest
 
 from judging.backends import BACKENDS, open_backend
 from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
-from judging.backends.chat import ChatBackend, read_completion, retry_after
+from judging.backends.chat import ChatBackend, read_completion
+from judging.backends.connection import retry_after
 from judging.models import Endpoint, Judge
 from judging.prompting import Settings, build_request
 from tests.judging.endpoint import serve

@@ -103,7 +103,7 @@ def test_where_lengths_say_nothing_the_run_stops(kind, name):
 
 def test_a_form_of_texts_alone_stops_every_heuristic():
     spec = make_spec("aspects", QUESTIONS[-1:])
-    for heuristic in heuristics():
+    for heuristic in (each for each in heuristics() if not each.measures):
         with pytest.raises(StopRun, match="has nothing to say"):
             heuristic_data(heuristic, spec, SAMPLES["aspects"][1], seed=1, item_key="i", replicate=0)
 

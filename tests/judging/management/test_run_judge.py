@@ -64,7 +64,7 @@ def test_a_model_s_run_says_what_it_took(llm):
     said = say("run_judge", "contrast", "--judge", "llm", "--yes")
     assert "llm v1: complete. Calls: 12 ok; 0 left." in said
     assert "0 calls from the cache" in said
-    assert Run.objects.get().purpose == "main"
+    assert Run.objects.get().judging.purpose == "main"
 
 
 def test_the_estimate_starts_nothing(llm, served):
@@ -88,8 +88,8 @@ def test_an_unfinished_run_goes_on(llm, served):
 def test_a_trial_on_a_few_items(llm):
     say("run_judge", "contrast", "--judge", "llm", "--purpose", "trial", "--items", "3", "--in-flight", "2")
     run = Run.objects.get()
-    assert (run.purpose, run.in_flight, run.calls.count()) == ("trial", 2, 3)
-    assert run.rater.in_figures is False
+    assert (run.judging.purpose, run.in_flight, run.calls.count()) == ("trial", 2, 3)
+    assert run.judging.rater.in_figures is False
 
 
 def test_failures_are_tried_again(llm, served, settings):
@@ -185,7 +185,7 @@ def test_a_template_is_read_from_a_file(llm, tmp_path):
         (["run_judge", "nowhere", "--judge", "longer"], "There is no study 'nowhere'"),
         (
             ["run_judge", "contrast", "--judge", "nobody"],
-            "no judge 'nobody'; there are: random, shorter, longer",
+            "no judge 'nobody'; there are: .*random, shorter, longer",
         ),
         (["run_judge", "contrast", "--judge", "longer", "--budget", "much"], "not an amount of money"),
         (["run_judge", "contrast", "--judge", "longer", "--items", "0"], "must be more than zero"),

@@ -83,8 +83,8 @@ def test_a_row_per_answer(soups):
     "start", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"]
 )
 def test_formulas_are_neutralised(start):
-    assert answer_table._cell(f"{start}1+1") == f"'{start}1+1"
-    assert answer_table._cell(f"1{start}1") == f"1{start}1"
+    assert answer_table.spreadsheet_cell(f"{start}1+1") == f"'{start}1+1"
+    assert answer_table.spreadsheet_cell(f"1{start}1") == f"1{start}1"
 
 
 def test_formulas_in_an_export(soups):
@@ -95,7 +95,7 @@ def test_formulas_in_an_export(soups):
 
 
 def test_numbers_stay_numbers():
-    assert answer_table._cell(-0.5) == -0.5
+    assert answer_table.spreadsheet_cell(-0.5) == -0.5
 
 
 def test_parquet_has_its_schema_and_the_same_facts(soups):

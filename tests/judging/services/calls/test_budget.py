@@ -10,11 +10,10 @@ from judging.models import Call
 from judging.services import heuristic_judge, resume_run, run_progress, start_run
 from judging.services.calls.budget import reserve_budget
 from judging.services.calls.costs import cost_bound, cost_of
-from judging.services.calls.creation import CallCreator
 from judging.services.calls.leases import claim_calls
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
-from tests.judging.build import judged, make_judge
+from tests.judging.build import create_calls, judged, make_judge
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000), "max_tokens": 50}
 
@@ -86,7 +85,7 @@ def test_replies_that_can_t_be_read_are_paid_for(study, served, settings):
 
 def test_money_set_aside_elsewhere_is_not_given_twice(study, served):
     run = start_run(study, make_judge(study, served, **PRICES), budget=Decimal(10))
-    CallCreator(run).create_batch()
+    create_calls(run)
     here, there = claim_calls(run.pk, 3), claim_calls(run.pk, 3)
     first = reserve_budget(run.pk, [(call, Decimal(3)) for call in here])
     assert (len(first.allowed), first.spent_up) == (3, False)
@@ -114,6 +113,6 @@ def test_what_no_call_survives_stops_the_run_and_no_other(study, served, behavio
     assert run.state == "stopped"
     assert said in run.reason
     assert not run.calls.exclude(state="open").exists(), "every call can be asked when it is mended"
-    assert run.rater.judgments.count() == 0
+    assert run.judging.rater.judgments.count() == 0
     other, _ = judged(study, heuristic_judge(study, "longer"))
     assert other.state == "complete"

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from judging.models import Call, CallState
 from judging.services import heuristic_judge, start_run
 from judging.services.calls.bulk_rows import insert_rows, update_rows
-from judging.services.calls.creation import CallCreator
+from tests.judging.build import create_calls
 
 ODD = 'Sie sagte: "100 %s"\n\\u0041\t{}; \N{SNOWMAN}\N{GRINNING FACE} \' $1 </script>'
 GIVEN = {
@@ -33,7 +33,7 @@ GIVEN = {
 @pytest.fixture
 def run(study):
     run = start_run(study, heuristic_judge(study, "longer"))
-    CallCreator(run).create_batch()
+    create_calls(run)
     return run
 
 

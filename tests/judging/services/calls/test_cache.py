@@ -25,7 +25,7 @@ def study(owner):
 
 
 def labels(run):
-    rows = Judgment.objects.filter(rater=run.rater).order_by("item", "replicate")
+    rows = Judgment.objects.filter(rater=run.judging.rater).order_by("item", "replicate")
     return list(rows.values_list("item", "replicate", "answers__label", "shown"))
 
 

@@ -13,28 +13,29 @@ from evaluation.models import Judgment
 from evaluation.services import verify_study
 from judging.models import Call, CallState
 from judging.services import heuristic_judge, pause_run, start_run
+from judging.services.calls.attempt_writer import AttemptWriter
 from judging.services.calls.call_attempts import CallAttempt, failed_attempt
-from judging.services.calls.creation import CallCreator
 from judging.services.calls.leases import claim_calls, next_due, release_calls, renew_leases
-from judging.services.calls.plan import CallPlan
-from judging.services.calls.result_writer import ResultWriter
+from judging.services.calls.workload import workload_of
+from judging.services.runs.judge_workload import JudgedItem
 from judging.services.runs.work import work_on
 from judging.services.runs.workers import expect_workers, sign_off, sign_on, unattended_runs
 from tests import factories
 from tests.annotator.services.work.test_concurrency import postgres  # noqa: F401 - a fixture
 from tests.crowd import at_once
+from tests.judging.build import create_calls
 
 
 @pytest.fixture
 def run(study):
     run = start_run(study, heuristic_judge(study, "longer"))
-    CallCreator(run).create_batch()
+    create_calls(run)
     run.refresh_from_db()
     return run
 
 
 def writer(run):
-    return ResultWriter(run, run.study, CallPlan.of(run.judge, run.revision.spec))
+    return AttemptWriter(run, workload_of(run))
 
 
 def lapse(calls):
@@ -43,8 +44,12 @@ def lapse(calls):
     )
 
 
+def judged_item(call):
+    return JudgedItem(call.item.stimulus, call.item.key)
+
+
 def as_failed(calls):
-    return [failed_attempt(call, call.item.stimulus, "told to") for call in calls]
+    return [failed_attempt(call, judged_item(call), "told to") for call in calls]
 
 
 def test_a_claim_takes_what_is_free_and_nothing_twice(run):
@@ -80,10 +85,10 @@ def test_a_worker_that_lost_its_lease_writes_nothing(run):
     taken = claim_calls(run.pk, 3)
     assert [call.pk for call in taken] == [call.pk for call in lost]
     writer(run).write(as_failed(lost))
-    assert not Judgment.objects.filter(rater=run.rater).exists()
+    assert not Judgment.objects.filter(rater=run.judging.rater).exists()
     writer(run).write(as_failed(taken))
     writer(run).write(as_failed(taken))
-    assert Judgment.objects.filter(rater=run.rater, outcome="failed").count() == 3
+    assert Judgment.objects.filter(rater=run.judging.rater, outcome="failed").count() == 3
     assert list(verify_study(run.study)) == []
 
 
@@ -105,15 +110,15 @@ def test_what_is_given_back_can_be_claimed_at_once(run):
 
 def test_an_attempt_without_an_outcome_opens_the_call_again(run):
     [call] = claim_calls(run.pk, 1)
-    writer(run).write([CallAttempt(call=call, stimulus=call.item.stimulus, error="busy")])
+    writer(run).write([CallAttempt(call=call, subject=judged_item(call), error="busy")])
     call.refresh_from_db()
     assert (call.state, call.attempts, call.error, call.lease) == ("open", 1, "busy", None)
-    assert not Judgment.objects.filter(rater=run.rater).exists()
+    assert not Judgment.objects.filter(rater=run.judging.rater).exists()
 
 
 def test_the_same_batch_dealt_twice_makes_the_same_calls(run):
     type(run).objects.update(dealt_to=0)
-    CallCreator(run).create_batch()
+    create_calls(run)
     assert run.calls.count() == 12
 
 
@@ -164,8 +169,7 @@ def test_twelve_workers_share_a_run_without_doing_anything_twice(owner, settings
 
     def work():
         own = writer(run)
-        creator = CallCreator(run)
-        while creator.create_batch() or Call.objects.filter(run=run, state=CallState.OPEN).exists():
+        while create_calls(run) or Call.objects.filter(run=run, state=CallState.OPEN).exists():
             calls = claim_calls(run.pk, 5)
             leases = {call.lease for call in calls}
             own.write(as_failed(calls[:3]))
@@ -175,7 +179,9 @@ def test_twelve_workers_share_a_run_without_doing_anything_twice(owner, settings
     at_once(*([work] * 12))
     assert run.calls.count() == 120
     assert set(run.calls.values_list("state", flat=True)) == {"final"}
-    counts = Judgment.objects.filter(rater=run.rater).order_by().values("item").annotate(n=Count("pk"))
+    counts = (
+        Judgment.objects.filter(rater=run.judging.rater).order_by().values("item").annotate(n=Count("pk"))
+    )
     assert (len(counts), {row["n"] for row in counts}) == (120, {1})
     work_on(run.pk)
     run.refresh_from_db()
@@ -205,5 +211,7 @@ def test_two_that_finish_the_last_two_steps_at_once_record_one_judgment(owner):
         connection.close()
 
     at_once(lambda: finish("satisfied"), lambda: finish("preference"))
-    counts = Judgment.objects.filter(rater=run.rater).order_by().values("item").annotate(n=Count("pk"))
+    counts = (
+        Judgment.objects.filter(rater=run.judging.rater).order_by().values("item").annotate(n=Count("pk"))
+    )
     assert (len(counts), {row["n"] for row in counts}) == (len(items), {1})

@@ -7,7 +7,7 @@ from django.urls import reverse
 from evaluation.services.tokens import make_token
 from judging.services import resume_run, start_run, unreadable_reply
 from judging.services.calls.unreadable_replies import reason_to_pause
-from judging.services.runs.throttle import Throttle
+from judging.services.endpoints.throttle import Throttle
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint

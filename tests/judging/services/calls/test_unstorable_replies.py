@@ -8,14 +8,17 @@ import pytest
 from django.db import OperationalError
 
 from evaluation.models import Answer
+from judging.asking import forms
 from judging.models import Call
 from judging.parsing import Reading
 from judging.services import start_run
-from judging.services.calls import call_attempts, result_writer
+from judging.services.calls import attempt_writer, call_attempts
+from judging.services.calls.workload import workload_of
 from judging.services.runs.session import Session
 from judging.services.runs.work import work_on
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
+from tests.judging.endpoint import chat
 from tests.judging.services.runs.test_protocol_runs import ITEMS, make_study
 
 # As JSON spells them; the text of a reply holds the escapes alone.
@@ -31,7 +34,7 @@ def served():
 @pytest.fixture
 def reads(monkeypatch):
     """Changes the reading of the second call that is read, and of it alone."""
-    read_reply, seen = call_attempts.read_reply, []
+    read_reply, seen = forms.read_reply, []
 
     def give(change):
         def read(*given, order, **options):
@@ -39,7 +42,7 @@ def reads(monkeypatch):
             seen.append(order)
             return change(reading) if len(seen) == 2 else reading
 
-        monkeypatch.setattr(call_attempts, "read_reply", read)
+        monkeypatch.setattr(forms, "read_reply", read)
 
     return give
 
@@ -51,24 +54,24 @@ def test_a_set_with_a_character_that_no_database_takes_is_recorded(
     owner, served, monkeypatch, character, steps
 ):
     study = make_study("condition_calibration", owner)
-    complete = endpoint.complete
+    complete = chat.complete
 
     def odd(*given):
         completion = complete(*given)
         message = completion["choices"][0]["message"]
         message["content"] = message["content"].replace(
-            f'"condition": "{endpoint.SENTENCE}', f'"condition": "{SPELLED[character]}{endpoint.SENTENCE}'
+            f'"condition": "{chat.SENTENCE}', f'"condition": "{SPELLED[character]}{chat.SENTENCE}'
         )
         return completion
 
-    monkeypatch.setattr(endpoint, "complete", odd)
+    monkeypatch.setattr(chat, "complete", odd)
     run, _ = judged(study, make_judge(study, served, "coin", one_call_per_question=steps))
     assert run.state == "complete"
     assert served.total == run.calls.count() == ITEMS * (2 if steps else 1)
     assert set(run.calls.values_list("outcome", "attempts")) == {("ok", 1)}
-    sets = Answer.objects.filter(judgment__rater=run.rater, kind="entries")
+    sets = Answer.objects.filter(judgment__rater=run.judging.rater, kind="entries")
     assert {each.judgment.item_id for each in sets} == set(study.items.values_list("pk", flat=True))
-    assert all(endpoint.SENTENCE in each.text for each in sets)
+    assert all(chat.SENTENCE in each.text for each in sets)
     asked = [call for call in run.calls.all() if "entries" in call.data]
     assert len(asked) == ITEMS
     assert all(SPELLED[character] in call.raw for call in asked), "the reply is kept as it came"
@@ -90,9 +93,9 @@ def test_what_can_not_be_written_fails_its_call_and_no_other(owner, served, read
     assert call.error.startswith("The reply can't be stored (")
     assert call.cost > 0
     assert run.spent == sum(run.calls.values_list("cost", flat=True))
-    [judgment] = run.rater.judgments.exclude(outcome="ok")
+    [judgment] = run.judging.rater.judgments.exclude(outcome="ok")
     assert judgment.trace == {"raw": call.raw, "error": call.error}
-    assert run.rater.judgments.filter(outcome="ok").count() == ITEMS - 1
+    assert run.judging.rater.judgments.filter(outcome="ok").count() == ITEMS - 1
     assert f"What came of call {call.pk} can't be stored" in caplog.text
     assert "A reason." not in caplog.text
 
@@ -105,13 +108,13 @@ def test_what_one_database_takes_and_another_does_not_ends_the_run_on_both(owner
     assert run.state == "complete"
     assert served.total == ITEMS
     assert set(run.calls.values_list("state", "attempts")) == {("final", 1)}
-    assert run.rater.judgments.filter(outcome="ok").count() >= ITEMS - 1
+    assert run.judging.rater.judgments.filter(outcome="ok").count() >= ITEMS - 1
 
 
 @pytest.mark.django_db
 def test_figures_that_no_column_holds_fail_the_call(owner, served, monkeypatch):
     study = make_study("aspects", owner)
-    monkeypatch.setattr("judging.backends.chat._count", lambda value: 2**70)
+    monkeypatch.setattr("judging.backends.chat.token_count", lambda value: 2**70)
     run, _ = judged(study, make_judge(study, served, "coin"))
     assert run.state == "complete"
     assert served.total == ITEMS
@@ -128,7 +131,7 @@ def test_a_database_that_fails_fails_no_call(owner, served, monkeypatch):
         raise OperationalError("the connection is closed")
 
     with monkeypatch.context() as patched:
-        patched.setattr(result_writer, "update_rows", gone)
+        patched.setattr(attempt_writer, "update_rows", gone)
         with pytest.raises(OperationalError):
             work_on(run.pk)
     assert set(run.calls.values_list("state", "attempts")) == {("open", 0)}
@@ -140,10 +143,9 @@ def test_a_database_that_fails_fails_no_call(owner, served, monkeypatch):
 def test_a_worker_that_lost_its_lease_fails_no_call(owner, served):
     study = make_study("aspects", owner)
     run = start_run(study, make_judge(study, served, "coin"))
-    session = Session(run, "token", None, lambda: False, lambda tick: None)
+    session = Session(run, workload_of(run), "token", None, lambda: False, lambda tick: None)
     calls = session.claim(ITEMS)
-    stimuli = session.stimuli(calls)
-    batch = [call_attempts.failed_attempt(call, stimuli[call.item_id][0], "No.") for call in calls]
+    batch = [call_attempts.failed_attempt(*each, "No.") for each in session.with_subjects(calls)]
     for each in batch:
         each.data = {"odd": {1, 2}}
     taken = batch[0].call.pk

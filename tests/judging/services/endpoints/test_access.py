@@ -115,7 +115,14 @@ def test_a_member_who_moves_an_endpoint_loses_the_trust_in_it(client, settings, 
     made = create_endpoint(user=owner, name="far", base_url="https://listed.example.org/v1")
     client.force_login(chief)
     page = reverse("admin:judging_endpoint_change", args=[made.pk])
-    data = {"name": "far", "base_url": ELSEWHERE, "timeout_seconds": 60, "max_in_flight": 4}
+    data = {
+        "name": "far",
+        "base_url": ELSEWHERE,
+        "timeout_seconds": 60,
+        "max_in_flight": 4,
+        "batch_price_factor": 1,
+    }
+    data |= {"prices-TOTAL_FORMS": 0, "prices-INITIAL_FORMS": 0}
     assert client.post(page, {**data, "trusted": "on", "local": "on"}).status_code == 302
     made.refresh_from_db()
     assert (made.trust, made.trusted_by, made.local) == ("superuser", chief, True)
@@ -132,7 +139,13 @@ def test_a_member_who_moves_an_endpoint_loses_the_trust_in_it(client, settings, 
 
 def test_a_superuser_may_leave_it_to_the_list(client, chief):
     client.force_login(chief)
-    data = {"name": "far", "base_url": ELSEWHERE, "timeout_seconds": 60, "max_in_flight": 4}
+    data = {
+        "name": "far",
+        "base_url": ELSEWHERE,
+        "timeout_seconds": 60,
+        "max_in_flight": 4,
+        "batch_price_factor": 1,
+    }
     refused = client.post(reverse("admin:judging_endpoint_add"), data)
     assert "ASSAY_ENDPOINTS_ALLOWED" in refused.content.decode()
     assert not Endpoint.objects.exists()
@@ -203,7 +216,13 @@ def test_members_open_what_they_made_to_studies_that_they_may_change(
     settings.ASSAY_ENDPOINTS_ALLOWED = [ELSEWHERE]
     theirs = factories.launch(factories.make_study("theirs", owner=colleague))
     client.force_login(owner)
-    data = {"name": "mine", "base_url": ELSEWHERE, "timeout_seconds": 60, "max_in_flight": 4}
+    data = {
+        "name": "mine",
+        "base_url": ELSEWHERE,
+        "timeout_seconds": 60,
+        "max_in_flight": 4,
+        "batch_price_factor": 1,
+    }
     refused = client.post(reverse("admin:judging_endpoint_add"), {**data, "studies": [theirs.pk]})
     assert refused.status_code == 200
     assert (

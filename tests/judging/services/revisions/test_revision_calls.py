@@ -52,7 +52,7 @@ def test_each_is_a_call_with_its_tokens_and_cost(study, server):
     revise(study)
     revise(study, "q2")
     run = Run.objects.get()
-    assert (run.purpose, run.state, run.state_text) == ("revision", "running", "open")
+    assert (run.judging.purpose, run.state, run.state_text) == ("revision", "running", "open")
     calls = list(run.calls.order_by("pk").values_list("item__key", "replicate", "state", "outcome"))
     assert calls == [("q1", 0, "final", "ok"), ("q1", 1, "final", "ok"), ("q2", 0, "final", "ok")]
     at = run_progress(run)
@@ -60,7 +60,7 @@ def test_each_is_a_call_with_its_tokens_and_cost(study, server):
     assert at.spent == sum(call.cost for call in run.calls.all()) > 0
     assert at.tokens > 0
     assert all(call.raw for call in run.calls.all())
-    assert not run.rater.judgments.exists()
+    assert not run.judging.rater.judgments.exists()
     assert list(verify_study(study)) == []
 
 
@@ -127,7 +127,7 @@ def test_a_run_that_is_paused_or_cancelled_answers_nobody(study, server):
     cancel_run(run)
     assert run.state == "cancelled"
     assert name(study) == ""
-    start_run(study, run.judge, purpose="revision")
+    start_run(study, run.judging.judge, purpose="revision")
     assert name(study) == "longer"
 
 
@@ -139,7 +139,7 @@ def test_a_new_version_goes_on_with_what_is_left(study, server):
     assert newer.version == 2, "it has run"
     revise(study)
     old, new = Run.objects.order_by("pk")
-    assert (old.state, new.state, new.judge) == ("complete", "running", newer)
+    assert (old.state, new.state, new.judging.judge) == ("complete", "running", newer)
     assert new.budget == 100 - old.spent
 
 

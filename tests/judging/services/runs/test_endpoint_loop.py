@@ -10,15 +10,14 @@ from judging.backends.base import TryAgain
 from judging.models import Call, Endpoint, Run
 from judging.services import heuristic_judge, pause_run, start_run
 from judging.services.calls.call_attempts import retry_later
-from judging.services.calls.creation import CallCreator
+from judging.services.endpoints.throttle import Throttle
 from judging.services.runs import endpoint_loop
 from judging.services.runs.session import Session
-from judging.services.runs.throttle import Throttle
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run, send_workers, sweep_runs, work_on_run
 from tests import factories
 from tests.judging import endpoint
-from tests.judging.build import judged, make_judge
+from tests.judging.build import create_calls, judged, make_judge
 from tests.judging.table import MISBEHAVIOUR
 
 MISBEHAVIOURS = {
@@ -91,8 +90,8 @@ def test_what_an_endpoint_does_to_a_run(study, served, record_property, behaviou
     record_property(MISBEHAVIOUR, (behaviour or "(well-behaved)", found, run.reason or _error(run)))
     assert found == expected
     judgments = dict.fromkeys(run.calls.filter(state="final").values_list("item", flat=True))
-    assert run.rater.judgments.count() == len(judgments)
-    for each in run.rater.judgments.exclude(outcome="ok"):
+    assert run.judging.rater.judgments.count() == len(judgments)
+    for each in run.judging.rater.judgments.exclude(outcome="ok"):
         assert each.trace["error"], "why it could not be judged is kept"
         if each.outcome in ("unparsed", "truncated") and behaviour != "empty":
             assert each.trace["raw"], "what could not be read is kept as it came"
@@ -224,7 +223,7 @@ def test_an_endpoint_is_asked_once_what_it_can_do(study, served):
     probes = served.total - 8
     assert probes > 0
     assert Endpoint.objects.get().capabilities["coin"]["json_schema"] is True
-    judged(study, run.judge, purpose="anchor")
+    judged(study, run.judging.judge, purpose="anchor")
     assert served.total == probes + 16
 
 
@@ -300,9 +299,9 @@ def test_a_message_that_comes_late_finds_its_place_taken(study, sent, settings):
     sweep_runs()
     assert len(sent) == 2
     work_on_run(*sent[0][0])
-    assert not run.rater.judgments.exists()
+    assert not run.judging.rater.judgments.exists()
     work_on_run(*sent[1][0])
-    assert run.rater.judgments.count() == 8
+    assert run.judging.rater.judgments.count() == 8
 
 
 def test_work_that_breaks_is_tried_again_later(study, sent, monkeypatch, caplog):
@@ -336,7 +335,7 @@ def test_two_workers_share_a_run(owner, served):
     study = factories.launch(factories.make_study("two", owner=owner, queries=60))
     served.latency = 0.05
     run = start_run(study, make_judge(study, served, "coin", in_flight=4))
-    CallCreator(run).create_batch()
+    create_calls(run)
     finals, lock = [], threading.Lock()
 
     def work():

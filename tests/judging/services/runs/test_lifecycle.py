@@ -21,12 +21,11 @@ from judging.services import (
     run_progress,
     start_run,
 )
-from judging.services.calls.creation import CallCreator
 from judging.services.runs.work import work_on
 from tests import factories
 from tests.evaluation.dumps.build import header, item, judgment, read_in, write
 from tests.judging import endpoint
-from tests.judging.build import judged, make_judge
+from tests.judging.build import create_calls, judged, make_judge
 from tests.published import published_data
 
 
@@ -42,7 +41,7 @@ def quick(settings):
 
 
 def outcomes(run):
-    rows = Judgment.objects.filter(rater=run.rater_id).order_by("outcome")
+    rows = Judgment.objects.filter(rater=run.judging.rater_id).order_by("outcome")
     return dict(rows.values_list("outcome").annotate(Count("pk")))
 
 
@@ -52,8 +51,8 @@ def outcomes(run):
 def test_a_heuristic_judges_every_main_item_once(study):
     run, _ = judged(study, heuristic_judge(study, "longer"))
     assert run.state == "complete"
-    assert run.rater.in_figures
-    judgments = Judgment.objects.filter(rater=run.rater)
+    assert run.judging.rater.in_figures
+    judgments = Judgment.objects.filter(rater=run.judging.rater)
     assert judgments.count() == study.items.filter(role="main").count() == 12
     assert {each.answers.get().label for each in judgments} == {"tie"}, "aspen and birch say equally much"
     assert {each.shown for each in judgments} == {"r1,r2", "r2,r1"}
@@ -64,9 +63,9 @@ def test_a_model_judges_both_ways_and_its_reasons_are_kept(study, served):
     judge = make_judge(study, served, "first", orders="both", rationale="before")
     run, _ = judged(study, judge)
     assert outcomes(run) == {"ok": 24}
-    assert run.rater.about["reduction"] == "both_ways"
+    assert run.judging.rater.about["reduction"] == "both_ways"
     for pair in study.items.filter(role="main"):
-        readings = Judgment.objects.filter(rater=run.rater, item=pair).order_by("replicate")
+        readings = Judgment.objects.filter(rater=run.judging.rater, item=pair).order_by("replicate")
         assert [each.shown for each in readings] == ["r1,r2", "r2,r1"]
         labels = [each.answers.get(kind=Kind.PREFERENCE).label for each in readings]
         assert labels == ["r1", "r2"], "it always prefers what it is shown first"
@@ -78,7 +77,7 @@ def test_a_rationale_without_a_question_for_it_stays_with_the_judgment(draft, se
     draft.questions.filter(key="justification").delete()
     study = factories.launch(draft)
     run, _ = judged(study, make_judge(study, served, rationale="after"))
-    assert {each.trace["rationale"] for each in run.rater.judgments.all()} == {endpoint.SENTENCE}
+    assert {each.trace["rationale"] for each in run.judging.rater.judgments.all()} == {endpoint.SENTENCE}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,9 @@ def test_a_rationale_without_a_question_for_it_stays_with_the_judgment(draft, se
 )
 def test_orders_and_samples(study, served, how, orders):
     run, _ = judged(study, make_judge(study, served, **how))
-    shown = Judgment.objects.filter(rater=run.rater).order_by().values_list("shown").annotate(Count("pk"))
+    shown = (
+        Judgment.objects.filter(rater=run.judging.rater).order_by().values_list("shown").annotate(Count("pk"))
+    )
     assert dict(shown) == orders
 
 
@@ -101,7 +102,7 @@ def test_several_steps_make_one_judgment(study, served):
     run, _ = judged(study, judge)
     with_context = study.items.filter(role="main", arm__context_at_judging=True).count()
     assert Call.objects.filter(run=run).count() == 12 + with_context
-    judgments = run.rater.judgments.filter(item__arm__context_at_judging=True)
+    judgments = run.judging.rater.judgments.filter(item__arm__context_at_judging=True)
     assert judgments.count() == with_context
     for each in judgments:
         assert set(each.answers.values_list("question", flat=True)) == {
@@ -120,14 +121,14 @@ def test_of_several_steps_the_worst_outcome_is_the_judgment_s(study, served):
     calls = Call.objects.filter(run=run)
     broken = set(calls.filter(outcome="refused").values_list("item", flat=True))
     assert 0 < len(broken) < 12
-    assert set(run.rater.judgments.filter(outcome="refused").values_list("item", flat=True)) == broken
+    assert set(run.judging.rater.judgments.filter(outcome="refused").values_list("item", flat=True)) == broken
     assert calls.filter(item__in=broken, outcome="ok").exists(), "one step was fine, and is not scored"
     assert list(verify_study(study)) == []
 
 
 def test_items_with_its_own_system_are_left_out_without_a_call(study, served):
     run, _ = judged(study, make_judge(study, served, "aspen"))
-    assert run.judge.own_system == "aspen", "found by the model's name"
+    assert run.judging.judge.own_system == "aspen", "found by the model's name"
     assert served.total == 0
     assert outcomes(run) == {"excluded_self": 12}
     assert run.state == "complete"
@@ -160,13 +161,13 @@ def test_an_imported_study_without_orders_gets_them(tmp_path, db):
     study = read_in(dump)
     study.items.update(start_order=None)
     run, _ = judged(study, heuristic_judge(study, "random"))
-    shown = list(run.rater.judgments.values_list("shown", flat=True))
+    shown = list(run.judging.rater.judgments.values_list("shown", flat=True))
     assert (shown.count("r1,r2"), shown.count("r2,r1")) == (4, 4)
 
 
 def test_a_withdrawn_item_is_not_paid_for(study, served):
     run = start_run(study, make_judge(study, served))
-    CallCreator(run).create_batch()
+    create_calls(run)
     withdrawn = study.items.filter(role="main").first()
     withdraw_item(withdrawn)
     work_on(run.pk)
@@ -211,12 +212,12 @@ def test_the_latest_complete_main_run_is_in_the_figures(study):
     work_on(unfinished.pk)
     assert in_figures(study) == [unfinished.pk]
     assert Study.objects.get(pk=study.pk).corrections > corrections, "cached reports are old now"
-    assert Rater.objects.get(run=trial).in_figures is False
+    assert Rater.objects.get(judge_run=trial.pk).in_figures is False
     assert list(verify_study(study)) == []
 
 
 def in_figures(study):
-    return list(Run.objects.filter(study=study, rater__in_figures=True).values_list("pk", flat=True))
+    return list(Run.objects.filter(study=study, judging__rater__in_figures=True).values_list("pk", flat=True))
 
 
 def test_a_new_version_takes_its_predecessor_out(study, served):
@@ -226,7 +227,7 @@ def test_a_new_version_takes_its_predecessor_out(study, served):
     assert newer.version == 2
     run, _ = judged(study, newer)
     assert in_figures(study) == [run.pk]
-    assert run.rater.label == "llm v2"
+    assert run.judging.rater.label == "llm v2"
 
 
 def test_the_report_s_methods_tell_of_the_judge(study, served):
@@ -271,7 +272,7 @@ def test_a_cancelled_run_is_in_no_figure_and_at_its_end(study):
     run = start_run(study, heuristic_judge(study, "longer"))
     cancel_run(run)
     work_on(run.pk)
-    assert not Judgment.objects.filter(rater=run.rater).exists()
+    assert not Judgment.objects.filter(rater=run.judging.rater).exists()
     assert in_figures(study) == []
     for act in (resume_run, retry_run):
         with pytest.raises(WrongState):
@@ -285,7 +286,7 @@ def test_failures_are_tried_again_and_ok_stays(study, served, settings):
     run, _ = judged(study, judge)
     first = outcomes(run)
     assert set(first) == {"ok", "failed"}
-    kept = set(run.rater.judgments.filter(outcome="ok").values_list("pk", flat=True))
+    kept = set(run.judging.rater.judgments.filter(outcome="ok").values_list("pk", flat=True))
 
     served.behaviours = "500"
     assert retry_run(run) == first["failed"]
@@ -297,7 +298,7 @@ def test_failures_are_tried_again_and_ok_stays(study, served, settings):
     retry_run(run)
     work_on(run.pk)
     assert outcomes(run) == {"ok": 12}
-    assert kept <= set(run.rater.judgments.values_list("pk", flat=True))
+    assert kept <= set(run.judging.rater.judgments.values_list("pk", flat=True))
     assert in_figures(study) == [run.pk]
     assert list(verify_study(study)) == []
 
@@ -367,5 +368,5 @@ def test_published_pairs_are_judged_by_length_and_by_a_model(pandalm, served):
         each.item_id: each.answers.get().label
         for each in Judgment.objects.filter(rater__label="longer v1").prefetch_related("answers")
     }
-    readings = Judgment.objects.filter(rater=run.rater).values_list("item", "answers__label")
+    readings = Judgment.objects.filter(rater=run.judging.rater).values_list("item", "answers__label")
     assert all(by_length[item] == label for item, label in readings), "whichever way round it is shown"

@@ -80,7 +80,7 @@ def cells(study, item):
 
 def answers_of(run, item, replicate=0):
     rows = Answer.objects.filter(
-        judgment__rater=run.rater, judgment__item=item, judgment__replicate=replicate
+        judgment__rater=run.judging.rater, judgment__item=item, judgment__replicate=replicate
     )
     return list(rows)
 
@@ -115,7 +115,7 @@ def test_a_run_judges_every_item_of_every_protocol(name, form, owner, served):
         found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
         assert found == cells(study, item)
         assert {call.order for call in run.calls.filter(item=item)} == {
-            judgment.shown for judgment in run.rater.judgments.filter(item=item)
+            judgment.shown for judgment in run.judging.rater.judgments.filter(item=item)
         }
 
 
@@ -126,7 +126,7 @@ def test_one_call_per_question_makes_one_judgment_of_all(name, owner, served):
     items = study.items.all()
     steps = {question for question, _ in cells(study, items[0])}
     assert run.calls.count() == ITEMS * len(steps)
-    assert run.rater.judgments.filter(outcome="ok").count() == ITEMS
+    assert run.judging.rater.judgments.filter(outcome="ok").count() == ITEMS
     for item in items:
         assert {(each.question, part_of(each)) for each in answers_of(run, item)} == cells(study, item).keys()
 
@@ -140,7 +140,7 @@ def test_both_orders_of_any_number_of_responses(name, owner, served):
     assert set(run.calls.values_list("replicate", "order")) == {
         (0, ",".join(canonical)), (1, ",".join(reversed(canonical))),
     }  # fmt: skip
-    assert run.rater.judgments.filter(outcome="ok").count() == 2 * ITEMS
+    assert run.judging.rater.judgments.filter(outcome="ok").count() == 2 * ITEMS
 
 
 def test_presented_orders_of_several_responses_differ(owner, served):
@@ -165,9 +165,9 @@ def test_what_can_not_be_read_is_counted_and_kept(name, behaviour, owner, served
     settings.ASSAY_RUN_UNREAD = 1
     study = make_study(name, owner)
     run, _ = judged(study, make_judge(study, served, f"coin:{behaviour}"))
-    assert set(run.rater.judgments.values_list("outcome", flat=True)) == {"unparsed"}
-    assert not Answer.objects.filter(judgment__rater=run.rater).exists()
-    assert all(judgment.trace["error"] for judgment in run.rater.judgments.all())
+    assert set(run.judging.rater.judgments.values_list("outcome", flat=True)) == {"unparsed"}
+    assert not Answer.objects.filter(judgment__rater=run.judging.rater).exists()
+    assert all(judgment.trace["error"] for judgment in run.judging.rater.judgments.all())
 
 
 # --- heuristics -----------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_the_random_judge_answers_everything(name, owner):
     for item in study.items.all():
         found = {(answer.question, part_of(answer)): given(answer) for answer in answers_of(run, item)}
         assert found == cells(study, item)
-    assert run.rater.about["questions"] == list(dict.fromkeys(key for key, _ in cells(study, item)))
+    assert run.judging.rater.about["questions"] == list(dict.fromkeys(key for key, _ in cells(study, item)))
 
 
 def by_length(question):
@@ -199,20 +199,22 @@ def test_the_longer_judge_answers_what_it_can_or_can_not_be_made(name, owner):
             heuristic_judge(study, "longer")
         return
     run, _ = judged(study, heuristic_judge(study, "longer"))
-    assert run.rater.judgments.filter(outcome="ok").count() == ITEMS
-    answered = set(Answer.objects.filter(judgment__rater=run.rater).values_list("question", flat=True))
+    assert run.judging.rater.judgments.filter(outcome="ok").count() == ITEMS
+    answered = set(
+        Answer.objects.filter(judgment__rater=run.judging.rater).values_list("question", flat=True)
+    )
     assert answered == set(wanted)
-    assert run.rater.about["questions"] == wanted
+    assert run.judging.rater.about["questions"] == wanted
 
 
 def test_a_heuristic_is_limited_to_its_questions_and_refused_one_that_is_none(owner):
     study = make_study("aspects", owner)
     judge = create_judge(study, name="quick", backend="longer", questions=["best"])
     run, _ = judged(study, judge)
-    assert set(Answer.objects.filter(judgment__rater=run.rater).values_list("question", flat=True)) == {
-        "best"
-    }
-    assert run.rater.about["questions"] == ["best"]
+    assert set(
+        Answer.objects.filter(judgment__rater=run.judging.rater).values_list("question", flat=True)
+    ) == {"best"}
+    assert run.judging.rater.about["questions"] == ["best"]
     with pytest.raises(FieldsRefused, match="no question 'nice'"):
         create_judge(study, name="other", backend="longer", questions=["nice"])
     with pytest.raises(FieldsRefused, match="can't answer any of the questions here"):
@@ -262,9 +264,9 @@ def test_a_judge_is_made_from_the_command_line_with_some_of_the_questions(name, 
         "add_judge", study.slug, "some", endpoint="here", model="coin", questions=",".join(keys), verbosity=0
     )
     run, _ = judged(study, study.judges.get(name="some"))
-    assert set(Answer.objects.filter(judgment__rater=run.rater).values_list("question", flat=True)) == set(
-        keys
-    )
+    assert set(
+        Answer.objects.filter(judgment__rater=run.judging.rater).values_list("question", flat=True)
+    ) == set(keys)
 
 
 def test_every_kind_of_question_is_in_the_form_that_asks_everything():

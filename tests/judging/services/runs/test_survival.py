@@ -133,9 +133,11 @@ def wait_for(condition, what, patience=PATIENCE):
         time.sleep(0.01)
 
 
-def write_items(path, items):
+def write_items(path, items, *, with_context=False):
     with path.open("w") as out:
-        arm = {"key": "NoCtxGen-NoCtxEval", "context_at_generation": False, "context_at_judging": False}
+        key = "NoCtxGen-CtxEval" if with_context else "NoCtxGen-NoCtxEval"
+        arm = {"key": key, "context_at_generation": False, "context_at_judging": with_context}
+        context = {"key": "c", "follow_ups": [{"question": "Why?", "answers": ["a", "b"], "answer": "a"}]}
         out.write(
             json.dumps({"assay": 1, "spec": {"protocol": "pairwise", "title": "Survival", "arms": [arm]}})
             + "\n"
@@ -148,14 +150,15 @@ def write_items(path, items):
                 "responses": [
                     {"system": name, "text": f"{name} says {number}."} for name in ("aspen", "birch")
                 ],
+                **({"context": context} if with_context else {}),
             }
             out.write(json.dumps(item) + "\n")
 
 
-def prepare(installation, items=ITEMS):
-    """A run that waits for a worker; the endpoint's URL."""
+def prepare(installation, items=ITEMS, last=""):
+    """A run that waits for a worker, with a question that is asked last where one is named; the endpoint's URL."""
     dump = installation.folder / "items.jsonl"
-    write_items(dump, items)
+    write_items(dump, items, with_context=bool(last))
     endpoint = installation.start(
         "tests.judging.endpoint",
         "--latency",
@@ -166,35 +169,38 @@ def prepare(installation, items=ITEMS):
         text=True,
     )
     url = endpoint.stdout.readline().strip()
-    installation.survivor("make", str(dump), url)
+    installation.survivor("make", str(dump), url, *([last] if last else []))
     return url
 
 
-def survive(installation, record_property):
-    url = prepare(installation)
+def survive(installation, record_property, *, items=ITEMS, last="", kills=KILLS):
+    calls = 2 * items if last else items
+    url = prepare(installation, items, last)
     installation.start_worker()
 
     seen = 0
-    for turn in range(KILLS):
+    for turn in range(kills):
         wait_for(lambda wanted=seen + STEP: installation.final() >= wanted, f"no progress after {turn} kills")
         installation.kill(TURNS[turn % len(TURNS)])
         seen = installation.final()
-        assert seen < ITEMS, "the run was over before the last kill"
-    wait_for(lambda: installation.final() == ITEMS, "the run did not come to its end")
+        assert seen < calls, "the run was over before the last kill"
+    wait_for(lambda: installation.final() == calls, "the run did not come to its end")
     wait_for(lambda: installation.rows("select state from judging_run") == [("complete",)], "not complete")
 
     log = json.loads(urllib.request.urlopen(url.replace("/v1", "/log")).read())
     found = installation.survivor("look")
-    assert (found["items"], found["most_per_item"]) == (ITEMS, 1)
+    assert (found["items"], found["most_per_item"]) == (items, 1)
     assert set(found["judgments"]) <= {"ok", "failed"}
-    assert found["calls"] == found["judgments"]
+    if not last:
+        assert found["calls"] == found["judgments"]
+    assert sum(found["calls"].values()) == calls
     assert found["verify"] == []
     in_vain = log["total"] - found["attempts"]
-    told = f"{KILLS} kills: {found['judgments']}, {log['total']:,} requests, {in_vain} of them in vain"
+    told = f"{kills} kills: {found['judgments']}, {log['total']:,} requests, {in_vain} of them in vain"
     record_property(SURVIVAL, told)
     # What a kill loses: calls in flight, and answers of the last fifth of a second; and the requests that probe.
-    assert in_vain <= KILLS * 4 * IN_FLIGHT
-    assert log["statuses"]["500"] > ITEMS * 0.1
+    assert in_vain <= kills * 4 * IN_FLIGHT
+    assert log["statuses"]["500"] > calls * 0.1
 
 
 @pytest.fixture
@@ -214,6 +220,11 @@ def installed(tmp_path, migrated):
 @pytest.mark.embedded
 def test_ten_kills_on_the_filesystem(installed, record_property):
     survive(installed(), record_property)
+
+
+@pytest.mark.embedded
+def test_kills_while_calls_wait_for_others(installed, record_property):
+    survive(installed(), record_property, items=400, last="preference", kills=4)
 
 
 @pytest.mark.redis

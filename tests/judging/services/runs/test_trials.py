@@ -40,7 +40,7 @@ def test_the_first_press_tries_one_item_and_the_second_starts(client, study, ser
     judge = make_judge(study, served, "coin")
     page = start(judge, max_items="9", budget="1.5")
     tried = Run.objects.get()
-    assert (tried.purpose, tried.max_items, str(tried.budget)) == ("trial", 1, "1.5000")
+    assert (tried.judging.purpose, tried.judging.max_items, str(tried.budget)) == ("trial", 1, "1.5000")
     assert "The model is being asked about one item." in page.content.decode()
     assert "hx-get" in page.content.decode()
     work_on(tried.pk)
@@ -55,8 +55,8 @@ def test_the_first_press_tries_one_item_and_the_second_starts(client, study, ser
     assert 'name="budget" value="1.5"' in kept
     asked = served.total
     page = start(judge, max_items="9", budget="1.5")
-    run = Run.objects.get(purpose="main")
-    assert run.max_items == 9
+    run = Run.objects.get(judging__purpose="main")
+    assert run.judging.max_items == 9
     work_on(run.pk)
     run.refresh_from_db()
     assert (run.state_text, served.total) == ("complete", asked + 8), "what was tried is not paid for twice"
@@ -71,10 +71,10 @@ def test_a_reply_that_can_not_be_read_starts_nothing(client, study, served, star
     assert "Expected reply" in shown
     assert "Try one item again" in shown
     start(judge)
-    assert set(Run.objects.values_list("purpose", flat=True)) == {"trial"}
+    assert set(Run.objects.values_list("judging__purpose", flat=True)) == {"trial"}
     assert "Start the run anyway" in shown
     start(judge, "anyway")
-    assert Run.objects.filter(purpose="main").count() == 1
+    assert Run.objects.filter(judging__purpose="main").count() == 1
 
 
 def test_a_judge_that_was_read_before_and_a_heuristic_need_no_try(study, served, start):
@@ -84,7 +84,7 @@ def test_a_judge_that_was_read_before_and_a_heuristic_need_no_try(study, served,
     assert not needs_trial(judge)
     start(judge)
     start(heuristic_judge(study, "longer"))
-    assert Run.objects.filter(purpose="trial").count() == 0
+    assert Run.objects.filter(judging__purpose="trial").count() == 0
     assert Run.objects.count() == 3
 
 

@@ -13,8 +13,8 @@ LONGEST_PAUSE = 60.0
 class Throttle:
     """Halves the number in flight when the server refuses, and lets it grow by one per round of answers.
 
-    Used as an async context manager around each call, on one event loop. With `at_first` it keeps no more in flight
-    until it is opened.
+    Entered before each call and left after it, on one event loop. With `at_first` it keeps no more in flight until it
+    is opened.
     """
 
     def __init__(self, most: int, at_first: int | None = None) -> None:
@@ -27,7 +27,7 @@ class Throttle:
         self._closed_until = 0.0
         self._slowed_at = -BURST_SECONDS
 
-    async def __aenter__(self) -> None:
+    async def enter(self) -> None:
         while True:
             pause = self._closed_until - time.monotonic()
             if pause > 0:
@@ -40,7 +40,7 @@ class Throttle:
                 await turn
         self.active += 1
 
-    async def __aexit__(self, *exc: object) -> None:
+    def leave(self) -> None:
         self.active -= 1
         self._wake()
 

@@ -1,0 +1,178 @@
+"""Drift of judges: anchor runs beside their first pass, and beside people."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import NBSP, percent, points
+from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
+from analytics.figures.families import is_supported
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, PassInput, level_of
+from analytics.figures.judges.labels_vs_people import label_tables
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.agreement.leave_one_out import outer_agreement
+from analytics.statistics.core.counts import unique_mode
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import MISSING, Ints
+from analytics.statistics.judges.drift import drift, self_agreement
+from evaluation.protocols import Kind, QuestionSpec
+
+TITLE = "Drift of judges"
+CAPTION = (
+    "Each pass of a judge over its anchor items: how often it says what its first pass said, and its leave-one-out "
+    "agreement with people, in percent. Difference: of a later pass's agreement with the first from the second's, in "
+    "points; p: sign-flip test over queries that there is none."
+)
+
+
+class DriftFigure(Figure):
+    heading = "judges"
+    place = 60
+    definition = (
+        "Each anchor run of a judge beside its first pass and beside people, and a test of whether it drifted: its "
+        "agreement with the first pass against that of the second, which is the judge's own noise."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS or (form != "ranking" and level_of(question) == "nominal")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        if len(given.passes) < 2:
+            return None
+        labels, query = _aligned([each.given for each in given.passes])
+        first, second = labels[0], labels[1]
+        records = []
+        for place, (each, label) in enumerate(zip(given.passes, labels, strict=True)):
+            record: Record = {
+                "rater": each.of.rater,
+                "purpose": each.of.purpose,
+                "finished": each.of.finished,
+                "self": None,
+                "people": _with_people(each),
+                "drift": None,
+            }
+            if place:
+                record["self"] = plain(
+                    self_agreement(first, label, query, resample=given.resample(f"self {place}"))
+                )
+            if place > 1:
+                purpose = f"drift {place}"
+                found = drift(
+                    first,
+                    second,
+                    label,
+                    query,
+                    resample=given.resample(purpose),
+                    tests=given.tests(purpose, len(labels) - 2),
+                )
+                record["drift"] = plain(found)
+            records.append(record)
+        return {"passes": records}
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["passes"]:
+            if each["drift"] is not None and each["drift"]["test"] is not None:
+                yield FamilyTest("drift", each["drift"]["test"])
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            CAPTION,
+            columns(
+                ["Judge", "Question", "Pass", "As the first", "n", "With people", "Difference", *P_COLUMNS],
+                names=3,
+            ),
+            foot="The second pass tells how much the judge differs from itself without having changed.",
+        )
+        drifted = []
+        for question in view.judged:
+            for group in (each for each in question["groups"] if self.key in each):
+                for place, found in enumerate(group[self.key]["passes"]):
+                    build.add(
+                        head(group["label"], tag=tag_of(group)),
+                        words(question["prompt"]),
+                        words(f"{place + 1}: {_day(found)}, {found['purpose']}"),
+                        *_cells(build, found),
+                    )
+                    if sentence := _drifted(group["label"], question["prompt"], found):
+                        drifted.append(sentence)
+        if build.rows:
+            yield Block(TITLE, text=tuple(drifted), tables=(build.build(),), anchor="drift")
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "A judge has drifted where a later anchor run agrees less with the judge's first pass than the second pass "
+            "did, on the same items: a sign-flip test over queries, corrected for the number of passes and questions "
+            "(Holm)."
+        )
+
+
+FIGURE = DriftFigure()
+
+
+def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
+    own, people, drifted = found["self"], found["people"], found["drift"]
+    return (
+        build.share(own) if own else words("the first"),
+        build.n(own) if own else words(""),
+        build.share(people) if people else words(""),
+        *(
+            (build.share(drifted["difference"]), *build.tested(drifted["test"]))
+            if drifted
+            else (words("the noise" if own else ""), words(""), words(""))
+        ),
+    )
+
+
+def _drifted(judge: str, prompt: str, found: Record) -> str:
+    """The sentence that a test supports; '' where none does."""
+    each = found["drift"]
+    if each is None or not is_supported(each["test"]) or each["difference"]["value"] >= 0:
+        return ""
+    limits = interval(each["difference"], percent)
+    less = f"{points(each['difference']['value'])}{NBSP}points less often"
+    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
+    return (
+        f"{judge} had drifted on {_day(found)}: asked {asked}, it said what its first pass said {less} than its second "
+        "pass did"
+        f"{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p {each['test']['p_corrected']:.2g}."
+    )
+
+
+def _day(found: Record) -> str:
+    return str(found["finished"])[:10]
+
+
+def _with_people(each: PassInput) -> Any:
+    given = each.given
+    if given.people is None:
+        return None
+    if isinstance(given, PairInput):
+        assert isinstance(given.people, PairInput)
+        theirs, label, query = given.people.counts, unique_mode(given.counts), given.items.query
+    else:
+        assert isinstance(given, AnswerInput)
+        assert isinstance(given.people, AnswerInput)
+        theirs, label, query = label_tables(given.people, given)
+    return plain(
+        outer_agreement(theirs, label, query, resample=given.resample(f"people beside {each.of.rater}"))
+    )
+
+
+def _aligned(passes: Sequence[FigureInput]) -> tuple[list[Ints], Ints]:
+    """Labels of each pass by what they are of, negative where it has none, and the queries of those."""
+    if isinstance(passes[0], PairInput):
+        labels = [unique_mode(each.counts) for each in passes if isinstance(each, PairInput)]
+        return labels, passes[0].items.query
+    answers = [each.answers for each in passes if isinstance(each, AnswerInput)]
+    parts = max(len(answers[0].parts), 1)
+    units = [each.item.astype(np.int64) * parts + each.part for each in answers]
+    used = np.unique(np.concatenate(units))
+    labels = [np.full(len(used), MISSING, dtype=np.int64) for _ in answers]
+    # A preference that is a tie is -1; one more keeps codes from 0.
+    shift = 1 if answers[0].question.kind == Kind.PREFERENCE else 0
+    for label, unit, each in zip(labels, units, answers, strict=True):
+        label[np.searchsorted(used, unit)] = np.round(each.value).astype(np.int64) + shift
+    return labels, answers[0].items.query[used // parts]

@@ -1,0 +1,209 @@
+"""The overall rating from aspects beside the one that a judge gave directly: how each goes with people's."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import percent
+from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView
+from analytics.frames.arrays import AnswerGroup, AnswersFrame, response_places
+from analytics.frames.aspects import (
+    AspectRatings,
+    aspect_ratings,
+    fit_weights,
+    folds_of_queries,
+    towards_best,
+    weight_problem,
+    weighted_scores,
+)
+from analytics.frames.measures import picked_beside_others
+from analytics.statistics.core.estimates import TidyDataError, plain
+from analytics.statistics.core.tidy import Floats
+from analytics.statistics.judges.measures import associate, preference_accuracy
+from evaluation.models import Rater
+from evaluation.protocols import Kind, Over, QuestionSpec
+
+KEY = "judges/weighted_aspects"
+KIND = "weighted"
+WAYS = {
+    "direct": "asked directly",
+    "fitted": "weights fitted on people, cross-fitted",
+    "fixed": "fixed weights",
+    "equal": "equal weights",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way to the overall rating, with a score (n,) for each row of the member's ratings, nan without one.
+
+    `weights` are in the order of the aspects; of fitted ones those of all folds together, None where it was asked
+    directly.
+    """
+
+    name: str
+    scores: Floats
+    weights: Sequence[float] | None
+
+
+class WeightedAspectsFigure(Figure):
+    heading = "judges"
+    place = 25
+    definition = (
+        "The overall rating from aspects by fitted (cross-fitted), fixed and equal weights, beside the direct one: "
+        "correlation with people's, and how often the response that people picked has the higher one."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.SCALE
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """Of a judge of weighted aspects, every way to the overall rating from what its members said."""
+        about = given.terms.derived.get(given.group_key, {})
+        if about.get("kind") != KIND or about["overall"] != given.question.key or given.people is None:
+            return None
+        assert isinstance(given, AnswerInput)
+        frame, overall = given.frame, given.question
+        known = {each.key: each for each in frame.questions}
+        aspects = [known[key] for key in about["aspects"] if key in known]
+        if len(aspects) < len(about["aspects"]) or weight_problem(overall, aspects):
+            return None
+        keys = list(about["members"].values())
+        rated = aspect_ratings(frame, keys, overall, aspects, pooled=True)
+        return {
+            "members": [group.label for group in frame.groups if group.key in keys],
+            "aspects": [each.prompt for each in aspects],
+            "ways": [
+                _record(given, rated, way)
+                for way in _ways(given, rated, aspects, about)
+                if np.isfinite(way.scores).any()
+            ],
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.judged:
+            groups = [group for group in question["groups"] if KEY in group]
+            if groups:
+                yield _block(question, [group[KEY] for group in groups])
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "An overall rating from aspects is the ideal less a weighted sum of their distances from their ideals; "
+            "fitted weights are by least squares without intercept on people's own ratings, each query scored by "
+            "weights of the other four of five folds."
+        )
+
+
+FIGURE = WeightedAspectsFigure()
+
+
+def _ways(
+    given: AnswerInput, rated: AspectRatings, aspects: Sequence[QuestionSpec], about: Mapping[str, Any]
+) -> Iterator[Way]:
+    overall, keys = given.question, [each.key for each in aspects]
+
+    def weighted(name: str, weights: Floats, by_row: Floats | None = None) -> Way:
+        scores = weighted_scores(rated.distances, weights if by_row is None else by_row, overall)
+        return Way(name, scores, weights.tolist())
+
+    yield Way("direct", rated.overall, None)
+    people = aspect_ratings(given.frame, {Rater.Kind.PERSON}, overall, aspects)
+    try:
+        found = fit_weights(people, overall, given.terms.seed)
+    except TidyDataError:
+        pass  # people's ratings determine no weights, so there is no such way
+    else:
+        folds = folds_of_queries(people, found)
+        choices = np.vstack([found.fold_weights, found.weights])
+        fold = np.array(
+            [folds.get(query, len(choices) - 1) for query in rated.query.tolist()], dtype=np.int64
+        )
+        yield weighted("fitted", found.weights, choices[fold])
+    if about["by"] == "fixed" and set(keys) <= set(about["weights"]):
+        yield weighted("fixed", np.array([about["weights"][key] for key in keys]))
+    equal = (overall.points[-1] - overall.points[0]) / len(keys)
+    yield weighted("equal", np.full(len(keys), equal))
+
+
+def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
+    people = aspect_ratings(given.frame, {Rater.Kind.PERSON}, given.question, (), pooled=True)
+    ours, theirs = rated.beside(people)
+    there = np.isfinite(way.scores[ours])
+    ours, theirs = ours[there], theirs[there]
+    resample = given.resample(f"weighted aspects {way.name}")
+    unit = UNITS[given.question.over]
+    found = associate(
+        way.scores[ours], people.overall[theirs], rated.query[ours], resample=resample, unit=unit
+    )
+    return {
+        "way": way.name,
+        "weights": None if way.weights is None else list(way.weights),
+        "pearson": plain(found.pearson),
+        "spearman": plain(found.spearman),
+        "accuracy": _accuracy(given, rated, way),
+    }
+
+
+def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Any:
+    """None where people pick no response."""
+    picked = _picks_of_people(given.frame)
+    if given.question.over != Over.RESPONSE or picked is None:
+        return None
+    group, key = picked
+    scores = np.full(given.frame.items.system.shape, np.nan)
+    # Sums of the same ratings in another order may differ in their last bits, which must not break a tie.
+    scores[rated.item, response_places(rated.parts)[rated.part]] = np.round(way.scores, 9)
+    chosen, other, query = picked_beside_others(group.answers[key], scores * towards_best(given.question))
+    if not (np.isfinite(chosen) & np.isfinite(other)).any():
+        return None
+    return plain(
+        preference_accuracy(
+            chosen, other, query, resample=given.resample(f"picks by weighted aspects {way.name}")
+        )
+    )
+
+
+def _picks_of_people(frame: AnswersFrame) -> tuple[AnswerGroup, str] | None:
+    people = next((group for group in frame.groups if group.kind == Rater.Kind.PERSON), None)
+    picks = next((each.key for each in frame.questions if each.kind == Kind.PREFERENCE), None)
+    return None if people is None or picks is None or not len(people.answers[picks]) else (people, picks)
+
+
+def _block(question: Record, records: Iterable[Record]) -> Block:
+    """Judges of the same members' ratings have most ways in common; each stands once."""
+    build = Builder(
+        f"{question['prompt']}: judges' ratings, asked for directly or from aspects, beside people's mean.",
+        columns(["Judge", "Overall rating", "Weights", "Pearson", "Spearman", "Accuracy", "n"], names=3),
+        foot="Accuracy: how often the response that a person picked is rated above another one, equal ratings counting "
+        "half. Fitted weights are those of all folds together.",
+    )
+    seen: list[Any] = []
+    for found in records:
+        for way in found["ways"]:
+            same = (found["members"], found["aspects"], way["way"], way["weights"])
+            if same in seen:
+                continue
+            seen.append(same)
+            accuracy = way["accuracy"]
+            build.add(
+                head(", ".join(found["members"])),
+                words(WAYS[way["way"]]),
+                words(_weights(found["aspects"], way["weights"])),
+                build.coefficient(way["pearson"]),
+                build.coefficient(way["spearman"]),
+                TableCell(DASH) if accuracy is None else build.figure(accuracy, percent),
+                build.n(way["pearson"]),
+            )
+    return Block(f"{question['prompt']} from aspects", tables=(build.build(),))
+
+
+def _weights(aspects: Sequence[str], weights: Sequence[float] | None) -> str:
+    if weights is None:
+        return ""
+    return ", ".join(f"{aspect} {weight:.3g}" for aspect, weight in zip(aspects, weights, strict=True))

@@ -1,0 +1,122 @@
+"""The measures of a study: numbers beside the answers to its questions, by the rater that gave them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.frames.arrays import Answers, response_places
+from analytics.frames.rows import KnownRater, StudyRows, places
+from analytics.statistics.core.reduce_values import reduce_values
+from analytics.statistics.core.tidy import Floats, Ints
+from evaluation.database.columns import Columns, ColumnType, read_columns
+from evaluation.models import Answer
+from evaluation.protocols.answers.measures import MEASURE_KIND, Measure, Subject
+from evaluation.selectors import countable_q
+
+TYPES = {
+    "judgment__item_id": ColumnType.WHOLE,
+    "judgment__rater_id": ColumnType.WHOLE,
+    "question": ColumnType.CODED,
+    "part": ColumnType.CODED,
+    "number": ColumnType.NUMBER,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureValues:
+    """One rater's numbers of one measure, the mean of its replicates; arrays of shape (n,).
+
+    `item` is a row of the study's items, `part` codes `parts`.
+    """
+
+    measure: Measure
+    rater: str
+    label: str
+    parts: tuple[str, ...]
+    item: Ints
+    part: Ints
+    value: Floats
+
+    def at(self, answers: Answers) -> Floats:
+        """The number of each unit of `answers` (item x part), (n_items * n_parts,); nan where there is none.
+
+        What is asked of an item as a whole meets a measure of its response where it has just one.
+        """
+        parts = answers.parts or ("",)
+        code = np.array([parts.index(each) if each in parts else -1 for each in self.parts], dtype=np.int64)
+        place = code[self.part]
+        if parts == ("",) and self.measure.subject == Subject.RESPONSE:
+            alone = answers.items.only_system[self.item] >= 0
+            place = np.where(alone, 0, -1)
+        found = np.full(len(answers.items) * len(parts), np.nan)
+        known = place >= 0
+        found[self.item[known] * len(parts) + place[known]] = self.value[known]
+        return found
+
+    def by_response(self, n_items: int, most: int) -> Floats:
+        """The number of each of an item's up to `most` responses, (n_items, most); nan where there is none."""
+        found = np.full((n_items, most), np.nan)
+        if self.measure.subject == Subject.RESPONSE:
+            found[self.item, response_places(self.parts)[self.part]] = self.value
+        return found
+
+    def differences(self, n_items: int) -> Floats:
+        """The second response's number less the first's by item, (n_items,); nan where one is missing."""
+        if self.measure.subject == Subject.PAIR:
+            found = np.full(n_items, np.nan)
+            found[self.item] = self.value
+            return found
+        first, second = self.by_response(n_items, 2).T
+        return np.asarray(second - first)
+
+
+def picked_beside_others(answers: Answers, numbers: Floats) -> tuple[Floats, Floats, Ints]:
+    """Each picked response against each other one of its item: their numbers, out of (n_items, m), and the query."""
+    items, picks = answers.items, answers.as_picks()
+    picked = picks.response >= 0
+    item, response = picks.item[picked], picks.response[picked]
+    offered = items.system[item] >= 0
+    one, other = np.nonzero(offered & (np.arange(items.system.shape[1]) != response[:, None]))
+    return numbers[item[one], response[one]], numbers[item[one], other], items.query[item[one]]
+
+
+def read_measure_values(rows: StudyRows) -> tuple[MeasureValues, ...]:
+    """Every measure that counts, rater by rater in the order of their rows."""
+    raters = [rater for rater in rows.raters.items() if rater[1].measures]
+    if not raters:
+        return ()
+    answers = Answer.objects.filter(countable_q(rows.study, "judgment__"), kind=MEASURE_KIND)
+    table = read_columns(answers, TYPES)
+    return tuple(_of_raters(rows, raters, table))
+
+
+def _of_raters(
+    rows: StudyRows, raters: Iterable[tuple[int, KnownRater]], table: Columns
+) -> Iterator[MeasureValues]:
+    item, known = places(rows.item_pks, table.array("judgment__item_id"))
+    rater, value = table.array("judgment__rater_id"), table.array("number")
+    question, part = table.coded("question"), table.coded("part")
+    for pk, known_rater in raters:
+        for measure in known_rater.measures:
+            if measure.key not in question.values:
+                continue
+            mine = known & (rater == pk) & (question.codes == question.values.index(measure.key))
+            if not mine.any():
+                continue
+            unit = item[mine].astype(np.int64) * len(part.values) + part.codes[mine]
+            order = np.lexsort((value[mine], unit))
+            reduced = reduce_values(
+                np.zeros(len(unit), dtype=np.int64), unit[order], value[mine][order], "mean"
+            )
+            first = unit[order][reduced.row]
+            codes, at = np.unique(first % len(part.values), return_inverse=True)
+            yield MeasureValues(
+                measure,
+                known_rater.pseudonym,
+                known_rater.label,
+                tuple(part.values[code] for code in codes),
+                first // len(part.values),
+                at,
+                reduced.value,
+            )

@@ -1,0 +1,73 @@
+"""Drift of a judge: passes over the same items at different times, held against the noise of two early ones.
+
+A model at an endpoint can change without a word. Two early passes differ by the noise of asking twice; a later pass
+that agrees less with the first than the second did, beyond chance, has drifted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.statistics.core.estimates import Estimate, TidyDataError, present
+from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
+from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.tidy import Ints
+
+NOT_IN_BOTH = "items without an answer in one of the passes"
+NOTHING_SHARED = "No item has an answer in all of these passes."
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A later pass's agreement with the first, less that of the second pass with it, on the same items.
+
+    `test` is of no difference; None where there is no such item.
+    """
+
+    difference: Estimate
+    test: Tested | None
+
+
+def self_agreement(first: Ints, later: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
+    """Share of items (n,) to which both passes give the same label; a negative label is none."""
+    _check(first, later, query)
+    used = (first >= 0) & (later >= 0)
+    return mean_estimate(
+        (first == later)[used].astype(np.float64),
+        query[used],
+        unit="items",
+        resample=resample,
+        left_out=present({NOT_IN_BOTH: int(np.count_nonzero((first >= 0) != (later >= 0)))}),
+        empty=NOTHING_SHARED,
+        share=True,
+    )
+
+
+def drift(
+    first: Ints, second: Ints, later: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization
+) -> Drift:
+    """Hold a later pass's agreement with the first against the second's; labels (n,), negative for none.
+
+    Where nothing has changed, the second and the later pass are two draws of the same judge: exchanging them in any
+    query changes no chance, and a sign-flip test over queries is exact, however dependent the items of a query are and
+    whatever the judge's noise.
+    """
+    _check(first, second, later, query)
+    used = (first >= 0) & (second >= 0) & (later >= 0)
+    gap = (later == first)[used].astype(np.float64) - (second == first)[used]
+    difference = mean_estimate(
+        gap,
+        query[used],
+        unit="items",
+        resample=resample,
+        left_out=present({NOT_IN_BOTH: int(np.count_nonzero((first >= 0) & ~used))}),
+        empty=NOTHING_SHARED,
+    )
+    return Drift(difference, sign_flip(gap, query[used], tests).two_sided if used.any() else None)
+
+
+def _check(*arrays: Ints) -> None:
+    if any(each.shape != arrays[0].shape or each.ndim != 1 for each in arrays):
+        raise TidyDataError("Each pass has one label for each item.")

@@ -1,0 +1,39 @@
+"""Reference sets of entries: a query's references that are sets, as an export or a system's response writes them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.protocols.base import Stimulus
+from evaluation.protocols.entries.sets import (
+    Entry,
+    clean_entries,
+    find_draft_problems,
+    fragments_of,
+    read_json,
+)
+
+
+def reference_set(stimulus: Stimulus) -> list[Entry] | None:
+    """The entries of the query's first reference that is a set; None where no reference is one, or it is empty.
+
+    A reference is a set if it is an object with `entries`, or a text that is their JSON.
+    """
+    for reference in stimulus["query"].get("references") or ():
+        entries, problems = clean_entries(_given(reference), fragments_of(stimulus) or None, "references")
+        if entries and not problems:
+            return entries
+    return None
+
+
+def response_set(stimulus: Stimulus, part: str) -> list[Entry] | None:
+    """The entries of one response, which may be none at all; None where it is no set of entries."""
+    [text] = [response["text"] for response in stimulus["responses"] if response["part"] == part]
+    if find_draft_problems(text, fragments_of(stimulus), "responses"):
+        return None
+    return clean_entries(read_json(text), None, "")[0]
+
+
+def _given(reference: Any) -> Any:
+    if isinstance(reference, Mapping):
+        return reference["entries"] if "entries" in reference else read_json(str(reference.get("text") or ""))
+    return read_json(str(reference))

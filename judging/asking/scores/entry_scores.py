@@ -1,0 +1,174 @@
+"""Condition score and answer score of a set of entries against a reference set (CondAmbigQA section 4.1).
+
+A model scores every pair of an entry and a reference entry, all pairs of a response in one call: a call per pair would
+send the same texts n times m times over, twice. Which pairs count is decided by a matching, the optimal one or the
+paper's greedy one (`analytics.statistics.entries.matching`), by the weights of the paper's release.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analytics.statistics.core.tidy import Floats
+from analytics.statistics.entries.matching import citation_recall, greedy_matching, optimal_matching
+from evaluation.protocols import Protocol
+from evaluation.protocols.answers.measures import Measure
+from evaluation.protocols.base import Spec, Stimulus
+from evaluation.protocols.entries.references import reference_set, response_set
+from evaluation.protocols.entries.sets import Entry
+from judging.asking.base import ItemCall
+from judging.asking.scores.response_asking import ResponseAsking, ScoreTask, Values, alone
+from judging.backends.base import Unmeasurable
+from judging.backends.scores.entry_overlap import NO_REFERENCE, NO_SET, cited_sources
+from judging.prompting import AnswerCell, Settings, view_of
+from judging.prompting.material import material_of, remarked
+from judging.prompting.texts import fence, query_block
+
+INTRODUCTION = """\
+You compare two sets of entries about a question that can be meant in several ways: a set that was given as a \
+response, and a reference set. An entry is a condition, which is one way in which the question can be meant, and the \
+answers that hold under it."""
+
+TASK = """\
+# Scores
+
+Score every pair of an entry of the response and an entry of the reference twice, with whole numbers from 0 to 10: its \
+conditions, and apart from these its answers.
+
+condition.entry_N.reference_M: How well does the response's condition say what the reference's condition says?
+1. Look for what contradicts the reference's condition; whatever contradicts it weighs most.
+2. Take off for each detail of the reference's condition that is missing, much for those that tell this reading of the \
+question from others.
+3. Take off for what is vague, or could be understood in several ways.
+
+answer.entry_N.reference_M: How well do the response's answers say what the reference's answers say?
+1. Look for facts that contradict the reference's answers; they weigh most.
+2. Take off for each fact of the reference's answers that is missing.
+3. Take off for what does not answer the question.
+
+10 is the same in whatever words, 0 has nothing of it. Entries about different readings are meant to score low: score \
+each pair for itself, and don't look for a partner for every entry."""
+
+POINTS = {str(point): point / 10 for point in range(11)}
+MOST_PAIRS = 100
+# The share of each score in how well two entries fit, as the paper's release weighs them.
+CONDITION_WEIGHT, ANSWER_WEIGHT, CITATION_WEIGHT = 0.3, 0.5, 0.2
+CONDITION = Measure("condition_score", "Condition score, optimal matching", low=0, high=1)
+ANSWER = Measure("answer_score", "Answer score, optimal matching", low=0, high=1)
+GREEDY_CONDITION = Measure("condition_score_greedy", "Condition score, greedy matching", low=0, high=1)
+GREEDY_ANSWER = Measure("answer_score_greedy", "Answer score, greedy matching", low=0, high=1)
+MEASURES = (CONDITION, ANSWER, GREEDY_CONDITION, GREEDY_ANSWER)
+
+
+class EntryAsking(ResponseAsking):
+    """Scores a response's entries against the reference's. A response without entries scores 0 unasked."""
+
+    key = "entry_scores"
+
+    def problems(self, protocol: Protocol, spec: Spec, settings: Settings) -> list[str]:
+        if not protocol.drafts_entries:
+            return ["Only responses that are sets of condition-answer-citation entries have these scores."]
+        return super().problems(protocol, spec, settings)
+
+    def steps(
+        self, protocol: Protocol, spec: Spec, stimulus: Stimulus, settings: Settings
+    ) -> tuple[str, ...]:
+        parts = super().steps(protocol, spec, stimulus, settings)
+        # Without any entry in any response one call is made, and fails.
+        return tuple(part for part in parts if response_set(stimulus, part) != []) or parts[:1]
+
+    def task(self, call: ItemCall) -> ScoreTask:
+        given, reference = _sets(call)
+        shown = alone(call.stimulus, call.step)
+        material = material_of(call.protocol, call.spec, shown, call.settings, view_of(shown, call.step))
+        texts = _written(given, "Entry"), _written(reference, "Reference")
+        # Documents are not shown: what holds is what the reference says.
+        material = remarked(
+            replace(material, responses=texts[:1], references=texts[1:], documents=(), follow_ups=())
+        )
+        return ScoreTask(
+            introduction=INTRODUCTION,
+            task=TASK,
+            blocks=(
+                query_block(material),
+                fence("Response", texts[0], material.mark),
+                fence("Reference", texts[1], material.mark),
+            ),
+            mark=material.mark,
+            cells=[
+                AnswerCell((score, f"entry_{row}", f"reference_{column}"), call.step, POINTS)
+                for score in ("condition", "answer")
+                for row in range(1, len(given) + 1)
+                for column in range(1, len(reference) + 1)
+            ],
+        )
+
+    def data(self, call: ItemCall, values: Values) -> dict[str, Any]:
+        given, reference = _sets(call)
+        shape = len(given), len(reference)
+        conditions, answers = (_matrix(values, score, shape) for score in ("condition", "answer"))
+        citations = np.array([[_recall(entry, wanted) for wanted in reference] for entry in given])
+        fit = CONDITION_WEIGHT * conditions + ANSWER_WEIGHT * answers + CITATION_WEIGHT * citations
+        optimal, greedy = optimal_matching(fit), greedy_matching(fit)
+        scores = {
+            CONDITION: optimal.mean_of_all(conditions),
+            ANSWER: optimal.mean_of_all(answers),
+            GREEDY_CONDITION: greedy.mean_of_matched(conditions),
+            GREEDY_ANSWER: greedy.mean_of_matched(answers),
+        }
+        parts = [response["part"] for response in call.stimulus["responses"]]
+        empty = {part: 0.0 for part in parts if response_set(call.stimulus, part) == []}
+        return {measure.key: {**empty, call.step: min(score, 1.0)} for measure, score in scores.items()}
+
+    def measures(self, settings: Settings) -> tuple[Measure, ...]:
+        return MEASURES
+
+
+def _sets(call: ItemCall) -> tuple[list[Entry], list[Entry]]:
+    """The entries of the call's response and of the reference; Unmeasurable where they can't be compared."""
+    reference, given = reference_set(call.stimulus), response_set(call.stimulus, call.step)
+    if reference is None:
+        raise Unmeasurable(NO_REFERENCE)
+    if given is None:
+        raise Unmeasurable(NO_SET)
+    if not given:
+        raise Unmeasurable("No response has any entry.")
+    if (pairs := len(given) * len(reference)) > MOST_PAIRS:
+        raise Unmeasurable(
+            f"The entries make {pairs} pairs, and at most {MOST_PAIRS} are asked about in one call."
+        )
+    return given, reference
+
+
+def _written(entries: Sequence[Entry], name: str) -> str:
+    """The conditions and answers of entries, numbered; further lines set in, so that none begins another entry."""
+    return "\n\n".join(
+        "\n".join(
+            [
+                f"{name} {number}",
+                "Condition: " + "\n    ".join(entry["condition"].splitlines()),
+                *(f"Answer: {answer}" for answer in entry["answers"]),
+            ]
+        )
+        for number, entry in enumerate(entries, 1)
+    )
+
+
+def _matrix(values: Values, score: str, shape: tuple[int, int]) -> Floats:
+    rows, columns = shape
+    return np.array(
+        [
+            [values[score, f"entry_{row}", f"reference_{column}"] for column in range(1, columns + 1)]
+            for row in range(1, rows + 1)
+        ],
+        dtype=np.float64,
+    )
+
+
+def _recall(entry: Entry, wanted: Entry) -> float:
+    return citation_recall(cited_sources([entry]), cited_sources([wanted])) or 0.0
+
+
+ENTRY_SCORES = EntryAsking()

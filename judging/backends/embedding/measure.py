@@ -1,0 +1,46 @@
+"""The measure of the embedding judges: the cosine of each response with the reference that it is nearest to. Pure."""
+
+from collections.abc import Mapping, Sequence
+
+from evaluation.protocols.answers.measures import Measure
+from evaluation.protocols.base import Stimulus
+from judging.backends.base import Unmeasurable
+from judging.backends.metric_judges import reference_texts
+
+# The judges that have their vectors from an endpoint.
+EMBEDDING_KEY = "embedding"
+COSINE = Measure("cosine", "Cosine with the reference", low=-1, high=1, direction="higher")
+
+
+def compared_texts(stimulus: Stimulus, *, of_each: bool) -> list[str]:
+    """The references and the responses of an item, each text once; Unmeasurable where they can't be compared.
+
+    With `of_each` every response must have a text.
+    """
+    references = reference_texts(stimulus)
+    if not references:
+        raise Unmeasurable("The query has no human-written reference.")
+    responses = [response["text"] for response in stimulus["responses"] if response["text"].strip()]
+    if not responses:
+        raise Unmeasurable("No response has a text to embed.")
+    if of_each and len(responses) < len(stimulus["responses"]):
+        raise Unmeasurable("A response has no text to embed.")
+    return list(dict.fromkeys([*references, *responses]))
+
+
+def nearest_cosines(
+    stimulus: Stimulus, texts: Sequence[str], cosines: Sequence[Sequence[float]]
+) -> dict[str, float]:
+    """The cosine of each response with the reference that it is nearest to, by part; `cosines` are of each text with
+    each."""
+    place = {text: number for number, text in enumerate(texts)}
+    references = [place[text] for text in reference_texts(stimulus)]
+    return {
+        response["part"]: max(cosines[place[response["text"]]][reference] for reference in references)
+        for response in stimulus["responses"]
+        if response["text"] in place
+    }
+
+
+def text_messages(texts: Sequence[str]) -> tuple[Mapping[str, str], ...]:
+    return tuple({"role": "text", "content": text} for text in texts)

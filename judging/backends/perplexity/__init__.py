@@ -1,0 +1,1 @@
+"""Perplexity of the human-written reference under the models behind the responses (HREF section 2.2)."""

@@ -1,0 +1,1 @@
+"""Judges that score responses by themselves, without the study's form: their options."""

@@ -1,0 +1,71 @@
+"""Citation recall and answer count of sets of entries against a reference set (CondAmbigQA equations 4 and 5).
+
+They need no model. Quotations are compared by their text; of a set, every source counts once, however many entries
+cite it. An entry counts as one answer, as in the paper, however many lines its answer has.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from analytics.statistics.entries.matching import citation_recall, count_difference
+from evaluation.protocols import QuestionSpec
+from evaluation.protocols.answers.measures import Measure
+from evaluation.protocols.base import Stimulus
+from evaluation.protocols.entries.references import reference_set, response_set
+from evaluation.protocols.entries.sets import Entry
+from judging.backends.base import Draws, Heuristic, Unmeasurable
+
+RECALL = Measure("citation_recall", "Citation recall", low=0, high=1)
+DIFFERENCE = Measure(
+    "answer_count_difference", "Difference in the number of answers", low=0, direction="lower"
+)
+NO_REFERENCE = "The query has no reference that is a set of entries."
+NO_SET = "A response is no set of entries."
+
+
+def cited_sources(entries: Sequence[Entry]) -> set[Any]:
+    """The sources that entries cite: numbers of fragments, and the texts of quotations."""
+    return {
+        each if isinstance(each, int) else " ".join(each["text"].split())
+        for entry in entries
+        for each in entry["citations"]
+    }
+
+
+def overlap_numbers(stimulus: Stimulus) -> Mapping[str, Mapping[str, float]]:
+    """Both measures of each response; no recall where the reference cites nothing."""
+    reference = reference_set(stimulus)
+    if reference is None:
+        raise Unmeasurable(NO_REFERENCE)
+    wanted = cited_sources(reference)
+    recalls: dict[str, float] = {}
+    differences: dict[str, float] = {}
+    for response in stimulus["responses"]:
+        entries = response_set(stimulus, response["part"])
+        if entries is None:
+            raise Unmeasurable(NO_SET)
+        differences[response["part"]] = count_difference(len(entries), len(reference))
+        recall = citation_recall(cited_sources(entries), wanted)
+        if recall is not None:
+            recalls[response["part"]] = recall
+    found = {DIFFERENCE.key: differences, **({RECALL.key: recalls} if recalls else {})}
+    return found if differences else {}
+
+
+def _nothing(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> None:
+    return None
+
+
+def _never(question: QuestionSpec) -> bool:
+    return False
+
+
+ENTRY_OVERLAP = Heuristic(
+    key="entry_overlap",
+    label="citation recall and answer count of entries",
+    rule=_nothing,
+    answers=_never,
+    measures=(RECALL, DIFFERENCE),
+    numbers=overlap_numbers,
+    sees_reference=True,
+)

@@ -1,0 +1,38 @@
+"""Add the judges of a paper to a study, by the models that judge."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.refusals import Refused
+from judging.management.studies import endpoint_of, study_of
+from judging.services.presets import PRESETS, ModelChoice, make_judges
+
+
+class Command(BaseCommand):
+    help = "Adds the judges of a paper to a study (docs/judges.md, Presets). Each can be edited until it has run."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("--preset", choices=list(PRESETS), required=True)
+        parser.add_argument(
+            "--model", action="append", default=[], metavar="ENDPOINT:MODEL", dest="models",
+            help="a model that judges; may be repeated",
+        )  # fmt: skip
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_of(options["slug"])
+        models = [_model(each) for each in options["models"]]
+        try:
+            made = make_judges(study, PRESETS[options["preset"]], models)
+        except Refused as refused:
+            raise CommandError("\n".join(refused.problems)) from None
+        for judge in made:
+            self.stdout.write(str(judge))
+
+
+def _model(text: str) -> ModelChoice:
+    endpoint, separator, model = text.partition(":")
+    if not separator or not model.strip():
+        raise CommandError(f"--model {text}: a model is ENDPOINT:MODEL.")
+    return ModelChoice(endpoint_of(endpoint), model.strip())

@@ -1,0 +1,44 @@
+"""Add a jury to a study: a judge of each persona, with the same settings otherwise."""
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from evaluation.refusals import FieldsRefused
+from judging.management.commands import add_judge
+from judging.management.studies import refusal, study_of
+from judging.models import Combination
+from judging.services.juries import PERSONAS, create_jury, read_persona
+
+
+class Command(add_judge.Command):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument(
+            "--persona", action="append", metavar="NAME=TEMPERATURE[:TEXT]", dest="personas", default=[],
+            help="a member; may be repeated; "
+            + ", ".join(f"{each.name}={each.temperature}" for each in PERSONAS)
+            + " if left out",
+        )  # fmt: skip
+        parser.add_argument("--combination", choices=Combination.values, default=Combination.MAJORITY)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_of(options["slug"])
+        try:
+            personas = [read_persona(each) for each in options["personas"]] or PERSONAS
+        except ValueError as problem:
+            raise CommandError(f"--persona {problem}") from None
+        try:
+            jury = create_jury(
+                study,
+                name=options["name"],
+                combination=options["combination"],
+                personas=personas,
+                **self._fields(options, None),
+            )
+        except FieldsRefused as refused:
+            raise refusal(refused.by_field) from None
+        members = ", ".join(jury.judges.order_by("pk").values_list("name", flat=True))
+        self.stdout.write(f"{study.title} has the {jury}: {members}.")

@@ -1,0 +1,33 @@
+"""manage.py pair_references S: pairs of each response with the human-written reference, in a draft."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.models import Study
+from evaluation.refusals import Refused
+from evaluation.services.studies.reference_pairs import add_reference_pairs
+
+
+class Command(BaseCommand):
+    help = (
+        "Adds to a draft a system that stands for people, whose responses are the queries' human-written references, "
+        "and a pair of it with each response (docs/judges.md, Reference)."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="a draft, by its slug")
+        parser.add_argument(
+            "--system", action="append", default=[], help="of this system alone; may be repeated"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        try:
+            added = add_reference_pairs(study, systems=options["system"])
+        except Refused as cannot:
+            raise CommandError(str(cannot)) from None
+        self.stdout.write(f"Added {added}")

@@ -1,0 +1,35 @@
+"""Set the budget that all of a study's model calls hold together, or show it, with what was spent."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from evaluation.refusals import FieldsRefused
+from judging.management.studies import amount, refusal, study_of
+from judging.services.calls.budget import set_study_budget, study_budget
+from judging.services.calls.costs import format_amount
+from judging.services.calls.ledger import spending_of, study_spent
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("amount", nargs="?", help="the most that may be spent; none: no limit")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study, wanted = study_of(options["slug"]), options["amount"]
+        if wanted is not None:
+            try:
+                set_study_budget(study, None if wanted == "none" else amount(wanted))
+            except FieldsRefused as refused:
+                raise refusal(refused.by_field) from None
+        budget = study_budget(study)
+        limit = "no limit" if budget is None else f"of {format_amount(budget)}"
+        self.stdout.write(f"{study.title}: {format_amount(study_spent(study.pk))} spent, {limit}")
+        for row in spending_of(study):
+            self.stdout.write(
+                f"  {row.model}, {row.purpose}: {row.calls:,} calls, {row.prompt_tokens:,} and "
+                f"{row.completion_tokens:,} tokens, cost {format_amount(row.cost)}"
+            )

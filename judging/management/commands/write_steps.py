@@ -1,0 +1,31 @@
+"""Have a judge's model write its evaluation steps from its criteria; a judge that has run becomes a new version."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from evaluation.refusals import Refused
+from judging.management.studies import study_of
+from judging.models import Judge
+from judging.services.evaluation_steps import write_steps
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug")
+        parser.add_argument("name", help="name of a judge")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = study_of(options["slug"])
+        judge = Judge.objects.filter(study=study, name=options["name"]).order_by("-version").first()
+        if judge is None:
+            raise CommandError(f"{study.title} has no judge {options['name']}.")
+        try:
+            written = write_steps(judge)
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
+        self.stdout.write(f"{written} has these evaluation steps:")
+        for number, step in enumerate(written.options["steps"], 1):
+            self.stdout.write(f"  {number}. {step}")

@@ -1,0 +1,42 @@
+"""HREF's four prompt conditions of one judge: with and without the guideline, with and without worked examples."""
+
+from typing import Any
+
+from django.db import transaction
+
+from evaluation.refusals import FieldsRefused
+from judging.backends import CHAT
+from judging.models import Judge
+from judging.services.judges import FIELDS, create_judge
+
+# {what the judge's name gets: (with the guideline, with examples)}
+CONDITIONS = {
+    "basic": (False, False),
+    "examples": (False, True),
+    "guideline": (True, False),
+    "guideline-examples": (True, True),
+}
+
+
+def create_conditions(judge: Judge, *, demonstrations: int, user: Any = None) -> list[Judge]:
+    """Four judges with the settings of one, NAME-basic to NAME-guideline-examples, all or none."""
+    if judge.backend != CHAT.key:
+        raise FieldsRefused({"backend": ["Prompt conditions are of judges by chat completions."]})
+    if demonstrations < 1:
+        raise FieldsRefused({"options.demonstrations": ["Conditions with examples need at least one."]})
+    fields = {name: getattr(judge, name) for name in FIELDS if name not in ("name", "options")}
+    with transaction.atomic():
+        return [
+            create_judge(
+                judge.study,
+                user=user,
+                name=f"{judge.name}-{condition}",
+                options={
+                    **judge.options,
+                    "without_guideline": not guideline,
+                    "demonstrations": demonstrations if examples else 0,
+                },
+                **fields,
+            )
+            for condition, (guideline, examples) in CONDITIONS.items()
+        ]

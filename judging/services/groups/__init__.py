@@ -1,0 +1,1 @@
+"""Several judges over one study: one estimate, one start, one budget."""

@@ -1,0 +1,104 @@
+"""A judge's drift: the agreement of a later pass with the first against the second's."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.statistics.core.estimates import TidyDataError
+from analytics.statistics.core.randomization import Randomization
+from analytics.statistics.core.resampling import ResampleSpec
+from analytics.statistics.judges.drift import drift, self_agreement
+
+QUICK = ResampleSpec(1, replicates=0)
+TESTS = Randomization(1)
+
+
+def codes(text):
+    """Labels as letters: a, b, t, and - for none."""
+    return np.array(["abt".find(each) for each in text], dtype=np.int64)
+
+
+def test_agreement_with_the_first_pass_by_hand():
+    found = self_agreement(codes("aabbt-"), codes("aabab-"), np.arange(6), resample=QUICK)
+    assert (found.value, found.n, found.left_out) == (0.6, 5, ())
+    found = self_agreement(codes("aa-b"), codes("ab-a".replace("a", "-", 1)), np.arange(4), resample=QUICK)
+    assert (found.value, found.n, [part.n for part in found.left_out]) == (0.0, 2, [1])
+
+
+def test_a_drift_by_hand():
+    first, second, later = codes("aaaaaaaaaa"), codes("aaaaaaaaab"), codes("abbbbbbbbb")
+    found = drift(first, second, later, np.arange(10), resample=QUICK, tests=TESTS)
+    # Eight queries changed from agreeing to not, one disagreed both times, one agreed both times.
+    assert found.difference.value == pytest.approx(-0.8)
+    assert found.test.p_value == pytest.approx(2 / 2**8)
+    assert found.test.method.endswith("exact")
+
+
+def test_nothing_is_said_of_passes_without_a_common_item():
+    found = drift(codes("aa--"), codes("--aa"), codes("aaaa"), np.arange(4), resample=QUICK, tests=TESTS)
+    assert (found.difference.value, found.test) == (None, None)
+    assert found.difference.undefined
+    with pytest.raises(TidyDataError):
+        drift(codes("aa"), codes("a"), codes("aa"), np.arange(2), resample=QUICK, tests=TESTS)
+
+
+def slow(first, second, later, query):
+    """All ways to exchange the second and the later pass, query by query."""
+    used = [n for n in range(len(first)) if min(first[n], second[n], later[n]) >= 0]
+    groups = sorted({query[n] for n in used})
+    sums = [
+        sum(int(later[n] == first[n]) - int(second[n] == first[n]) for n in used if query[n] == each)
+        for each in groups
+    ]
+    observed = sum(sums)
+    all_sums = [
+        sum(sign * each for sign, each in zip(signs, sums, strict=True))
+        for signs in product((1, -1), repeat=len(sums))
+    ]
+    # Two-sided as twice the tail on the side that was observed.
+    tail = sum(each >= abs(observed) for each in all_sums) / len(all_sums)
+    return min(1.0, 2 * tail)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-1, 2), st.integers(-1, 2), st.integers(-1, 2), st.integers(0, 6)), min_size=1
+    )
+)
+def test_the_test_exchanges_two_passes_query_by_query(rows):
+    first, second, later, query = (np.array(each, dtype=np.int64) for each in zip(*rows, strict=True))
+    found = drift(first, second, later, query, resample=QUICK, tests=TESTS)
+    if found.test is None:
+        assert all(min(row[:3]) < 0 for row in rows)
+    else:
+        assert found.test.p_value == pytest.approx(slow(first, second, later, query))
+        back = drift(first, later, second, query, resample=QUICK, tests=TESTS)
+        assert back.difference.value == pytest.approx(-found.difference.value)
+        assert back.test.p_value == pytest.approx(found.test.p_value)
+
+
+def passes(rng, queries, noise, moved):
+    """Three passes over two dependent items a query: each answer is noisy, and a share of queries has moved by the
+    last."""
+    truth = np.repeat(rng.integers(0, 2, queries), 2)
+    flips = rng.random((3, 2 * queries)) < np.repeat(rng.beta(1, 1 / noise - 1, queries), 2)
+    shift = np.repeat(rng.random(queries) < moved, 2)
+    labels = truth ^ flips
+    labels[2] ^= shift
+    return labels[0], labels[1], labels[2], np.repeat(np.arange(queries), 2)
+
+
+def test_false_claims_are_as_rare_as_stated_and_a_change_is_found():
+    rng = np.random.default_rng(7)
+    quick = Randomization(3)
+
+    def claims(moved, studies):
+        found = [drift(*passes(rng, 18, 0.15, moved), resample=QUICK, tests=quick) for _ in range(studies)]
+        return np.mean([each.test.p_value < 0.05 and each.difference.value < 0 for each in found])
+
+    # One side of a two-sided test at 5 %, and three standard errors of the simulation.
+    assert claims(0.0, 600) <= 0.025 + 3 * np.sqrt(0.025 * 0.975 / 600)
+    assert claims(0.9, 100) > 0.6
