@@ -6,7 +6,6 @@ from typing import Any
 
 import orjson
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth import get_user_model
 from playwright.sync_api import Page
@@ -16,6 +15,7 @@ from evaluation.models import Job, Judgment, Study
 from judging.models import Run
 from judging.services import create_endpoint
 from tests.browser import material
+from tests.browser.axe import run_axe
 from tests.browser.conftest import Visitor
 from tests.browser.walking import walk_by_mouse
 from tests.evaluation.dumps import build
@@ -84,7 +84,7 @@ def look(visitor: Visitor, name: str, *, full: bool = True) -> None:
     page.wait_for_load_state("networkidle")
     assert visitor.complaints == [], (name, "\n".join(visitor.complaints))
     assert visitor.strange_requests == [], name
-    found = Axe().run(page)
+    found = run_axe(page)
     visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
     assert found.violations_count == 0, f"{name}: {found.generate_report()}"
     widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")

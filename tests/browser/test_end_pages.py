@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from annotator.models import EntryRule, ParticipantOutcome, Slot
@@ -20,6 +19,7 @@ from annotator.visit import Visit
 from evaluation.models import Study
 from evaluation.services import close_study, pause_study
 from tests.browser import material
+from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_screens import ITEMS_ONLY, PANEL, shoot
 
@@ -246,5 +246,5 @@ def test_the_end_says_what_becomes_of_the_pay_and_what_to_do(visitor: Visitor, e
     assert page.locator("#code").is_visible() is ("below" in told[-1])
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     shoot(page, f"end-{end}-{kind}-390")
-    assert [each["id"] for each in Axe().run(page).response["violations"]] == []
+    assert [each["id"] for each in run_axe(page).response["violations"]] == []
     visitor.assert_calm()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
@@ -33,6 +32,7 @@ from tests.annotator.panels.panel_rows import (
     record,
     work,
 )
+from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -95,7 +95,7 @@ def look(visitor: Visitor, name: str, *sizes: Any) -> None:
     for size in sizes or (WIDE, PHONE):
         page.set_viewport_size(size)
         assert visitor.complaints == [], (name, visitor.complaints)
-        found = Axe().run(page)
+        found = run_axe(page)
         visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
         assert found.violations_count == 0, f"{name}: {found.generate_report()}"
         widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotator.services.admission.entry import enter
 from annotator.visit import Visit
 from evaluation.models import Judgment
+from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.ranking import (
     SUBMIT,
@@ -115,7 +115,7 @@ def test_looks_right(new_visitor: Callable[..., Visitor], state: str, viewport: 
         if state == "without-scripts":
             continue
         assert visitor.complaints == []
-        found = Axe().run(page)
+        found = run_axe(page)
         assert found.violations_count == 0, found.generate_report()
         widths = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert widths[0] <= widths[1]

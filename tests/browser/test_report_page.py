@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.test import Client
@@ -14,6 +13,7 @@ from playwright.sync_api import Page, expect
 from analytics import tasks
 from evaluation.models import Study
 from tests.analytics.reports.contexteval import write_dump
+from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.walking import until
 from tests.factories import make_study
@@ -52,7 +52,7 @@ def member(new_visitor: Callable[..., Visitor]) -> Callable[..., Visitor]:
 
 def assert_sound(visitor: Visitor) -> None:
     assert_calm(visitor)
-    found = Axe().run(visitor.page)
+    found = run_axe(visitor.page)
     assert found.violations_count == 0, found.generate_report()
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page
 
@@ -21,6 +20,7 @@ from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
+from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.crowd import current_assignment, filled_in
 
@@ -259,7 +259,7 @@ def look(visitor: Visitor, name: str) -> None:
         for size, viewport in (("1280", WIDE), ("390", PHONE)):
             page.set_viewport_size(viewport)
             shoot(page, f"{name}-{size}-{theme}")
-            violations = Axe().run(page).response["violations"]
+            violations = run_axe(page).response["violations"]
             found = [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in violations]
             assert found == [], f"{name} {size} {theme}"
     page.set_viewport_size({"width": 320, "height": 640})
