@@ -47,6 +47,20 @@ exclusion_undone: HookRegistry[Callable[[Any], None]] = HookRegistry()
 
 
 @dataclass(frozen=True)
+class Duplication:
+    """A study that was just copied, in the same transaction; `judges` tells whether its judges come along."""
+
+    source: Any
+    copy: Any
+    judges: bool
+    by: Any
+
+
+# Copies what the other apps keep of a study's settings, never anything of its crowd, its runs or its panel.
+duplication: HookRegistry[Callable[[Duplication], None]] = HookRegistry()
+
+
+@dataclass(frozen=True)
 class Advice:
     """A warning about a draft, which does not block its launch.
 

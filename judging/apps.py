@@ -13,7 +13,7 @@ class JudgingConfig(AppConfig):
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
-        from judging.services import demo
+        from judging.services import demo, duplication
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.revisions import draft_revision
         from judging.services.runs import judge_workload, lifecycle, verification
@@ -21,6 +21,7 @@ class JudgingConfig(AppConfig):
         if judge_workload.JUDGING.key not in KINDS_OF_WORK:  # tests make the app ready twice
             KINDS_OF_WORK.register(judge_workload.JUDGING)
         hooks.demo.register("heuristics", demo.run_heuristics)
+        hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)
         hooks.methods_facts.register("judges", selectors.judges_in_figures)

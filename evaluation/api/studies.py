@@ -99,7 +99,7 @@ class StudyList(ApiView):
 
     def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
         roles = roles_of(self.request.user)
-        return [_record(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
+        return [study_brief(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
 
 
 class StudyDetail(StudyView):
@@ -134,7 +134,7 @@ class StudyDetail(StudyView):
         role = study.members.filter(user=request.user.pk).values_list("role", flat=True).first()
         left_out = left_out_counts(study)
         counting = counting_judgments(study).count()
-        record = _record(study, role, counting + sum(left_out.values()))
+        record = study_brief(study, role, counting + sum(left_out.values()))
         record |= {
             "redundancy": study.redundancy,
             "baseline": study.baseline,
@@ -154,7 +154,7 @@ class StudyDetail(StudyView):
         return record
 
 
-def _record(study: Study, role: str | None, judgments: int) -> dict[str, Any]:
+def study_brief(study: Study, role: str | None, judgments: int) -> dict[str, Any]:
     return {
         "slug": study.slug,
         "title": study.title,

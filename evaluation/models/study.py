@@ -134,6 +134,8 @@ class Study(models.Model):
     simulated = models.BooleanField(
         default=False, editable=False, help_text="Has judgments by simulated raters."
     )
+    # The study that a copy or a derived draft was made from, and how (`services.studies.origin`); empty for all others.
+    origin = models.JSONField(default=dict, blank=True, editable=False)
 
     objects = StudyQuerySet.as_manager()
 

@@ -3,6 +3,7 @@
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
 from evaluation.services.judgments import JudgmentInput, load_answers, record_judgments, revise_judgment
 from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
+from evaluation.services.studies.duplication import duplicate_study
 from evaluation.services.studies.freeze import (
     assign_orders,
     compute_study_hash,
@@ -36,6 +37,7 @@ __all__ = [
     "close_study",
     "compute_study_hash",
     "create_study",
+    "duplicate_study",
     "exclude",
     "freeze_item",
     "freeze_items",

@@ -51,6 +51,8 @@ class StudyInput:
     rules: Mapping[str, Any]
     systems: Sequence[Mapping[str, Any]]
     queries: Sequence[Query] = ()
+    # `Study.origin`
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -121,6 +123,7 @@ def begin_import(
             protocol=spec["protocol"],
             owner=owner,
             created_by_import=dump,
+            origin=dict(study_input.origin),
             **study_input.fields(),
         )
         _write_spec_rows(study, spec)

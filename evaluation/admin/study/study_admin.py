@@ -23,6 +23,7 @@ from evaluation.admin.study.forms import (
     StudyForm,
     TextForm,
 )
+from evaluation.admin.study.making import duplicate
 from evaluation.admin.study.rules import CODE_FIELDS, StepsForm, codes_lock_reason
 from evaluation.models import Arm, Attribute, Question, Study, Text
 from evaluation.refusals import WrongState
@@ -326,6 +327,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("<int:pk>/resume/", "resume", launch.resume),
             ("<int:pk>/close/", "close", launch.close),
             ("<int:pk>/revise/", "revise", revision.revise),
+            ("<int:pk>/duplicate/", "duplicate", duplicate.duplicate),
             ("<int:pk>/resolve/", "resolve", resolver.resolve),
             ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),
             ("<int:pk>/members/", "members", members.members),

@@ -6,13 +6,14 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from evaluation import hooks
-from evaluation.admin.pages import page
+from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.resolver import has_calibrations
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
+from evaluation.permissions import studies_for
 from evaluation.selectors import counting_judgments, left_out_counts, standing_exclusions
 from evaluation.services import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
@@ -38,6 +39,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "cautions": cautions_for(study),
         "design": study_design(study) if draft else None,
         "judged": judged,
+        "origin": _origin(request, study),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
         "sections": [
             (section.label, reverse(section.url_name, args=[study.slug])) for section in hooks.sections
@@ -50,6 +52,14 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "revisions": list(study.revisions.order_by("-number").values("number", "spec_hash", "created_at")),
     }
     return page(request, "admin/evaluation/study/workbench.html", context, study=study, tab="workbench")
+
+
+def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """The study that this one was made from, with its address for its members."""
+    if not study.origin:
+        return {}
+    source = studies_for(request.user).filter(slug=study.origin.get("study", "")).first()
+    return {**study.origin, "url": workbench_url(source) if source else ""}
 
 
 def _flags(study: Study) -> Any:
@@ -107,8 +117,9 @@ def _action_links(study: Study) -> list[tuple[str, str]]:
         Status.CLOSED: (scores,),
     }
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
+    copy = (("Duplicate", "duplicate"),)
     pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
-    return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve, *pair)]
+    return [(label, _url(study, name)) for label, name in (*names[study.status], *copy, *resolve, *pair)]
 
 
 def _url(study: Study, name: str) -> str:

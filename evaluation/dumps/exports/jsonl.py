@@ -64,6 +64,8 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         record["study_hash"] = study.study_hash
     if study.simulated:
         record["simulated"] = True
+    if study.origin:
+        record["origin"] = study.origin
     if raters := _rater_records(study):
         record["raters"] = raters
     if queries := _unused_queries(study):
@@ -134,6 +136,7 @@ def item_record(
         "start_order": item.start_order,
         "stimulus_hash": item.stimulus_hash or None,
         "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
+        "origin": item.origin or None,
     }
     record.update((name, value) for name, value in optional.items() if value is not None)
     return record

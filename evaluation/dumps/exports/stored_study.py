@@ -70,6 +70,7 @@ class StoredItem:
     stimulus_hash: str
     # Key and follow-up questions, as `StoredStudy.context` has them.
     context: dict[str, Any] | None
+    origin: dict[str, Any] = field(default_factory=dict)
     judgments: list[StoredJudgment] = field(default_factory=list)
 
 
@@ -135,6 +136,7 @@ class StoredStudy:
             stimulus=stimulus,
             stimulus_hash=row.stimulus_hash,
             context=self.context(row.context) if not row.stimulus and row.context else stimulus["context"],
+            origin=row.origin,
         )
 
     def _add_judgments(self, items: dict[int, StoredItem]) -> None:

@@ -51,6 +51,7 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         rules=_rules(value.get("rules", {})),
         systems=value.get("systems", []),
         queries=[query_row(each) for each in value.get("queries", [])],
+        origin=value.get("origin", {}),
     )
     _check(study)
     raters = _raters(value.get("raters", []))

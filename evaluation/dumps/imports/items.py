@@ -21,7 +21,7 @@ from evaluation.services.studies.compilation import compile_stimulus
 MAX_KEY = 120
 Record = Mapping[str, Any]
 # What is of one item, and so on no line that stands for several.
-OF_ONE_ITEM = ("context", "gold", "judgments", "start_order", "stimulus_hash")
+OF_ONE_ITEM = ("context", "gold", "judgments", "origin", "start_order", "stimulus_hash")
 
 
 def default_response_key(system: str, context: str | None) -> str:
@@ -252,6 +252,7 @@ def _item(record: Record) -> Item:
         gold=record.get("gold"),
         start_order=record.get("start_order"),
         withdrawn_at=timezone.now() if record.get("withdrawn") else None,
+        origin=record.get("origin", {}),
     )
 
 
