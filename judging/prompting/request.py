@@ -102,7 +102,9 @@ def build_request(
         "guideline": frame.guideline,
         "questions": frame.questions,
         "examples": frame.examples,
-        "own_answers": own_answers_block(protocol.questions(spec, stimulus), view, earlier or {}),
+        "own_answers": own_answers_block(protocol.questions(spec, stimulus), view, earlier)
+        if earlier
+        else "",
         "format": frame.format,
     }
     seeded = {"seed": seed} if seed is not None and able.get("seed") else {}
