@@ -43,6 +43,9 @@ UNITS = {
     Over.FOLLOW_UP_RESPONSE: "follow-up questions of responses",
     Over.VALUE: "values of attributes",
     Over.CHOICE: "tags of items",
+    Over.TURN: "turns",
+    Over.TURN_RESPONSE: "replies in turns",
+    Over.CLAIM: "claims of responses",
 }
 
 

@@ -26,6 +26,8 @@ from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec, Shown
 
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
+# What the parts of a preference are called.
+PART_NAMES = {Over.TURN: "turn", Over.FOLLOW_UP: "follow-up question"}
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,30 @@ def pair_frames(rows: StudyRows, questions: Sequence[QuestionSpec]) -> list[Pair
     checks = asked[checklists[0].key] if checklists else None
     checks = checks if checks is not None and len(checks.judgment) else None
     items = rows.items.as_pairs()
-    if len(preferences) < 2 or asked_in_turns(preferences):
+    of_parts = any(each.over != Over.ITEM for each in preferences)
+    if not of_parts and (len(preferences) < 2 or asked_in_turns(preferences)):
         answers = [asked[each.key] for each in preferences]
         return [_frame(rows, items, answers, preferences[0] if preferences else None, checks)]
-    frames = [_frame(rows, items, [asked[each.key]], each, checks) for each in preferences]
+    answered = [part for each in preferences for part in by_part(asked[each.key])]
+    frames = [_frame(rows, items, [part], part.question, checks) for part in answered]
     return [frame for frame in frames if any(_has_labels(group) for group in frame.groups)] or frames[:1]
+
+
+def by_part(asked: Asked) -> list[Asked]:
+    """The answers to a preference that is asked of several parts, such as the turns of a conversation, as preferences
+    of their own, each under the name of its part."""
+    if asked.question.over == Over.ITEM:
+        return [asked]
+    return [
+        replace(asked.where(asked.part == code), question=_of_part(asked.question, part))
+        for code, part in enumerate(asked.parts)
+    ] or [asked]
+
+
+def _of_part(question: QuestionSpec, part: str) -> QuestionSpec:
+    """Under a name that says which part it is; no key of a question has a dot."""
+    name, number = PART_NAMES[question.over], part[1:]
+    return replace(question, key=f"{question.key}.{part}", prompt=f"{question.prompt} ({name} {number})")
 
 
 def asked_in_turns(preferences: Sequence[QuestionSpec]) -> bool:

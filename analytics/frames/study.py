@@ -55,7 +55,7 @@ class StudyFrame:
         asked = [each for each in self.questions if each.kind == Kind.PREFERENCE] if self.pairs else []
         if len(asked) < 2 or asked_in_turns(asked):
             return ()
-        known = {frame.preference.key for frame in self.pairs if frame.preference}
+        known = {frame.preference.key.partition(".")[0] for frame in self.pairs if frame.preference}
         return tuple(each for each in asked if each.key not in known)
 
     @property
@@ -70,8 +70,8 @@ def study_frame(study: Study) -> StudyFrame:
     Questions are those of the latest revision; texts can't be counted.
     """
     directed, rows = countable_questions(study), read_rows(study)
-    compares = study.protocol_object.compares_pairs
-    paired = [each.question for each in directed if compares and is_of_pairs(each.question)]
+    paired = [each.question for each in directed if study.compares_pairs and is_of_pairs(each.question)]
+    compares = study.compares_pairs and (bool(paired) or not study.needs)
     others = [each for each in directed if each.question not in paired]
     pairs = tuple(pair_frames(rows, paired)) if compares else ()
     answers = answers_frame(rows, others) if others or not compares else None

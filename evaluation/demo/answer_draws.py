@@ -2,8 +2,9 @@
 
 The file says by question, under the name of its kind, what is expected of which part, and how much raters differ:
 
-- `raters.lean`: how far a rater rates higher or lower throughout; `taste`: how far a response appeals to a rater more
-  or less than it should, in all questions about it (standard deviations);
+- `raters.lean`: how far a rater rates higher or lower throughout, `raters.groups`: how far all of a group do;
+  `taste`: how far a response appeals to a rater more or less than it should, in all questions about it (standard
+  deviations);
 - `scales`: the expected value, its `noise`, and how far it is swayed by lean and taste (`sway`, 1);
 - `preferences`, `rankings`: how much each response is worth, or which scale that `follows`, and the `noise`; nearer
   than `tie_within` is a tie;

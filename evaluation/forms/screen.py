@@ -10,10 +10,11 @@ from evaluation.forms.entry_shapes import ModelRevisions
 from evaluation.forms.fields.builders import build_field
 from evaluation.forms.fields.entries import entry_lines
 from evaluation.forms.fields.follow_ups import group_by_follow_up
+from evaluation.forms.fields.places import add_claims, is_in_place, turn_lines
 from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.problems import problem_text
 from evaluation.forms.response_names import response_names
-from evaluation.forms.shapes import Card, ChecklistCell, Field, ScaleGroup, Screen, SummaryLine
+from evaluation.forms.shapes import Card, ChecklistCell, Field, ScaleGroup, Screen, SourceText, SummaryLine
 from evaluation.protocols import Problem, Protocol
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
@@ -43,16 +44,21 @@ def build_screen(
         if field["heads"]:
             _add_tallies(cards, field)
         _add_scales(cards, field)
+    add_claims(cards, stimulus, fields)
+    turns = turn_lines(stimulus, cards, fields)
     return {
         "template": protocol.template,
         "query": _query(protocol, spec, stimulus),
         "context": _context(stimulus) if sees_context(spec, stimulus) else [],
         "documents": read_documents(stimulus["query"]["documents"]) if protocol.shows_documents else [],
+        "source": _source(protocol, spec, stimulus),
+        "turns": turns,
         "cards": cards,
         "fields": fields,
+        "apart": [field for field in fields if not is_in_place(field, turns)],
         "drafted": next((field["entries"] for field in fields if "entries" in field), None),
         "follow_ups": group_by_follow_up(stimulus, questions, fields),
-        "has_scales": any(field["groups"] for field in fields),
+        "has_scales": any(field["points"] for field in fields),
         "has_keys": any(option["key"] for field in fields for option in field["options"]),
         "has_grades": any(question.grades for question in questions),
         "summary": _summary(fields, problems),
@@ -69,6 +75,12 @@ def _query(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> dict[str, Any]
         "clarifying_question": stimulus["clarifying_question"],
         "references": [_reference(each) for each in query["references"]] if spec["show_references"] else [],
     }
+
+
+def _source(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> SourceText | None:
+    """The text that responses are held against, in a study that names a place for one."""
+    name, document = protocol.document_name(spec), stimulus["query"].get("document")
+    return {"name": name, "html": document["html"]} if name and document else None
 
 
 def _reference(reference: Any) -> str:
@@ -98,11 +110,16 @@ def _add_tallies(cards: list[Card], field: Field) -> None:
 
 
 def _add_scales(cards: list[Card], field: Field) -> None:
-    """Add to each card the scale of a question that is asked once of every response."""
+    """Add to each card what a question asks of it that is asked once of every response."""
     by_part = {group["part"]: group for group in field["groups"]}
     for card in cards:
         if card["part"] in by_part:
             card["scales"].append({"field": field, "group": by_part[card["part"]]})
+
+
+def _first_input(part: ChecklistCell | ScaleGroup) -> str:
+    first: str = part["options"][0]["id"] if part["options"] else f"q-{part['name']}"
+    return first
 
 
 def _errors(problems: Iterable[Problem]) -> dict[str, str]:
@@ -124,7 +141,7 @@ def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[SummaryLi
         if wrong:
             still = ngettext("%(n)s choice is missing.", "%(n)s choices are missing.", len(wrong))
             text = still % {"n": len(wrong)}
-            lines.append({"href": f"#{wrong[0]['options'][0]['id']}", "text": f"{asked} {text}"})
+            lines.append({"href": f"#{_first_input(wrong[0])}", "text": f"{asked} {text}"})
         if field["error"]:
             lines.append({"href": f"#{field['id']}", "text": f"{asked} {field['error']}"})
         if "entries" in field:

@@ -46,6 +46,8 @@ class Query(models.Model):
     information_need = models.TextField(blank=True)
     references = models.JSONField(default=list, blank=True)
     documents = models.JSONField(default=list, blank=True)
+    # The text that responses are held against, such as what they summarise; the study says what it is called.
+    document = models.TextField(blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
@@ -83,6 +85,10 @@ class Response(models.Model):
     system = models.ForeignKey(System, models.PROTECT, related_name="responses")
     key = models.CharField(max_length=120)
     text = models.TextField(blank=True)
+    # Its replies by turn, where it is one side of a conversation; its text is then all of them.
+    turns = models.JSONField(default=list, blank=True)
+    # The claims that it makes, a text each, where they are judged one by one.
+    claims = models.JSONField(default=list, blank=True)
     context = models.ForeignKey(Context, models.PROTECT, null=True, blank=True, related_name="responses")
 
     class Meta:

@@ -106,6 +106,8 @@ class Study(models.Model):
     show_references = models.BooleanField(default=False)
     steps = models.JSONField(default=default_steps)
     skips = models.JSONField(default=default_skips)
+    # What an item needs, where the protocol leaves that to the study (`evaluation.protocols.requirements.needs`).
+    needs = models.JSONField(default=dict, blank=True)
 
     # Rules that may change while the study is live: not hashed.
     redundancy = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
@@ -119,6 +121,8 @@ class Study(models.Model):
     revisions_per_day = models.PositiveIntegerField(default=200)
     revisions_anonymous = models.PositiveIntegerField(default=0)
     going_back = models.CharField(max_length=5, choices=GoingBack, default=GoingBack.LAST)
+    # The groups of people that are told apart, by the labels that addresses and files give raters.
+    groups = models.JSONField(default=list, blank=True)
     contact = models.CharField(
         max_length=200, blank=True, help_text="E-mail address on every participant's page."
     )
@@ -163,6 +167,11 @@ class Study(models.Model):
     @property
     def protocol_object(self) -> Protocol:
         return get_protocol(self.protocol)
+
+    @property
+    def compares_pairs(self) -> bool:
+        """True if every item has two responses, so that a preference compares systems."""
+        return self.protocol_object.compares(self.needs)
 
     @property
     def is_frozen(self) -> bool:

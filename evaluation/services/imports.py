@@ -38,7 +38,7 @@ from evaluation.services.studies.freeze import assign_orders, compute_study_hash
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
 # Those that a spec names only where they are not the default.
-OPTIONAL_FIELDS = ("arm_per",)
+OPTIONAL_FIELDS = ("arm_per", "needs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +74,15 @@ class RaterInput:
     kind: str
     label: str
     source: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
 class RaterFacts:
-    """A rater's data on the study's line: `Rater.in_figures` and `Rater.about`."""
+    """A rater's data on the study's line: `Rater.in_figures`, `Rater.group` and `Rater.about`."""
 
     in_figures: bool = True
+    group: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -273,6 +275,7 @@ class ImportWriter:
             kind=each.kind,
             label=each.label,
             source=each.source,
+            group=each.group or facts.group,
             in_figures=facts.in_figures,
             about=dict(facts.about),
             dump=self.dump,

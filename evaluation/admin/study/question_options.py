@@ -20,6 +20,9 @@ OVERS = {
     Over.FOLLOW_UP: "each follow-up question",
     Over.FOLLOW_UP_RESPONSE: "each follow-up question and response",
     Over.VALUE: "each possible answer of the follow-up questions",
+    Over.TURN: "each turn of the conversation",
+    Over.TURN_RESPONSE: "each response's reply in each turn",
+    Over.CLAIM: "each claim of each response",
     Over.CHOICE: "its own choices, several of which may apply",
 }
 SEPARATOR = "|"

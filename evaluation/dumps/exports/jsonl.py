@@ -21,7 +21,7 @@ from evaluation.services.studies.compilation import compile_spec, query_content
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 RULES = (
     "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
-    "completion_codes", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
+    "completion_codes", "groups", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
 )  # fmt: skip
 
 
@@ -82,12 +82,16 @@ def _unused_queries(study: Study) -> list[dict[str, Any]]:
 def _rater_records(study: Study) -> list[dict[str, Any]]:
     """Facts about the raters that have judgments."""
     judged = Exists(Judgment.objects.filter(rater=OuterRef("pk")))
-    known = study.raters.filter(Q(in_figures=False) | ~Q(about={})).filter(judged)
+    known = study.raters.filter(Q(in_figures=False) | ~Q(about={}) | ~Q(group="")).filter(judged)
     records = []
-    for pseudonym, in_figures, about in known.order_by("pseudonym").values_list(
-        "pseudonym", "in_figures", "about"
+    for pseudonym, in_figures, group, about in known.order_by("pseudonym").values_list(
+        "pseudonym", "in_figures", "group", "about"
     ):
-        facts = {"in_figures": None if in_figures else False, "about": about or None}
+        facts = {
+            "in_figures": None if in_figures else False,
+            "group": group or None,
+            "about": about or None,
+        }
         records.append({"rater": pseudonym, **{k: v for k, v in facts.items() if v is not None}})
     return records
 
@@ -121,10 +125,10 @@ def item_record(
         "key": item.key,
         "arm": arm["key"],
         "role": item.role,
-        "query": stimulus["query"],
+        "query": _query_record(stimulus["query"]),
         "context": context and _context_record(context),
         "responses": [
-            _text_record(response["text"], drafts)
+            _text_record(response, drafts)
             | _response_record(response, arm, context, given.get(response["key"]))
             for response in stimulus["responses"]
         ],
@@ -142,11 +146,19 @@ def item_record(
     return record
 
 
-def _text_record(text: str, drafts: bool) -> dict[str, Any]:
-    """A response's text, as entries where reading them back gives the same text."""
+def _query_record(query: dict[str, Any]) -> dict[str, Any]:
+    """A query as it was given: what was rendered for screens is made anew from it."""
+    return query | {"document": query["document"]["text"]} if "document" in query else query
+
+
+def _text_record(response: dict[str, Any], drafts: bool) -> dict[str, Any]:
+    """A response's text: as its turns where it has some, as entries where reading them back gives the same text."""
+    text, claims = response["text"], {"claims": response["claims"]} if "claims" in response else {}
+    if "turns" in response:
+        return {"turns": [turn["text"] for turn in response["turns"]], **claims}
     if drafts and write_set(entries := read_set(text)) == text:
         return {"entries": [{name: value for name, value in each.items() if value} for each in entries]}
-    return {"text": text}
+    return {"text": text, **claims}
 
 
 def _response_record(

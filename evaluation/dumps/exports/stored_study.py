@@ -26,6 +26,7 @@ class StoredRater:
     kind: str
     source: str
     label: str
+    group: str
     in_figures: bool
     # What is known of a judge: its model and how it was asked.
     about: dict[str, Any]
@@ -161,7 +162,7 @@ class StoredStudy:
 
     def _load_raters(self, pks: set[int]) -> None:
         new = [pk for pk in pks if pk not in self._raters]
-        fields = ("pk", "pseudonym", "kind", "source", "label", "in_figures", "about")
+        fields = ("pk", "pseudonym", "kind", "source", "label", "group", "in_figures", "about")
         rows = Rater.objects.filter(pk__in=new).values_list(*fields)
         for pk, *values in rows if new else ():
             self._raters[pk] = StoredRater(self._excluded_raters.get(pk, ""), *values)

@@ -209,10 +209,11 @@ class DumpChecker:
 def _query_content(query: Query) -> list[Any]:
     return [
         query.text, query.category, query.source, query.split, query.information_need, query.references,
-        query.documents,
+        query.documents, query.document,
     ]  # fmt: skip
 
 
-def _content(response: Response) -> list[str | None]:
+def _content(response: Response) -> list[Any]:
     context = response.context
-    return [response.system.key, response.text, context.key if context else None]
+    parts = response.turns, response.claims
+    return [response.system.key, response.text, *parts, context.key if context else None]

@@ -84,7 +84,9 @@ def _raters(records: Sequence[Mapping[str, Any]]) -> dict[str, RaterFacts]:
     if twice := _twice("rater", [record["rater"] for record in records]):
         raise LineInvalid(*twice)
     return {
-        record["rater"]: RaterFacts(record.get("in_figures", True), record.get("about", {}))
+        record["rater"]: RaterFacts(
+            record.get("in_figures", True), record.get("group", ""), record.get("about", {})
+        )
         for record in records
     }
 

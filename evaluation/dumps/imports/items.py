@@ -19,6 +19,8 @@ from evaluation.services.imports import ImportedItem, ImportedJudgment
 from evaluation.services.studies.compilation import compile_stimulus
 
 MAX_KEY = 120
+# What stands between the turns of a response where its text is all of them.
+BETWEEN_TURNS = "\n\n"
 Record = Mapping[str, Any]
 # What is of one item, and so on no line that stands for several.
 OF_ONE_ITEM = ("context", "gold", "judgments", "origin", "start_order", "stimulus_hash")
@@ -190,7 +192,7 @@ class ItemPreparer:
                 text = self._text(record)
             except LineInvalid as invalid:
                 problems += invalid.problems
-                text = record.get("text", write_set([]))
+                text = record.get("text", write_set([]) if "entries" in record else "")
             responses.append(self._response(record, text, given))
         problems += [
             f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
@@ -199,7 +201,13 @@ class ItemPreparer:
         return responses, problems
 
     def _text(self, record: Record) -> str:
-        """A response's text; that of a drafted set is its entries in their one spelling."""
+        """A response's text: of a conversation all its turns, of a drafted set its entries in their one spelling."""
+        if "turns" in record:
+            if "text" in record or "entries" in record:
+                raise LineInvalid(
+                    f"responses: {record['system']!r} has turns and beside them a text or entries"
+                )
+            return BETWEEN_TURNS.join(record["turns"])
         if "entries" not in record:
             text: str = record["text"]
             return text
@@ -217,7 +225,14 @@ class ItemPreparer:
         name = record["system"]
         if name not in self._systems:
             self._systems[name] = System(key=name)
-        return Response(key=_key(record, given), system=self._systems[name], text=text, context=given)
+        return Response(
+            key=_key(record, given),
+            system=self._systems[name],
+            text=text,
+            context=given,
+            turns=record.get("turns", []),
+            claims=record.get("claims", []),
+        )
 
 
 def _key(record: Record, given: Context | None) -> str:
@@ -267,6 +282,7 @@ def query_row(record: Record) -> Query:
         information_need=record.get("information_need", ""),
         references=record.get("references", []),
         documents=record.get("documents", []),
+        document=record.get("document", ""),
     )
 
 

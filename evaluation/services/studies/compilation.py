@@ -52,6 +52,8 @@ def compile_spec(study: Study) -> dict[str, Any]:
     # The arm's rule likewise, where it is not the default.
     if study.protocol_object.has_attributes and (attributes := _attributes(study)):
         spec["attributes"] = attributes
+    if study.needs:
+        spec["needs"] = study.needs
     if study.arm_per != ArmPer.PARTICIPANT:
         spec["arm_per"] = study.arm_per
     return spec
@@ -80,11 +82,14 @@ def compile_stimulus(
     so unsaved rows do too.
     """
     ordered = sorted(responses, key=lambda response: (response.system.key, response.key))
+    shown = query_content(query)
+    if query.document:
+        shown["document"] = {"text": query.document, "html": render(query.document)}
     return {
         "format": FORMAT,
         "renderer": RENDERER,
         "arm": arm,
-        "query": query_content(query),
+        "query": shown,
         "context": context
         and {
             "key": context.key,
@@ -104,15 +109,23 @@ def compile_stimulus(
                 "system": response.system.key,
                 "text": response.text,
                 "html": render(response.text),
+                **_response_parts(response, render),
             }
             for number, response in enumerate(ordered, 1)
         ],
     }
 
 
+def _response_parts(response: Response, render: Callable[[str], str]) -> dict[str, Any]:
+    """Its replies by turn and its claims; named only where there are some, as nobody else's stimulus has them."""
+    turns = [{"text": text, "html": render(text)} for text in response.turns]
+    return {name: each for name, each in (("turns", turns), ("claims", list(response.claims))) if each}
+
+
 def query_content(query: Query) -> dict[str, Any]:
-    """A query as stimuli and dumps hold it."""
+    """A query as stimuli and dumps hold it; its document only where it has one."""
     return {
+        **({"document": query.document} if query.document else {}),
         "key": query.key,
         "text": query.text,
         "category": query.category,

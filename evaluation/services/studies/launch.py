@@ -72,10 +72,11 @@ def text_advice(study: Study) -> list[str]:
     found = []
     if study.steps.get("instructions") and not bodies.get("instructions", "").strip():
         found.append("The instructions are a step of the study, but their text is empty.")
-    if "guideline" in defaults and not bodies.get("guideline", "").strip():
+    guideline = study.protocol_object.guideline(compile_spec(study), with_context=False)
+    if "guideline" in defaults and not guideline.strip():
         found.append("The guideline is empty: neither people nor judges are told how to judge.")
     own = {(each.key, each.prompt) for each in study.protocol_object.default_questions()}
-    if own != set(study.questions.values_list("key", "prompt")):
+    if own and own != set(study.questions.values_list("key", "prompt")):
         same = [key for key in GUIDING if defaults.get(key) and bodies.get(key) == defaults[key]]
         if same:
             found.append(

@@ -38,7 +38,7 @@ FEWEST_CALIBRATORS = 2
 FIELDS = (
     "asker", "render_as", "show_references", "skips", "items_per_participant", "paid_minutes", "lease_minutes",
     "pay", "currency", "contact", "exact_times", "revisions_in_all", "revisions_per_day", "revisions_anonymous",
-    "going_back",
+    "going_back", "groups",
 )  # fmt: skip
 # What a query is made of, as its stimulus has it.
 QUERY_FIELDS = (
