@@ -45,7 +45,6 @@ class Custom(Protocol):
     label = "A form of your own"
     template = "evaluation/protocols/custom.html"
     shows_documents = True
-    shows_information_need = True
     has_needs = True
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:

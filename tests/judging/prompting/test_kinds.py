@@ -319,6 +319,7 @@ def test_log_probabilities_are_not_read_of_more_than_nine():
 # --- templates ------------------------------------------------------------------------------------------------------
 
 TEMPLATES = {
+    "custom": "{query}{documents}{responses}{format}",
     "pairwise": "{query}{context}{responses}{format}",
     "aspects": "{query}{documents}{responses}{format}",
     "context_validation": "{query}{context}{format}",
