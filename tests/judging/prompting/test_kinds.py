@@ -9,7 +9,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from evaluation.protocols import PROTOCOLS, Kind
+from evaluation.protocols import PROTOCOLS, Kind, Over
 from evaluation.protocols.entries.sets import read_set
 from evaluation.protocols.kinds import KINDS
 from judging.prompting import (
@@ -287,7 +287,8 @@ def test_one_call_per_question_asks_one_at_a_time_and_shows_the_same(name):
 def test_log_probabilities_are_for_preferences(name):
     spec, stimulus = SAMPLES[name]
     protocol = PROTOCOLS[spec["protocol"]]
-    preferences = [question.key for question in asked_of(spec) if question.kind == Kind.PREFERENCE]
+    asked = [question for question in asked_of(spec) if question.over == Over.ITEM]
+    preferences = [question.key for question in asked if question.kind == Kind.PREFERENCE]
     in_one = settings_problems(protocol, spec, replace(JUDGE, verdict="logprobs"))
     if not preferences:
         assert in_one == [

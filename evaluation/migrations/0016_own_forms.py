@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('evaluation', '0014_scores_jobs'),
+        ('evaluation', '0015_origins'),
     ]
 
     operations = [
