@@ -70,7 +70,7 @@ def turn_lines(stimulus: Stimulus, cards: Sequence[Card], fields: Iterable[Field
 
 
 def _by_part(fields: Iterable[Field], over: Over) -> dict[str, list[ResponseScale]]:
-    """What is asked of each part by questions over these, in the order of the form."""
+    """Groups and their fields by part, of the questions over these, in the order of the form."""
     found: dict[str, list[ResponseScale]] = {}
     for field in fields:
         if field["over"] == over:

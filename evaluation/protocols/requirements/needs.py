@@ -1,4 +1,4 @@
-"""What an item needs, where that is the study's to say: a query or none, how many responses, a document."""
+"""The needs of items, where they are the study's to say: a query or none, how many responses, a document."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +16,7 @@ OF_FOLLOW_UPS = frozenset({Over.FOLLOW_UP, Over.FOLLOW_UP_RESPONSE, Over.VALUE})
 
 @dataclass(frozen=True)
 class Needs:
-    """What every item of a study has. `document`: what the document is called on screens; empty where there is none."""
+    """The parts that every item of a study has. `document`: what the document is called on screens; empty where there is none."""
 
     query: bool = True
     least: int = 1
@@ -60,7 +60,7 @@ def find_needs_problems(given: Mapping[str, Any], questions: list[QuestionSpec])
 def find_unmet_needs(
     needs: Needs, spec: Spec, questions: list[QuestionSpec], stimulus: Stimulus
 ) -> list[Problem]:
-    """What an item lacks of what the study and its questions need."""
+    """Problems of an item that lacks what the study and its questions need."""
     problems = check_query(stimulus) if needs.query else []
     problems += check_response_count(stimulus, needs.least, needs.most)
     has_document = bool(stimulus["query"].get("document"))
