@@ -38,6 +38,9 @@ class Lines:
         self.endpoint = Endpoint.objects.get(name="here")
         self.targets = [Target("", self.endpoint, self.model)]
 
+    def prepare(self):
+        return
+
     def deal(self, after):
         units = list(self.run.units.filter(pk__gt=after).order_by("pk").values_list("pk", flat=True)[:BATCH])
         rows = [{"unit_id": pk, "replicate": 0} for pk in units]

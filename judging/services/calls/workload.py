@@ -61,6 +61,11 @@ class Workload(Protocol):
     # False: every call is asked, whatever is known of its very request, and is no answer to others.
     uses_cache: bool
 
+    def prepare(self) -> None:
+        """Do once what must be known before any call is dealt and takes too long for whoever starts a run; each stay
+        of a worker begins with it. StopRun where the run can't be done."""
+        ...
+
     def deal(self, after: int) -> Deal:
         """The calls of the next batch of subjects after this one; under the run's lock, so others deal others."""
         ...

@@ -81,8 +81,7 @@ def start_run(
         problems += batch_refusals(judge, purpose)
     if problems:
         raise Refused(*problems)
-    derivation, spec = derivation_of(judge), current_spec(study)
-    prepared = derivation.prepare(judge, spec) if derivation else None
+    spec = current_spec(study)
     if judged_items(study).filter(start_order=None).exists():
         assign_orders(study)  # a study that was imported closed has had no use for orders before
     with transaction.atomic():
@@ -95,7 +94,7 @@ def start_run(
         revision = study.revisions.order_by("-number")[0]
         rater = Rater.objects.create(
             study=study, kind=Rater.Kind.JUDGE, label=str(judge), in_figures=False,
-            about=_about(judge, purpose, revision.spec, prepared),
+            about=_about(judge, purpose, revision.spec),
         )  # fmt: skip
         price_prompt, price_completion = prices_of(judge, by_batch=by_batch)
         run = Run.objects.create(
@@ -112,10 +111,28 @@ def start_run(
             **(_opened() if purpose == Purpose.REVISION else {}),
         )
         JudgeRun.objects.create(
-            run=run, judge=judge, revision=revision, rater=rater, purpose=purpose, max_items=max_items,
-            folds=prepared.by_query if prepared else {},
-        )  # fmt: skip
+            run=run, judge=judge, revision=revision, rater=rater, purpose=purpose, max_items=max_items
+        )
         return run
+
+
+def keep_preparation(judging: JudgeRun, prepared: Preparation) -> None:
+    """Keep what a derived judge's run was chosen or fitted to, for all its items, with the given instance.
+
+    Of two workers that prepared the same run at once, the first one's holds.
+    """
+    with transaction.atomic():
+        rater = Rater.objects.select_for_update(no_key=True).get(pk=judging.rater_id)
+        if "derived" not in rater.about:
+            rater.about |= {
+                "derived": dict(prepared.about),
+                "heuristic": prepared.heuristic,
+                "reference": prepared.reference,
+            }
+            rater.save(update_fields=["about"])
+            judging.folds = dict(prepared.by_query)
+            judging.save(update_fields=["folds"])
+    judging.refresh_from_db()
 
 
 def _opened() -> dict[str, Any]:
@@ -181,26 +198,26 @@ def _to_judge(study: Study, max_items: int | None) -> QuerySet[Item]:
     return judged_by(study, max_items if max_items and max_items > 0 else None)
 
 
-def _about(judge: Judge, purpose: str, spec: Any, prepared: Preparation | None) -> dict[str, Any]:
-    """Facts for the report about this rater (see `evaluation.models.Rater.about`)."""
-    asks_model = judge.asks_model
-    # What is derived from heuristics alone reads no more than they do.
-    heuristic = prepared.heuristic if prepared else not asks_model
+def _about(judge: Judge, purpose: str, spec: Any) -> dict[str, Any]:
+    """Facts for the report about this rater (see `evaluation.models.Rater.about`).
+
+    Of a derived judge, its preparation says the rest (`keep_preparation`).
+    """
+    asks_model, derivation = judge.asks_model, derivation_of(judge)
     measures = judge_measures(judge, spec)
     return {
         "judge": judge.name,
         "version": judge.version,
         "model": (judge.model if asks_model else "") or judge.get_backend_display(),
-        "reference": prepared.reference if prepared else uses_reference(judge),
+        "reference": uses_reference(judge),
         **({"reference_from": judge.reference_from} if judge.reference_from else {}),
-        "orders": "none" if prepared else str(judge.orders),
+        "orders": "none" if derivation else str(judge.orders),
         "samples": judge.samples,
         "reduction": reduction(judge),
         "questions": question_keys(judge, spec),
         "purpose": str(purpose),
-        "heuristic": heuristic,
+        "heuristic": not asks_model and derivation is None,
         **({"options": judge.options} if judge.options else {}),
-        **({"derived": dict(prepared.about)} if prepared else {}),
         **({"jury": jury_facts(judge.jury)} if judge.jury else {}),
         **({"measures": [each.as_json() for each in measures]} if measures else {}),
     }

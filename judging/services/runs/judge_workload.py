@@ -1,6 +1,7 @@
 """A judge's run as the engine of calls works on it: items are the subjects, judgments what comes of them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -12,6 +13,7 @@ from django.db.models import QuerySet
 from evaluation.models import Item, Judgment, Outcome
 from evaluation.protocols.answers.measures import Measure, clean_answers
 from evaluation.protocols.base import AnswersInvalid, Stimulus
+from evaluation.refusals import Refused
 from evaluation.services import JudgmentInput, record_judgments
 from judging import prompting
 from judging.backends import heuristic_data
@@ -28,7 +30,7 @@ from judging.services.endpoints.access import call_refusals
 from judging.services.endpoints.targets import capabilities_of, targets_of
 from judging.services.judges import configured_heuristic
 from judging.services.references import missing_reference, referenced
-from judging.services.runs.judge_runs import choose_for_figures, judge_measures, note_end
+from judging.services.runs.judge_runs import choose_for_figures, judge_measures, keep_preparation, note_end
 
 # An item's row, stimulus and first order.
 ItemRow = tuple[int, Stimulus | None, int | None]
@@ -66,6 +68,13 @@ class JudgeWorkload:
     @cached_property
     def plan(self) -> CallPlan:
         return CallPlan.of(self.judge, self.judging.revision.spec)
+
+    def prepare(self) -> None:
+        """The choice or fit of a derived judge, which reads all of the study's judgments."""
+        derivation = derivation_of(self.judge)
+        if derivation is not None and "derived" not in self.judging.rater.about:
+            with _stops_run():
+                keep_preparation(self.judging, derivation.prepare(self.judge, self.plan.spec))
 
     # --- creating -------------------------------------------------------------------------------------------------
 
@@ -172,7 +181,8 @@ class JudgeWorkload:
     def _answering(self) -> Callable[[JudgedItem, int], Mapping[str, Any]]:
         """The data of a judge that asks no model, for an item and a replicate."""
         if derivation := derivation_of(self.judge):
-            derive = derivation.answering(self.judging)
+            with _stops_run():
+                derive = derivation.answering(self.judging)
             return lambda subject, replicate: derive(subject.stimulus, subject.key)
         heuristic = configured_heuristic(self.judge)
         return lambda subject, replicate: heuristic_data(
@@ -229,6 +239,15 @@ class JudgeWorkload:
     def follow_state(self, run: Run) -> None:
         note_end(run)
         choose_for_figures(run)
+
+
+@contextmanager
+def _stops_run() -> Iterator[None]:
+    """Make a refusal the end of the run, with its words."""
+    try:
+        yield
+    except Refused as refused:
+        raise StopRun(str(refused)) from None
 
 
 def _planned(item: int, call: PlannedCall) -> dict[str, Any]:

@@ -59,6 +59,7 @@ def work_on(
     workload = workload_of(run)
     session = Session(run, workload, token, seconds, should_stop, on_tick)
     try:
+        workload.prepare()
         with rare_collections():
             if workload.endpoint is not None:
                 loop = BatchLoop(session) if run.by_batch else EndpointLoop(session)

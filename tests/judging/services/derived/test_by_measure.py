@@ -73,15 +73,20 @@ def test_scores_of_a_judge_decide_too(study):
 @pytest.mark.parametrize(
     ("options", "fields", "said"),
     [
-        ({"members": ["nobody"]}, {}, "No judge 'nobody'"),
         ({"members": ["script"], "measure": "other"}, {}, "names none of them"),
         ({"members": ["script"]}, {"questions": ["justification"]}, "does not answer justification"),
     ],
 )
-def test_what_can_not_decide_is_refused_at_the_start(study, tmp_path, options, fields, said):
+def test_what_can_not_decide_stops_the_run(study, tmp_path, options, fields, said):
     score(study, tmp_path, lambda at, place: 1.0)
-    judge = create_judge(study, name="x", backend="by_measure", options=options, **fields)
-    with pytest.raises(Refused, match=said):
+    run, _ = judged(study, create_judge(study, name="x", backend="by_measure", options=options, **fields))
+    assert run.state == "stopped"
+    assert said in run.reason
+
+
+def test_a_member_that_is_not_there_is_refused_at_the_start(study):
+    judge = create_judge(study, name="x", backend="by_measure", options={"members": ["nobody"]})
+    with pytest.raises(Refused, match="No judge 'nobody'"):
         start_run(study, judge)
 
 
@@ -99,5 +104,5 @@ def test_of_several_measures_one_is_named(study, tmp_path):
     path.write_text("\n".join(["item,system,name,score", *lines]))
     import_scores(study, path, judge="script")
     judge = create_judge(study, name="x", backend="by_measure", options={"members": ["script"]})
-    with pytest.raises(Refused, match="must name one of them"):
-        start_run(study, judge)
+    run, _ = judged(study, judge)
+    assert (run.state, "must name one of them" in run.reason) == ("stopped", True)

@@ -9,9 +9,13 @@ from django.urls import reverse
 
 from analytics.reports.build import build_report
 from evaluation.dumps import FileSource, import_dump
+from evaluation.models import Rater
 from evaluation.refusals import FieldsRefused, Refused
-from judging.services import create_judge, edit_judge, estimate, start_run
+from judging.models import JudgeRun
+from judging.services import create_judge, edit_judge, estimate, resume_run, start_run
+from judging.services.derived.base import Preparation
 from judging.services.derived.composite import href_map
+from judging.services.runs.judge_runs import keep_preparation
 from judging.services.runs.work import work_on
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import answer, new_judge
@@ -203,15 +207,43 @@ def test_without_people_nothing_is_chosen(owner):
     study = study_in_categories({"facts": 6}, owner=owner)
     for name in ("alpha", "beta"):
         right_in(study, name, "facts")
-    with pytest.raises(Refused, match="No person has judged yet"):
-        start_run(study, composite(study))
+    run = start_run(study, composite(study))
+    assert work_on(run.pk).state == "stopped"
+    run.refresh_from_db()
+    assert run.reason.startswith("No person has judged yet")
+    assert not run.calls.exists()
+    people(study)
+    resume_run(run)
+    assert work_on(run.pk).state == "complete"
+
+
+def test_a_run_starts_at_once_and_is_prepared_once_by_a_worker(judged_study, monkeypatch):
+    run = start_run(judged_study, composite(judged_study))
+    about = run.judging.rater.about
+    assert ("derived" in about, about["orders"], about["heuristic"]) == (False, "none", False)
+    work_on(run.pk, seconds=0)
+    rater = Rater.objects.get(pk=run.judging.rater_id)
+    assert rater.about["derived"]["categories"]["style"] == "beta"
+    assert len(JudgeRun.objects.get(pk=run.pk).folds) == 90
+    # What people say later changes nothing of it.
+    monkeypatch.setattr("judging.services.derived.composite._choose", None)
+    assert work_on(run.pk).state == "complete"
+
+
+def test_of_two_workers_the_first_ones_choice_holds(judged_study):
+    run = start_run(judged_study, composite(judged_study))
+    first, second = (JudgeRun.objects.select_related("rater").get(pk=run.pk) for _ in range(2))
+    keep_preparation(first, Preparation(about={"kind": "composite", "by": "first"}, by_query={"q000": 1}))
+    keep_preparation(second, Preparation(about={"kind": "composite", "by": "second"}, by_query={"q000": 2}))
+    assert (second.rater.about["derived"]["by"], second.folds) == ("first", {"q000": 1})
 
 
 def test_what_was_chosen_on_people_is_no_member_of_a_choice(judged_study):
     judged(judged_study, composite(judged_study))
     twice = composite(judged_study, ["best", "beta"], name="twice")
-    with pytest.raises(Refused, match="best v1: chosen or fitted on this study's people already"):
-        start_run(judged_study, twice)
+    refused, _ = judged(judged_study, twice)
+    assert refused.state == "stopped"
+    assert refused.reason.startswith("best v1: chosen or fitted on this study's people already")
     by_map = {"chosen": "map", "map": {"categories": {}, "otherwise": "best"}}
     run, _ = judged(judged_study, edit_judge(twice, options={"members": ["best"], **by_map}))
     assert run.state == "complete"
@@ -219,6 +251,7 @@ def test_what_was_chosen_on_people_is_no_member_of_a_choice(judged_study):
 
 def test_a_member_that_left_the_figures_stops_the_run(judged_study):
     run = start_run(judged_study, composite(judged_study))
+    work_on(run.pk, seconds=0)
     judged_study.raters.filter(pseudonym="judge-beta").update(in_figures=False)
     work_on(run.pk)
     run.refresh_from_db()
