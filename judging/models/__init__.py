@@ -8,13 +8,14 @@ from judging.models.generation import GenerationUnit
 from judging.models.judge import Judge, Orders, Rationale, SelfPreference, Verdict
 from judging.models.judge_run import JudgeRun, Purpose
 from judging.models.jury import Combination, Jury
-from judging.models.ledger import LedgerEntry, ModelPrice, Spending, StudyBudget
+from judging.models.ledger import BudgetHold, LedgerEntry, ModelPrice, Spending, StudyBudget
 from judging.models.run import ACTIVE, Run, RunGroup, RunState, WorkKind
 
 __all__ = [
     "ACTIVE",
     "AnchorSchedule",
     "BatchState",
+    "BudgetHold",
     "Call",
     "CallBatch",
     "CallState",

@@ -71,6 +71,23 @@ class ModelPrice(models.Model):
         return f"{self.model} at {self.endpoint}"
 
 
+class BudgetHold(models.Model):
+    """Money of a study's budget that is held for requests which are no calls of a run, until the ledger has them."""
+
+    study = models.ForeignKey(Study, models.CASCADE, related_name="+")
+    amount = models.DecimalField(max_digits=14, decimal_places=8)
+    # What a worker held that was killed is free again then.
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="budget_hold_not_negative", condition=Q(amount__gte=0)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.amount} of {self.study_id}, held"
+
+
 class StudyBudget(models.Model):
     """The most that a study's calls may cost, all its runs together."""
 

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.utils import timezone
@@ -20,11 +21,9 @@ from judging.backends.base import CallFailed, StopRun, TryAgain
 from judging.backends.probe import probe
 from judging.models import Judge, Spending
 from judging.parsing import ReplyRejected
-from judging.services.calls.budget import study_refusal
-from judging.services.calls.costs import cost_bound, cost_of
-from judging.services.calls.ledger import Usage, record_probe, record_usage
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
 from judging.services.endpoints.prices import prices_of
+from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
 from judging.services.judges import current_spec, edit_judge, judge_problems, judge_settings
 
@@ -65,69 +64,42 @@ def write_steps(judge: Judge, *, user: Any = None) -> Judge:
 
 def _ask(judge: Judge) -> list[str]:
     """Ask for the steps, and again where a reply can't be read, as often as a run would."""
-    endpoint, prices, reason = judge.endpoint, prices_of(judge), ""
+    endpoint, reason = judge.endpoint, ""
     assert endpoint is not None
     able = known_capabilities(endpoint, judge.model) or _probe(judge)
     request = build_steps_request(current_spec(judge.study), judge_settings(judge), capabilities=able)
     for _ in range(settings.ASSAY_RUN_UNREAD):
-        if refusal := study_refusal(judge.study_id, cost_bound(request, *prices)):
-            raise Refused(refusal)
-        asker = _Asker(judge)
         try:
-            return read_steps(asker.run(lambda backend: backend.ask(request)))
+            return read_steps(_visit(judge, lambda backend: backend.ask(request), Spending.GENERATION))
         except ReplyRejected as rejected:
             reason = str(rejected)
-        finally:
-            calls, prompt_tokens, completion_tokens = asker.taken
-            usage = Usage(
-                calls=calls,
-                prompt_tokens=prompt_tokens,
-                completion_tokens=completion_tokens,
-                cost=cost_of(prompt_tokens, completion_tokens, *prices),
-            )
-            record_usage(
-                usage,
-                endpoint=endpoint,
-                model=judge.model,
-                purpose=Spending.GENERATION,
-                study_id=judge.study_id,
-            )
     raise Refused(f"No steps could be read in the model's replies. {reason}")
 
 
 def _probe(judge: Judge) -> dict[str, Any]:
-    asker = _Asker(judge)
     assert judge.endpoint is not None
-    try:
-        able = asker.run(lambda backend: probe(backend, judge.model))
-    finally:
-        record_probe(judge.endpoint, judge.model, *asker.taken, study_id=judge.study_id)
+    able = _visit(judge, lambda backend: probe(backend, judge.model), Spending.PROBE)
     store_capabilities(judge.endpoint, judge.model, able)
     return able
 
 
-class _Asker:
-    """One visit to a judge's endpoint, and what it took."""
+def _visit(judge: Judge, ask: Callable[[RetryingBackend], Coroutine[Any, Any, T]], purpose: str) -> T:
+    """Ask at the judge's endpoint, within the study's budget; what it took is entered in the ledger."""
+    endpoint = judge.endpoint
+    assert endpoint is not None
+    purse = Purse(endpoint, judge.model, prices_of(judge), purpose=purpose, study_id=judge.study_id)
 
-    def __init__(self, judge: Judge) -> None:
-        assert judge.endpoint is not None
-        self.judge, self.endpoint = judge, judge.endpoint
-        # Requests, prompt tokens and completion tokens.
-        self.taken = (0, 0, 0)
+    async def visit() -> T:
+        async with (
+            asyncio.timeout(MOST_SECONDS),
+            open_backend(judge.backend, endpoint, in_flight=1) as backend,
+        ):
+            return await ask(RetryingBackend(backend, RateGate(endpoint), purse))
 
-    def run(self, ask: Callable[[RetryingBackend], Coroutine[Any, Any, T]]) -> T:
-        async def visit() -> T:
-            async with (
-                asyncio.timeout(MOST_SECONDS),
-                open_backend(self.judge.backend, self.endpoint, in_flight=1) as backend,
-            ):
-                asker = RetryingBackend(backend, RateGate(self.endpoint))
-                try:
-                    return await ask(asker)
-                finally:
-                    self.taken = asker.taken
-
-        return asyncio.run(visit())
+    try:
+        return async_to_sync(visit)()
+    finally:
+        purse.enter()
 
 
 # --- asked for on a page ----------------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ from evaluation.protocols import Kind
 from evaluation.services import PAPER_ARMS
 from judging.models import (
     AnchorSchedule,
+    BudgetHold,
     Call,
     CallBatch,
     Endpoint,
@@ -286,6 +287,9 @@ VIOLATIONS = {
     ],
     "model_price_not_negative": lambda w: ModelPrice.objects.create(
         endpoint=w.endpoint, model="m", price_prompt=-1
+    ),
+    "budget_hold_not_negative": lambda w: BudgetHold.objects.create(
+        study=w.study, amount=-1, until=timezone.now()
     ),
     "study_budget_more_than_zero": lambda w: StudyBudget.objects.create(study=w.study, amount=0),
     "judge_run_purpose_known": lambda w: change(w.run.judging, purpose="fun"),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 from judging.backends.base import StopRun
-from judging.models import ACTIVE, Call, CallState, Run, RunGroup, StudyBudget, WorkKind
+from judging.models import ACTIVE, BudgetHold, Call, CallState, Run, RunGroup, StudyBudget, WorkKind
 from judging.services.calls.costs import ZERO, format_amount
 from judging.services.calls.leases import leased_calls
 from judging.services.calls.ledger import exact_sum, study_spent
@@ -45,7 +45,7 @@ class GroupBudgetSpent(StopRun):
 
 
 @dataclass(frozen=True)
-class _Room:
+class Room:
     """The money that a budget has left, besides what is set aside for calls in flight."""
 
     name: str
@@ -86,7 +86,7 @@ def reserve_budget(run_id: int, bounds: Sequence[tuple[Call, Decimal]]) -> Reser
         # budget, so nobody who has the run waits for somebody who wants it; all who reserve for a group or a study meet
         # at its budget.
         run = Run.objects.select_for_update(no_key=True).get(pk=run_id)
-        rooms = [*_room_of_run(run, mine), *_room_of_group(run, mine), *_room_of_study(run.study_id, mine)]
+        rooms = [*_room_of_run(run, mine), *_room_of_group(run, mine), *_rooms_of_study(run.study_id, mine)]
         if not rooms:
             return Reservation([call for call, _ in bounds])
         tightest = min(rooms, key=lambda room: room.left)
@@ -116,15 +116,15 @@ def reserve_budget(run_id: int, bounds: Sequence[tuple[Call, Decimal]]) -> Reser
     return Reservation(allowed, spent_up, tightest.refusal(refused[0][1]), of_group)
 
 
-def _room_of_run(run: Run, mine: Sequence[int]) -> list[_Room]:
+def _room_of_run(run: Run, mine: Sequence[int]) -> list[Room]:
     if run.budget is None:
         return []
     leased = Call.objects.filter(~Q(state=CallState.FINAL), run=run, state=CallState.LEASED)
     elsewhere = leased.exclude(pk__in=mine).aggregate(sum=Sum("reserved"))["sum"] or ZERO
-    return [_Room("budget", run.budget, run.budget - run.spent - elsewhere, elsewhere)]
+    return [Room("budget", run.budget, run.budget - run.spent - elsewhere, elsewhere)]
 
 
-def _room_of_group(run: Run, mine: Sequence[int]) -> list[_Room]:
+def _room_of_group(run: Run, mine: Sequence[int]) -> list[Room]:
     if run.group_id is None:
         return []
     group = RunGroup.objects.select_for_update(no_key=True).get(pk=run.group_id)
@@ -132,12 +132,17 @@ def _room_of_group(run: Run, mine: Sequence[int]) -> list[_Room]:
         return []
     elsewhere = _held_elsewhere(mine, run__group=group)
     left = group.budget - group_spent(group) - elsewhere
-    return [_Room("budget of these judges together", group.budget, left, elsewhere, of_group=True)]
+    return [Room("budget of these judges together", group.budget, left, elsewhere, of_group=True)]
 
 
 def group_spent(group: RunGroup) -> Decimal:
     """The money that a group's runs have cost so far."""
     return exact_sum(group.runs.aggregate(sum=Sum("spent"))["sum"])
+
+
+def _rooms_of_study(study_id: int, mine: Sequence[int]) -> list[Room]:
+    room = room_of_study(study_id, mine)
+    return [] if room is None else [room]
 
 
 def _held_elsewhere(mine: Sequence[int], **runs: Any) -> Decimal:
@@ -152,22 +157,17 @@ def _held_elsewhere(mine: Sequence[int], **runs: Any) -> Decimal:
     return leased.exclude(pk__in=mine).aggregate(sum=Sum("reserved"))["sum"] or ZERO
 
 
-def study_refusal(study_id: int, bound: Decimal) -> str:
-    """Why the study's budget has no room for a call that may cost so much; '' where it has. Nothing is set aside."""
-    if not bound:
-        return ""
-    with transaction.atomic():
-        rooms = _room_of_study(study_id, [])
-    return next((room.refusal(bound) for room in rooms if bound > room.left), "")
-
-
-def _room_of_study(study_id: int, mine: Sequence[int]) -> list[_Room]:
+def room_of_study(study_id: int, mine: Sequence[int] = (), but_hold: int = 0) -> Room | None:
+    """The room in the study's budget, locked, besides one's own calls and hold; None where it has no budget."""
     budget = StudyBudget.objects.select_for_update(no_key=True).filter(study=study_id).first()
     if budget is None:
-        return []
-    elsewhere = _held_elsewhere(mine, run__study=study_id)
+        return None
+    holds = BudgetHold.objects.filter(study=study_id, until__gte=timezone.now()).exclude(pk=but_hold)
+    # As calls: read before what is spent.
+    held = exact_sum(holds.aggregate(sum=Sum("amount"))["sum"])
+    elsewhere = _held_elsewhere(mine, run__study=study_id) + held
     left = budget.amount - study_spent(study_id) - elsewhere
-    return [_Room("study's budget", budget.amount, left, elsewhere)]
+    return Room("study's budget", budget.amount, left, elsewhere)
 
 
 def require_budget(amount: Decimal, field: str) -> None:

@@ -6,8 +6,8 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 
 from evaluation.models import Study
-from judging.models import Endpoint, LedgerEntry, ModelPrice, Run, Spending
-from judging.services.calls.costs import STEP, ZERO, cost_of
+from judging.models import Endpoint, LedgerEntry, Run
+from judging.services.calls.costs import STEP, ZERO
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,25 +39,6 @@ def record_usage(
             run_id=run_id,
             **vars(usage),
         )
-
-
-def record_probe(
-    endpoint: Endpoint,
-    model: str,
-    calls: int,
-    prompt_tokens: int,
-    completion_tokens: int,
-    *,
-    purpose: str = Spending.PROBE,
-    study_id: int | None = None,
-) -> None:
-    """Add what asking a model for its features, or testing the connection, took at the model's price."""
-    price = ModelPrice.objects.filter(endpoint=endpoint, model=model).first()
-    cost = ZERO
-    if price is not None:
-        cost = cost_of(prompt_tokens, completion_tokens, price.price_prompt, price.price_completion)
-    usage = Usage(calls=calls, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost=cost)
-    record_usage(usage, endpoint=endpoint, model=model, purpose=purpose, study_id=study_id)
 
 
 def study_spent(study_id: int) -> Decimal:

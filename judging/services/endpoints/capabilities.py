@@ -11,6 +11,7 @@ from django.utils import timezone
 from judging.backends.base import Backend, Reply, Request, TryAgain
 from judging.backends.probe import BREAKS, CHAT_PROBE
 from judging.models import Endpoint
+from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
 
 # Some servers break on what they do not know, every time: the third 500 is taken for an answer.
@@ -23,28 +24,27 @@ class RetryingBackend:
     """A backend, entered, whose requests are tried again as a run's calls are.
 
     One 500 or broken connection would otherwise say for good that a model can't do what it can. Each try waits until
-    the endpoint's rate limits let it pass.
+    the endpoint's rate limits let it pass and its cost is held; where the caller may be told to `give_up`, it waits for
+    what others hold of the budget, too.
     """
 
     def __init__(
-        self, backend: Backend, gate: RateGate, *, give_up: Callable[[], bool] = lambda: False
+        self, backend: Backend, gate: RateGate, purse: Purse, *, give_up: Callable[[], bool] | None = None
     ) -> None:
-        self.backend, self.gate, self.give_up = backend, gate, give_up
-        # Requests, and the tokens of those that were answered.
-        self.calls = self.prompt_tokens = self.completion_tokens = 0
+        self.backend, self.gate, self.purse, self._give_up = backend, gate, purse, give_up
 
-    @property
-    def taken(self) -> tuple[int, int, int]:
-        """Requests, prompt tokens and completion tokens so far."""
-        return self.calls, self.prompt_tokens, self.completion_tokens
+    def give_up(self) -> bool:
+        return self._give_up is not None and self._give_up()
 
     async def ask(self, request: Request) -> Reply:
         attempt = 1
         while True:
             if not await self.gate.wait(request, self.give_up):
                 raise TryAgain("The endpoint's rate limits held it back.")
+            if not await self.purse.hold(request, self._give_up):
+                raise TryAgain("The study's budget held it back.")
             try:
-                self.calls += 1
+                self.purse.sent()
                 reply = await self.backend.ask(request)
             except TryAgain as reason:
                 attempts = settings.ASSAY_RUN_ATTEMPTS
@@ -55,8 +55,7 @@ class RetryingBackend:
                 backoff = settings.ASSAY_RUN_BACKOFF_SECONDS * 2 ** min(attempt - 1, 16)
                 await asyncio.sleep(min(backoff if reason.after is None else reason.after, LONGEST_WAIT))
             else:
-                self.prompt_tokens += reply.prompt_tokens
-                self.completion_tokens += reply.completion_tokens
+                self.purse.answered(reply)
                 return reply
             attempt += 1
 

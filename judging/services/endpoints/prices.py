@@ -3,7 +3,8 @@
 from decimal import ROUND_UP, Decimal
 
 from evaluation.refusals import FieldsRefused
-from judging.models import Endpoint, Judge, ModelPrice
+from judging.models import Endpoint, Judge, ModelPrice, Run
+from judging.services.calls.workload import Target
 
 ZERO = Decimal(0)
 # What a run's columns hold of a price.
@@ -17,10 +18,9 @@ def prices_of(judge: Judge, *, by_batch: bool = False) -> tuple[Decimal, Decimal
     own prices too, and follows when a price changes, instead of a second price for each model.
     """
     own = (judge.price_prompt, judge.price_completion)
-    price = None
-    if None in own and judge.endpoint_id:
-        price = ModelPrice.objects.filter(endpoint=judge.endpoint_id, model=judge.model).first()
-    of_model = (price.price_prompt, price.price_completion) if price else (ZERO, ZERO)
+    of_model = (ZERO, ZERO)
+    if None in own and judge.endpoint is not None:
+        of_model = price_of_model(judge.endpoint, judge.model)
     prompt, completion = (
         theirs if mine is None else Decimal(mine) for mine, theirs in zip(own, of_model, strict=True)
     )
@@ -30,6 +30,21 @@ def prices_of(judge: Judge, *, by_batch: bool = False) -> tuple[Decimal, Decimal
             (price * factor).quantize(STEP, rounding=ROUND_UP) for price in (prompt, completion)
         )
     return prompt, completion
+
+
+def price_of_model(endpoint: Endpoint, model: str) -> tuple[Decimal, Decimal]:
+    """The model's price for prompt and completion tokens; nothing where it has none."""
+    price = ModelPrice.objects.filter(endpoint=endpoint, model=model).first()
+    return (price.price_prompt, price.price_completion) if price else (ZERO, ZERO)
+
+
+def prices_at_once(run: Run, target: Target) -> tuple[Decimal, Decimal]:
+    """A run's prices of what is not asked as a batch, though its calls may be."""
+    prompt, completion = run.prices_at(target.key)
+    factor = Decimal(target.endpoint.batch_price_factor)
+    if not run.by_batch or not factor:
+        return prompt, completion
+    return prompt / factor, completion / factor
 
 
 def set_price(endpoint: Endpoint, model: str, price_prompt: Decimal, price_completion: Decimal) -> ModelPrice:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from asgiref.sync import async_to_sync
 from django.utils.translation import gettext_noop
 
 from evaluation.hooks import RevisionFailed
@@ -22,11 +23,12 @@ from judging.backends import CHAT, open_backend
 from judging.backends.base import Backend, CallFailed, Reply, StopRun, TryAgain
 from judging.backends.keys import key_for
 from judging.backends.probe import probe
-from judging.models import Call, Judge
+from judging.models import Call, Judge, Spending
 from judging.parsing import ReplyRejected, read_revision
-from judging.services.calls.ledger import record_probe
 from judging.services.endpoints.access import endpoint_refusals, private_refusal
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
+from judging.services.endpoints.prices import prices_of
+from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
 from judging.services.judges import judge_settings
 from judging.services.revisions.revision_calls import (
@@ -176,17 +178,21 @@ class _Revision:
     def _probe(self, deadline: float) -> dict[str, Any]:
         endpoint, model = self.judge.endpoint, self.judge.model
         assert endpoint is not None
-        askers: list[RetryingBackend] = []
+        purse = Purse(
+            endpoint,
+            model,
+            prices_of(self.judge),
+            purpose=Spending.PROBE,
+            study_id=self.judge.study_id,
+        )
 
         def ask(backend: Backend) -> Awaitable[dict[str, Any]]:
-            askers.append(RetryingBackend(backend, RateGate(endpoint)))
-            return probe(askers[0], model)
+            return probe(RetryingBackend(backend, RateGate(endpoint), purse), model)
 
         try:
             return self._over_the_network(deadline, ask)
         finally:
-            for asker in askers:
-                record_probe(endpoint, model, *asker.taken, study_id=self.judge.study_id)
+            purse.enter()
 
     def _over_the_network(self, deadline: float, ask: Callable[[Backend], Awaitable[T]]) -> T:
         endpoint = self.judge.endpoint
@@ -199,4 +205,4 @@ class _Revision:
             ):
                 return await ask(backend)
 
-        return asyncio.run(go())
+        return async_to_sync(go)()

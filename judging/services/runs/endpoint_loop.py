@@ -17,12 +17,12 @@ from django.utils import timezone
 
 from judging.backends import probe_of
 from judging.backends.base import Backend, CallFailed, StopRun, TryAgain
+from judging.models import Spending
 from judging.services.calls.call_attempts import (
     CallAttempt,
     failed_attempt,
     retry_later,
 )
-from judging.services.calls.ledger import record_probe
 from judging.services.calls.unreadable_replies import (
     UNREADABLE,
     WINDOW,
@@ -32,6 +32,8 @@ from judging.services.calls.unreadable_replies import (
 )
 from judging.services.calls.workload import Target
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
+from judging.services.endpoints.prices import prices_at_once
+from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
 from judging.services.runs.claims import Claims, Prepared
 from judging.services.runs.lanes import Lane
@@ -90,8 +92,15 @@ async def probe_once(
     probe = probe_of(session.workload.backend)
     if known_capabilities(endpoint, model, probe.finds) is not None:
         return True
+    purse = Purse(
+        endpoint,
+        model,
+        prices_at_once(session.run, target),
+        purpose=Spending.PROBE,
+        study_id=session.run.study_id,
+    )
     asker = RetryingBackend(
-        backend, RateGate(endpoint), give_up=lambda: is_unwanted() or session.should_stop()
+        backend, RateGate(endpoint), purse, give_up=lambda: is_unwanted() or session.should_stop()
     )
     try:
         able = await probe.ask(asker, model)
@@ -100,7 +109,7 @@ async def probe_once(
             return False
         raise StopRun(f"The endpoint's features could not be determined: {reason}") from None
     finally:
-        await in_database(record_probe, endpoint, model, *asker.taken, study_id=session.run.study_id)
+        await in_database(purse.enter)
     await in_database(store_capabilities, endpoint, model, able)
     return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from decimal import Decimal
 
 import pytest
 
@@ -12,6 +13,7 @@ from judging.backends.probe import probe
 from judging.models import Endpoint
 from judging.prompting import Settings, build_request
 from judging.services.endpoints.capabilities import RetryingBackend, known_capabilities, store_capabilities
+from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
 from tests.judging.endpoint import serve
 from tests.judging.sample import PAIRWISE, make_spec, make_stimulus
@@ -60,7 +62,8 @@ def ask_patiently(endpoint, model):
 
     async def go():
         async with ChatBackend(endpoint.base_url, timeout=5, in_flight=1) as backend:
-            return await probe(RetryingBackend(backend, RateGate(Endpoint())), model)
+            purse = Purse(Endpoint(), model, (Decimal(0), Decimal(0)), purpose="probe")
+            return await probe(RetryingBackend(backend, RateGate(Endpoint()), purse), model)
 
     found = asyncio.run(go())
     store_capabilities(endpoint, model, found)
