@@ -299,6 +299,7 @@ SPECTACULAR_SETTINGS = {
         "MemberRole": "evaluation.models.StudyMember.Role",
         "RunState": "judging.models.RunState",
         "RunPurpose": "judging.models.Purpose",
+        "EndpointTestKind": "judging.services.endpoints.connection_test.KIND_CHOICES",
     },
 }
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import render
@@ -15,7 +15,10 @@ from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
 from evaluation.models import Study
 from evaluation.permissions import studies_for
+from evaluation.refusals import Refused
+from evaluation.storable import storable
 from judging.admin.spending import ModelPriceInline
+from judging.backends import CHAT
 from judging.models import Endpoint
 from judging.services.endpoints.access import (
     PLACE,
@@ -25,7 +28,13 @@ from judging.services.endpoints.access import (
     may_trust,
     set_trust,
 )
-from judging.services.endpoints.connection_test import begin_test, is_testing
+from judging.services.endpoints.connection_test import (
+    KINDS,
+    begin_test,
+    findings,
+    is_lost,
+    is_testing,
+)
 from judging.tasks import queue_test
 
 SERVER = (
@@ -95,16 +104,10 @@ class EndpointForm(forms.ModelForm):
         }
 
 
-# What a model may be able to do, as the page says it.
-ABLE = (
-    ("json_schema", "JSON with a schema"),
-    ("json_object", "JSON"),
-    ("logprobs", "Log-probabilities"),
-    ("seed", "A seed"),
-    ("temperature", "A temperature"),
-    ("system_role", "System messages"),
-    ("batches", "Batches"),
-)
+def _kind(request: HttpRequest) -> str:
+    return request.POST.get("kind", "") or CHAT.key
+
+
 # What only those see and set whose word is enough.
 OF_TRUST = ("trusted", "local", "open_to_all")
 
@@ -172,8 +175,12 @@ class EndpointAdmin(admin.ModelAdmin):
         refused = address_refusals(endpoint)
         address = reverse("admin:judging_endpoint_test", args=[pk])
         if request.method == "POST" and not refused:
-            begin_test(endpoint, request.POST.get("model", "").strip()[:200])
-            queue_test(pk)
+            try:
+                begin_test(endpoint, storable(request.POST.get("model", "")).strip()[:200], _kind(request))
+            except Refused as problems:
+                messages.error(request, str(problems))
+            else:
+                queue_test(pk)
             return HttpResponseRedirect(address)
         context = {
             "title": f"Test {endpoint}",
@@ -181,10 +188,11 @@ class EndpointAdmin(admin.ModelAdmin):
             "refused": refused,
             "tested": endpoint.tested,
             "testing": is_testing(endpoint),
-            "lost": endpoint.tested.get("state") == "asking" and not is_testing(endpoint),
-            "able": [(label, endpoint.tested["able"].get(name)) for name, label in ABLE]
-            if endpoint.tested.get("able")
-            else [],
+            "lost": is_lost(endpoint),
+            "able": findings(endpoint.tested.get("able") or {}),
+            "kinds": [
+                (key, label, key == endpoint.tested.get("kind", CHAT.key)) for key, label in KINDS.items()
+            ],
             "address": address,
         }
         if request.headers.get("HX-Request"):

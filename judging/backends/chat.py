@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from judging.backends.base import BLANKS, CallFailed, Reply, Request, TryAgain
+from judging.backends.base import BLANKS, Reply, Request, TryAgain
 from judging.backends.connection import EndpointConnection, token_count
 
 
@@ -15,14 +15,6 @@ class ChatBackend(EndpointConnection):
     async def ask(self, request: Request) -> Reply:
         response, content = await self.post("chat/completions", body_of(request))
         return read_completion(content, response.headers.get("x-request-id", ""))
-
-    async def models(self) -> list[str]:
-        """The names of the models that the server lists; the exceptions are those of `ask`."""
-        content = await self.get("models")
-        try:
-            return sorted(str(each["id"]) for each in orjson.loads(content)["data"])
-        except (ValueError, KeyError, TypeError):
-            raise CallFailed("The endpoint's answer is not a list of models.") from None
 
 
 def body_of(request: Request) -> dict[str, Any]:

@@ -86,6 +86,14 @@ class EndpointConnection:
         )
         return content
 
+    async def models(self) -> list[str]:
+        """The names of the models that the server lists; the exceptions are those of `post`."""
+        content = await self.get("models")
+        try:
+            return sorted(str(each["id"]) for each in orjson.loads(content)["data"])
+        except (ValueError, KeyError, TypeError):
+            raise CallFailed("The endpoint's answer is not a list of models.") from None
+
     def _url(self, path: str) -> httpx2.URL:
         """Read once per path: reading a URL takes longer than the rest of a request."""
         if path not in self._urls:

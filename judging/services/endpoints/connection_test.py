@@ -1,23 +1,44 @@
-"""Testing an endpoint: its list of models, one short call, and what the model can do.
+"""Testing an endpoint: its list of models, one short call, and what the model can do for judges of a kind.
 
-A worker does it, which has the keys; what came of it stands on the endpoint's row, for the page that waits.
+A worker does it, which has the keys; what came of it stands on the endpoint's row, for whoever waits.
 """
 
-import asyncio
 import time
 from typing import Any
 
+from asgiref.sync import async_to_sync, sync_to_async
 from django.utils import timezone
 
-from judging.backends.base import CallFailed, Reply, Request, StopRun, TryAgain
-from judging.backends.probe import probe
+from evaluation.refusals import Refused
+from judging.backends import CHAT, open_backend, probe_of
+from judging.backends.base import Backend, CallFailed, Request, StopRun, TryAgain
+from judging.backends.embedding.judge import EMBEDDING
+from judging.backends.perplexity.judge import PERPLEXITY_JUDGE
 from judging.models import Endpoint, Spending
 from judging.services.calls.call_attempts import storable_reply
-from judging.services.calls.ledger import record_probe
 from judging.services.endpoints.access import address_refusals
 from judging.services.endpoints.capabilities import RetryingBackend, store_capabilities
+from judging.services.endpoints.prices import price_of_model
+from judging.services.endpoints.purse import Purse
 from judging.services.endpoints.rate_gate import RateGate
 
+# What an endpoint is asked for, by the backend of the judges that ask the same.
+KINDS = {
+    CHAT.key: "Chat completions",
+    EMBEDDING.key: "Embeddings",
+    PERPLEXITY_JUDGE.key: "Log-probabilities of a given text",
+}
+KIND_CHOICES = tuple(KINDS.items())
+# What a model may be able to do, as people read it; other findings are in words of their own.
+ABLE = (
+    ("json_schema", "JSON with a schema"),
+    ("json_object", "JSON"),
+    ("logprobs", "Log-probabilities"),
+    ("seed", "A seed"),
+    ("temperature", "A temperature"),
+    ("system_role", "System messages"),
+    ("batches", "Batches"),
+)
 PROMPT = "Say hello in one word."
 # A test that nobody ended after so long was lost with its worker.
 LOST_SECONDS = 180
@@ -26,9 +47,13 @@ UNREACHED = "The job queue can't be reached right now. Test again in a few minut
 REFUSALS = (CallFailed, TryAgain, StopRun)
 
 
-def begin_test(endpoint: Endpoint, model: str) -> None:
+def begin_test(endpoint: Endpoint, model: str, kind: str = CHAT.key) -> None:
     """Note that somebody waits for a test; the caller queues it."""
-    endpoint.tested = {"state": "asking", "model": model, "at": timezone.now().timestamp()}
+    if kind not in KINDS:
+        raise Refused(f"An endpoint can't be tested for {kind!r}; choose one of {', '.join(KINDS)}.")
+    if refused := address_refusals(endpoint):
+        raise Refused(*refused)
+    endpoint.tested = {"state": "asking", "model": model, "kind": kind, "at": timezone.now().timestamp()}
     endpoint.save(update_fields=["tested"])
 
 
@@ -38,6 +63,11 @@ def is_testing(endpoint: Endpoint) -> bool:
     return waits and timezone.now().timestamp() - begun < LOST_SECONDS
 
 
+def is_lost(endpoint: Endpoint) -> bool:
+    """True if somebody waits for a test that no worker will end."""
+    return endpoint.tested.get("state") == "asking" and not is_testing(endpoint)
+
+
 def abandon_test(endpoint_id: int) -> None:
     """End a test that no worker could be told of."""
     endpoint = Endpoint.objects.get(pk=endpoint_id)
@@ -45,18 +75,28 @@ def abandon_test(endpoint_id: int) -> None:
     endpoint.save(update_fields=["tested"])
 
 
+def findings(able: dict[str, Any]) -> list[tuple[str, str]]:
+    """What a test found that the model can do, as pairs of words."""
+    found = [(label, "yes" if able.get(name) else "no") for name, label in ABLE if name in able]
+    if "embeddings" in able:
+        found.append((KINDS[EMBEDDING.key], f"yes, of {able['embeddings']:,} numbers"))
+    if "prompt_logprobs" in able:
+        form = able["prompt_logprobs"]
+        found.append((KINDS[PERPLEXITY_JUDGE.key], f"yes, by {form}" if form else "no"))
+    return found
+
+
 def run_test(endpoint_id: int) -> dict[str, Any]:
     """Ask the endpoint and keep what came of it."""
     endpoint = Endpoint.objects.select_related("trusted_by").get(pk=endpoint_id)
-    found = {"state": "done", "model": endpoint.tested.get("model", ""), "at": timezone.now().timestamp()}
+    asked = {"model": endpoint.tested.get("model", ""), "kind": endpoint.tested.get("kind", CHAT.key)}
+    found: dict[str, Any] = {"state": "done", **asked, "at": timezone.now().timestamp()}
     refused = address_refusals(endpoint)
     if refused:
         found["problem"] = " ".join(refused)
     else:
         try:
-            answer, taken = asyncio.run(_ask(endpoint, found["model"]))
-            found |= answer
-            record_probe(endpoint, found["model"], *taken, purpose=Spending.CONNECTION_TEST)
+            found |= async_to_sync(_ask)(endpoint, **asked)
         except StopRun as stop:
             found["problem"] = str(stop)
     if able := found.get("able"):
@@ -65,38 +105,73 @@ def run_test(endpoint_id: int) -> dict[str, Any]:
     return found
 
 
-async def _ask(endpoint: Endpoint, model: str) -> tuple[dict[str, Any], tuple[int, int, int]]:
-    """The findings, and the requests and tokens that they took."""
-    found: dict[str, Any] = {"model": model}
-    # The client takes most of a second to import, and web imports this module.
-    from judging.backends.batches import BatchBackend
-    from judging.backends.keys import key_for
-
-    backend = BatchBackend(
-        endpoint.base_url, key=key_for(endpoint), timeout=endpoint.timeout_seconds, in_flight=1
-    )
-    async with backend:
+async def _ask(endpoint: Endpoint, model: str, kind: str) -> dict[str, Any]:
+    """The findings; what they took is in the ledger."""
+    found: dict[str, Any] = {}
+    async with _open(kind, endpoint) as backend:
         try:
             found["models"] = [storable_reply(name) for name in await backend.models()][:MOST_MODELS]
         except REFUSALS as problem:
             found["models_problem"] = storable_reply(str(problem))
         found["model"] = model = model or next(iter(found.get("models", [])), "")
         if not model:
-            return found | {"problem": "The endpoint lists no models; enter one."}, (0, 0, 0)
-        request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
-        reply = Reply(text="")
-        gate = RateGate(endpoint)
-        asker = RetryingBackend(backend, gate)
+            return found | {"problem": "The endpoint lists no models; enter one."}
+        prices = await sync_to_async(price_of_model)(endpoint, model)
+        purse = Purse(endpoint, model, prices, purpose=Spending.CONNECTION_TEST)
         try:
-            await gate.wait(request)
-            began = time.monotonic()
-            reply = await backend.ask(request)
-            found["reply"] = storable_reply(reply.text)[:300]
-            found["milliseconds"] = round((time.monotonic() - began) * 1000)
-            found["tokens"] = reply.prompt_tokens + reply.completion_tokens
-            able = await probe(asker, model)
-            found["able"] = able | {"batches": await backend.speaks_batches()}
+            found |= await (_chat if kind == CHAT.key else _numbers)(backend, model, kind, purse)
         except REFUSALS as problem:
             found["problem"] = storable_reply(str(problem))
-    n, prompt_tokens, completion_tokens = asker.taken
-    return found, (1 + n, reply.prompt_tokens + prompt_tokens, reply.completion_tokens + completion_tokens)
+        finally:
+            await sync_to_async(purse.enter)()
+    return found
+
+
+def _open(kind: str, endpoint: Endpoint) -> Any:
+    """The connection, which also lists models and, for chat, tells of batches."""
+    if kind != CHAT.key:
+        return open_backend(kind, endpoint, in_flight=1)
+    # The client takes most of a second to import, and web imports this module.
+    from judging.backends.batches import BatchBackend
+    from judging.backends.keys import key_for
+
+    return BatchBackend(
+        endpoint.base_url, key=key_for(endpoint), timeout=endpoint.timeout_seconds, in_flight=1
+    )
+
+
+async def _chat(backend: Any, model: str, kind: str, purse: Purse) -> dict[str, Any]:
+    """One short call, and what the model can do beside."""
+    gate = RateGate(purse.endpoint)
+    request = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
+    await gate.wait(request)
+    began = time.monotonic()
+    purse.sent()
+    reply = await backend.ask(request)
+    purse.answered(reply)
+    found: dict[str, Any] = {
+        "reply": storable_reply(reply.text)[:300],
+        "milliseconds": round((time.monotonic() - began) * 1000),
+        "tokens": reply.prompt_tokens + reply.completion_tokens,
+    }
+    try:
+        able = await probe_of(kind).ask(RetryingBackend(backend, gate, purse), model)
+        return found | {"able": able | {"batches": await backend.speaks_batches()}}
+    except REFUSALS as problem:
+        return found | {"problem": storable_reply(str(problem))}
+
+
+async def _numbers(backend: Backend, model: str, kind: str, purse: Purse) -> dict[str, Any]:
+    """What the model can do where it writes nothing: the probe is the short call."""
+    began = time.monotonic()
+    asker = RetryingBackend(backend, RateGate(purse.endpoint), purse)
+    able = await probe_of(kind).ask(asker, model)
+    found: dict[str, Any] = {
+        "able": able,
+        "milliseconds": round((time.monotonic() - began) * 1000),
+        "tokens": purse.prompt_tokens + purse.completion_tokens,
+    }
+    problem = able.get("prompt_logprobs_problem")
+    return found | (
+        {"problem": f"{model} gives no log-probabilities of a text: {problem}"} if problem else {}
+    )

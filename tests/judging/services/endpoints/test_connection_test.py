@@ -3,9 +3,11 @@
 import pytest
 from django.urls import reverse
 
+from evaluation.services.tokens import make_token
 from judging.models import Endpoint
 from judging.services import create_endpoint
 from judging.tasks import test_endpoint as ask_endpoint
+from tests.evaluation.api.conftest import Caller
 from tests.judging.endpoint import serve
 
 
@@ -34,9 +36,9 @@ def press(client, owner, endpoint, django_capture_on_commit_callbacks):
     """Presses the button and gives the page that follows."""
     client.force_login(owner)
 
-    def press(model=""):
+    def press(model="", **asked):
         with django_capture_on_commit_callbacks(execute=True):
-            client.post(reverse("admin:judging_endpoint_test", args=[endpoint.pk]), {"model": model})
+            client.post(reverse("admin:judging_endpoint_test", args=[endpoint.pk]), {"model": model, **asked})
         return client.get(reverse("admin:judging_endpoint_test", args=[endpoint.pk])).content.decode()
 
     return press
@@ -56,6 +58,41 @@ def test_what_the_model_can_not_do_is_said(press):
     page = press("longer:no_json_schema:deaf_logprobs")
     assert "<dt>JSON with a schema</dt><dd>no</dd>" in page
     assert "<dt>Log-probabilities</dt><dd>no</dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "said"),
+    [
+        ("embedding", "longer", "<dt>Embeddings</dt><dd>yes, of 64 numbers</dd>"),
+        ("embedding", "longer:404", "The endpoint knows no such model or path"),
+        ("perplexity", "longer", "<dt>Log-probabilities of a given text</dt><dd>yes, by echo</dd>"),
+        ("perplexity", "longer:no_completions", "gives no log-probabilities of a text: The endpoint has no"),
+        ("fun", "longer", "An endpoint can&#x27;t be tested for &#x27;fun&#x27;"),
+    ],
+)
+def test_it_is_tested_for_what_judges_of_other_kinds_ask(press, kind, model, said):
+    page = press(model, kind=kind)
+    assert said in page
+    if "yes" in said:
+        assert f"{model} answered in" in page
+        assert f'<option value="{kind}" selected>' in page
+        assert set(Endpoint.objects.get().capabilities) == {model}
+
+
+def test_the_api_tests_an_endpoint_too(owner, colleague, endpoint, django_capture_on_commit_callbacks):
+    address = "endpoints/here/test/"
+    mine, others = (Caller(make_token(user, name="t")[1]) for user in (owner, colleague))
+    assert mine.get(address).json()["state"] == ""
+    with django_capture_on_commit_callbacks(execute=True):
+        asked = mine.post(address, {"model": "longer", "kind": "embedding"})
+    assert (asked.status_code, asked.json()["state"]) == (200, "asking")
+    found = mine.get(address).json()
+    assert (found["state"], found["model"], found["problem"]) == ("done", "longer", "")
+    assert found["able"] == {"embeddings": 64}
+    assert others.get(address).status_code == 404
+    endpoint.open_to_all = True
+    endpoint.save()
+    assert others.post(address, {}).status_code == 403
 
 
 @pytest.mark.parametrize(
