@@ -18,6 +18,7 @@ from evaluation.refusals import FieldsRefused
 from evaluation.services.history import log_action
 from judging import prompting
 from judging.admin.anchors import set_schedule
+from judging.admin.conditions import prompt_conditions
 from judging.admin.judge_options import option_field, option_name, read_option
 from judging.admin.jury import new_jury
 from judging.admin.preset import judges_of_preset
@@ -30,6 +31,7 @@ from judging.backends import BACKENDS
 from judging.backends.base import Unmeasurable
 from judging.models import Endpoint, Judge
 from judging.services import create_judge, edit_judge, judge_settings, preview_request
+from judging.services.conditions import has_conditions
 from judging.services.derived.composite import latest_map
 from judging.services.endpoints.access import offered_endpoints
 from judging.services.evaluation_steps import takes_steps
@@ -383,16 +385,14 @@ class JudgeAdmin(StudyScopedAdmin):
             seen.append(("Download map", reverse("admin:judging_judge_map", args=[obj.pk])))
         if not has_right(request, "write", study.pk):
             return seen + runs
-        start_url = reverse("admin:judging_judge_start", args=[obj.pk])
+        anchors = [("Anchor runs", reverse("admin:judging_judge_anchors", args=[obj.pk]))]
+        compared = [("Compare prompt conditions", reverse("admin:judging_judge_conditions", args=[obj.pk]))]
         return [
-            ("Start a run", start_url),
+            ("Start a run", reverse("admin:judging_judge_start", args=[obj.pk])),
             ("Edit", reverse("admin:judging_judge_edit", args=[obj.pk])),
             *(steps if takes_steps(obj) else []),
-            *(
-                [("Anchor runs", reverse("admin:judging_judge_anchors", args=[obj.pk]))]
-                if obj.asks_model
-                else []
-            ),
+            *(anchors if obj.asks_model else []),
+            *(compared if has_conditions(obj) else []),
             *seen,
             *runs,
         ]
@@ -410,4 +410,5 @@ class JudgeAdmin(StudyScopedAdmin):
             ("<int:pk>/steps/", "steps", write_steps_page),
             ("<int:pk>/start/", "start", start),
             ("<int:pk>/anchors/", "anchors", set_schedule),
+            ("<int:pk>/conditions/", "conditions", prompt_conditions),
         )

@@ -98,7 +98,9 @@ class JudgeList(StudyView):
         responses=JudgeSerializer(many=True),
     )
     def get(self, request: Request, slug: str) -> Response:
-        return self.paged(Judge.objects.filter(study=self.study).select_related("endpoint", "jury"), _records)
+        return self.paged(
+            Judge.objects.filter(study=self.study).select_related("endpoint", "jury"), judge_records
+        )
 
 
 class JudgeDetail(StudyView):
@@ -106,7 +108,7 @@ class JudgeDetail(StudyView):
         operation_id="get_judge", summary="One version of a judge", tags=["judges"], responses=JudgeSerializer
     )
     def get(self, request: Request, slug: str, judge: int) -> Response:
-        return Response(_records([judge_of(self.study, judge)])[0])
+        return Response(judge_records([judge_of(self.study, judge)])[0])
 
 
 class EstimateQuery(QuerySerializer):
@@ -140,7 +142,7 @@ def judge_of(study: Study, pk: int) -> Judge:
     return judge
 
 
-def _records(judges: Sequence[Judge]) -> list[dict[str, Any]]:
+def judge_records(judges: Sequence[Judge]) -> list[dict[str, Any]]:
     return [
         {name: getattr(judge, name) for name in PLAIN}
         | {

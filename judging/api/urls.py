@@ -3,8 +3,9 @@
 from django.urls import path
 
 from judging.api.anchors import JudgeAnchors
-from judging.api.endpoints import EndpointList
+from judging.api.endpoints import EndpointList, EndpointTest
 from judging.api.judges import JudgeDetail, JudgeEstimate, JudgeList
+from judging.api.made_judges import CompositeList, JudgeConditions, JudgeMap
 from judging.api.prices import PriceList
 from judging.api.run_groups import RunGroupDetail, RunGroupEstimate, RunGroupList
 from judging.api.runs import RunCancel, RunDetail, RunList, RunPause, RunResume
@@ -13,10 +14,14 @@ from judging.api.spending import StudySpending
 STUDY = "studies/<slug:slug>"
 urlpatterns = [
     path("endpoints/<slug:name>/prices/", PriceList.as_view(), name="endpoint-prices"),
+    path("endpoints/<slug:name>/test/", EndpointTest.as_view(), name="endpoint-test"),
     path("endpoints/", EndpointList.as_view(), name="endpoint-list"),
     path(f"{STUDY}/judges/", JudgeList.as_view(), name="judge-list"),
     path(f"{STUDY}/judges/<int:judge>/", JudgeDetail.as_view(), name="judge-detail"),
     path(f"{STUDY}/judges/<int:judge>/estimate/", JudgeEstimate.as_view(), name="judge-estimate"),
+    path(f"{STUDY}/judges/composites/", CompositeList.as_view(), name="composite-list"),
+    path(f"{STUDY}/judges/<int:judge>/map/", JudgeMap.as_view(), name="judge-map"),
+    path(f"{STUDY}/judges/<int:judge>/conditions/", JudgeConditions.as_view(), name="judge-conditions"),
     path(f"{STUDY}/judges/<int:judge>/anchors/", JudgeAnchors.as_view(), name="judge-anchors"),
     path(f"{STUDY}/spending/", StudySpending.as_view(), name="study-spending"),
     path(f"{STUDY}/run-groups/", RunGroupList.as_view(), name="run-group-list"),

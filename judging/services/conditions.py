@@ -18,9 +18,14 @@ CONDITIONS = {
 }
 
 
+def has_conditions(judge: Judge) -> bool:
+    """True of judges whose prompt has a guideline and worked examples."""
+    return judge.backend == CHAT.key
+
+
 def create_conditions(judge: Judge, *, demonstrations: int, user: Any = None) -> list[Judge]:
     """Four judges with the settings of one, NAME-basic to NAME-guideline-examples, all or none."""
-    if judge.backend != CHAT.key:
+    if not has_conditions(judge):
         raise FieldsRefused({"backend": ["Prompt conditions are of judges by chat completions."]})
     if demonstrations < 1:
         raise FieldsRefused({"options.demonstrations": ["Conditions with examples need at least one."]})

@@ -4,6 +4,7 @@ import io
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
 from evaluation.models import Item, Role
 from evaluation.protocols import get_protocol
@@ -12,7 +13,7 @@ from judging.backends.base import Reply
 from judging.models import Judge
 from judging.parsing import read_reply
 from judging.prompting import Example, Settings, build_request, can_be_shown
-from judging.services import judge_settings, preview_request
+from judging.services import heuristic_judge, judge_settings, preview_request
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
 from tests.judging.sample import PAIRWISE, WITH_CONTEXT, make_spec, make_stimulus
@@ -146,6 +147,22 @@ def test_four_conditions_are_made_of_one_judge(study, served):
         call_command("add_conditions", study.slug, "href", demonstrations=1)
     with pytest.raises(CommandError, match="has no judge 'nobody'"):
         call_command("add_conditions", study.slug, "nobody")
+
+
+def test_conditions_are_made_on_a_page_of_the_judge(study, served, admin_client):
+    judge = make_judge(study, served, "coin", name="href", **ASKED)
+    address = reverse("admin:judging_judge_conditions", args=[judge.pk])
+    shown = admin_client.get(reverse("admin:judging_judge_change", args=[judge.pk])).content.decode()
+    assert f'href="{address}"' in shown
+    assert "<code>href-guideline-examples</code>" in admin_client.get(address).content.decode()
+    refused = admin_client.post(address, {"demonstrations": "5"})
+    assert refused.status_code == 422
+    assert "worked examples" in refused.content.decode()
+    made = admin_client.post(address, {"demonstrations": "1"})
+    assert (made.status_code, Judge.objects.exclude(name="href").count()) == (302, 4)
+    assert "together" in made["Location"]
+    plain = heuristic_judge(study, "longer")
+    assert admin_client.get(reverse("admin:judging_judge_conditions", args=[plain.pk])).status_code == 404
 
 
 def test_conditions_without_enough_examples_leave_no_judge_behind(study, served):
