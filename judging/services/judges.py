@@ -5,15 +5,16 @@ from typing import Any, cast
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 
-from evaluation.models import Item, Study, System
+from evaluation.models import Item, Role, Study, System
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.refusals import FieldsRefused
 from evaluation.services.studies.compilation import compile_spec
 from judging import prompting
 from judging.asking import ItemCall, asking_of, possible_earlier
+from judging.asking.scores.response_asking import ResponseAsking
 from judging.backends import BACKENDS, Derived, Heuristic
 from judging.backends.base import Request, StopRun
 from judging.backends.options import OptionsRefused, clean_options
@@ -183,6 +184,7 @@ def judge_problems(judge: Judge) -> Problems:
         ("own_system", _unknown_system(judge, judge.own_system)),
         ("reference_from", _reference_problems(judge)),
         ("samples", _repetition_problems(judge)),
+        ("orders", _order_problems(judge)),
         ("price_prompt", _price_problems(judge.price_prompt)),
         ("price_completion", _price_problems(judge.price_completion)),
     ):
@@ -265,6 +267,26 @@ def _repetition_problems(judge: Judge) -> list[str]:
     if not judge.is_repeatable or (judge.samples == 1 and judge.orders != Orders.BOTH):
         return []
     return ["This judge gives the same numbers each time and in each order: choose one sample in one order."]
+
+
+def _order_problems(judge: Judge) -> list[str]:
+    """Both orders where there is but one."""
+    if judge.orders != Orders.BOTH or judge.is_repeatable:
+        return []
+    if judge.asks_model and isinstance(asking_of(judge.backend), ResponseAsking):
+        alone = "This judge is asked about one response at a time"
+    elif _shows_single_responses(judge.study):
+        alone = "The study's items show one response at most"
+    else:
+        return []
+    return [f"{alone}, which has no other order: both orders would ask the same twice. Choose one order."]
+
+
+def _shows_single_responses(study: Study) -> bool:
+    """True if the study has items and none of them has responses that could be shown in another order."""
+    items = study.items.filter(role=Role.MAIN, withdrawn_at=None)
+    several = items.annotate(n=Count("item_responses")).filter(n__gt=1)
+    return items.exists() and not several.exists()
 
 
 def _price_problems(price: Any) -> list[str]:

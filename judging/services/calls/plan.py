@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from evaluation import design
 from evaluation.models import Item, Study, System
+from evaluation.models.item import count_responses
 from evaluation.protocols import Protocol
 from evaluation.protocols.base import Spec, Stimulus
 from judging import prompting
@@ -98,19 +99,19 @@ class CallPlan:
             not isinstance(BACKENDS[judge.backend], Derived),
         )
 
-    def replicates_of(self, query: str) -> int:
-        """Judgments of an item on the query with this key."""
-        if self.repeated is None or query in self.repeated:
-            return self.replicates
-        return ORDERS_OF_BOTH if self.orders == Orders.BOTH else 1
+    def replicates_of(self, query: str, n_responses: int) -> int:
+        """Judgments of an item with so many responses, on the query with this key; a single one has one order."""
+        orders = ORDERS_OF_BOTH if self.orders == Orders.BOTH else 1
+        samples = self.replicates // orders if self.repeated is None or query in self.repeated else 1
+        return samples * (orders if n_responses > 1 else 1)
 
     def mean_replicates(self, items: "QuerySet[Item]") -> float:
         """Judgments per item, over these items; those of one sample where there are none."""
-        if self.repeated is None:
+        if self.repeated is None and self.orders != Orders.BOTH:
             return float(self.replicates)
-        queries = items.values_list("query__key", flat=True)
-        found = [self.replicates_of(key) for key in queries]
-        return sum(found) / len(found) if found else float(self.replicates_of(""))
+        rows = items.values_list("query__key", "lengths")
+        found = [self.replicates_of(key, count_responses(lengths)) for key, lengths in rows]
+        return sum(found) / len(found) if found else float(self.replicates_of("", ORDERS_OF_BOTH))
 
     def excludes(self, stimulus: Stimulus) -> bool:
         return not self.own.isdisjoint(response["system"] for response in stimulus["responses"])
@@ -152,12 +153,9 @@ class CallPlan:
 
     def calls(self, stimulus: Stimulus, start: int | None) -> Iterator[PlannedCall]:
         steps, last = self.steps(stimulus), self.last_step
-        for replicate in range(self.replicates_of(stimulus["query"]["key"])):
-            order = (
-                presented_order(self.orders, len(stimulus["responses"]), start, replicate)
-                if self.shown
-                else ""
-            )
+        n = len(stimulus["responses"])
+        for replicate in range(self.replicates_of(stimulus["query"]["key"], n)):
+            order = presented_order(self.orders, n, start, replicate) if self.shown else ""
             for step in steps:
                 is_later = bool(step) and step == last and len(steps) > 1
                 yield PlannedCall(replicate, step, order, is_later)

@@ -8,12 +8,15 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import Answer, Context, Item, ItemResponse, Query, Response, Role, System
-from evaluation.protocols import Kind, Over, QuestionSpec
+from evaluation.protocols import PROTOCOLS, Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
-from evaluation.refusals import FieldsRefused
+from evaluation.refusals import FieldsRefused, Refused
 from evaluation.services import add_arms, create_study
 from evaluation.services.studies.creation import write_questions_and_texts
-from judging.services import create_judge, heuristic_judge, preview_request, start_run
+from judging.asking import asking_of
+from judging.prompting import Settings
+from judging.services import create_judge, estimate, heuristic_judge, preview_request, start_run
+from judging.services.calls.plan import CallPlan
 from judging.services.judges import current_spec
 from judging.services.runs.work import work_on
 from tests import factories
@@ -131,7 +134,7 @@ def test_one_call_per_question_makes_one_judgment_of_all(name, owner, served):
         assert {(each.question, part_of(each)) for each in answers_of(run, item)} == cells(study, item).keys()
 
 
-@pytest.mark.parametrize("name", ["ranking", "aspects", "context_validation", "justification_coding"])
+@pytest.mark.parametrize("name", ["ranking", "aspects"])
 def test_both_orders_of_any_number_of_responses(name, owner, served):
     study = make_study(name, owner)
     run, _ = judged(study, make_judge(study, served, "coin", orders="both"))
@@ -141,6 +144,40 @@ def test_both_orders_of_any_number_of_responses(name, owner, served):
         (0, ",".join(canonical)), (1, ",".join(reversed(canonical))),
     }  # fmt: skip
     assert run.judging.rater.judgments.filter(outcome="ok").count() == 2 * ITEMS
+
+
+ALONE = "which has no other order: both orders would ask the same twice. Choose one order."
+
+
+@pytest.mark.parametrize("name", ["context_validation", "justification_coding"])
+def test_both_orders_of_a_single_response_are_refused_wherever_a_judge_is_made_or_run(name, owner, served):
+    study = make_study(name, owner)
+    with pytest.raises(FieldsRefused, match=f"The study's items show one response at most, {ALONE}"):
+        make_judge(study, served, "coin", orders="both")
+    judge = make_judge(study, served, "coin")
+    judge.orders = "both"
+    judge.save()
+    for begin in (estimate, start_run):
+        with pytest.raises(Refused, match=ALONE):
+            begin(study, judge)
+
+
+@pytest.mark.parametrize("backend", ["constraints", "geval"])
+def test_judges_of_one_response_at_a_time_are_asked_in_one_order(backend, owner, served):
+    study = make_study("aspects", owner)
+    with pytest.raises(FieldsRefused, match=f"This judge is asked about one response at a time, {ALONE}"):
+        make_judge(study, served, "coin", backend=backend, orders="both")
+
+
+def test_an_item_with_a_single_response_is_asked_in_one_order_among_others():
+    spec, sample = SAMPLES["aspects"]
+    plan = CallPlan(
+        PROTOCOLS["aspects"], spec, Settings(model="m"), asking_of("chat"), "both", 4, frozenset()
+    )
+    several = {**sample, "query": {**sample["query"], "key": "q"}}
+    alone = {**several, "responses": several["responses"][:1]}
+    assert [call.order for call in plan.calls(several, 0)] == ["r1,r2,r3,r4", "r4,r3,r2,r1"] * 2
+    assert [(call.replicate, call.order) for call in plan.calls(alone, 0)] == [(0, "r1"), (1, "r1")]
 
 
 def test_presented_orders_of_several_responses_differ(owner, served):
