@@ -11,8 +11,10 @@ from rest_framework.test import APIClient
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from evaluation.models import Rater
+from evaluation.protocols import AnswerValue, Kind
 from evaluation.refusals import FieldsRefused
-from evaluation.services import verify_study
+from evaluation.services import JudgmentInput, record_judgments, verify_study
 from judging.models import AnchorSchedule, Call, Run
 from judging.services import heuristic_judge
 from judging.services.anchors import set_anchors, start_due_anchors, stop_anchors
@@ -21,6 +23,7 @@ from judging.services.runs.work import work_on
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import judged, make_judge
+from tests.judging.questions_study import make_questions_study
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000), "max_tokens": 50}
 
@@ -174,6 +177,47 @@ def test_a_model_that_changes_is_said_to_have_drifted_and_one_that_does_not_is_n
     text = report_markdown(build_report(study))
     assert "llm v1 had drifted on " in text
     assert "points less often than its second pass did" in text
+
+
+def test_numbers_that_change_are_said_to_have_drifted(owner, served):
+    """Each pass of a scale beside the first one and beside people, who gave each question back the middle."""
+    study = make_questions_study(owner, queries=14, systems=("aspen",))
+    judge = make_judge(study, served, "coin", questions=["usefulness"])
+    judged(study, judge)
+    rater = Rater.objects.create(study=study, kind="person", pseudonym="p", label="p")
+    answers = [AnswerValue("usefulness", Kind.SCALE, part="r1", number=5)]
+    revision = study.revisions.get().pk
+    given = [
+        JudgmentInput(rater_id=rater.pk, item_id=item.pk, revision_id=revision, answers=answers)
+        for item in study.items.all()
+    ]
+    record_judgments(study=study, batch=given)
+    set_anchors(judge, every_days=7)
+    anchor(), anchor()
+    served.seed = 5
+    anchor()
+    report = build_report(study)
+    [record] = [each for each in report["records"] if each["figure"] == "judges/number_drift"]
+    runs = Run.objects.order_by("pk").select_related("judging__rater")
+    numbers = [
+        dict(run.judging.rater.judgments.values_list("item", "answers__number").order_by("item"))
+        for run in runs
+    ]
+    first, last = numbers[0], numbers[3]
+    gap = sum(abs(last[item] - first[item]) for item in first) / 14
+    passes = record["passes"]
+    assert passes[0]["self"] is None
+    assert [each["self"]["error"]["value"] for each in passes[1:]] == [0, 0, pytest.approx(gap)]
+    assert passes[1]["self"]["pearson"]["value"] == pytest.approx(1)
+    away = sum(abs(number - 5) for number in last.values()) / 14
+    assert passes[3]["people"]["error"]["value"] == pytest.approx(away)
+    drifted = passes[3]["drift"]
+    assert drifted["difference"]["value"] == pytest.approx(gap)
+    assert drifted["difference"]["low"] < gap < drifted["difference"]["high"]
+    assert drifted["test"]["p_corrected"] < 0.05
+    text = report_markdown(report)
+    assert "llm v1 had drifted on " in text
+    assert "points further from its first pass than those of its second pass" in text
 
 
 def test_anchor_runs_change_no_other_figure(study, served):

@@ -20,6 +20,7 @@ from judging.tasks import follow_loose_batches, sweep_runs
 from tests import factories
 from tests.judging import endpoint
 from tests.judging.build import ABLE, judged, make_judge
+from tests.judging.questions_study import make_questions_study
 
 PRICES = {"price_prompt": Decimal(1_000), "price_completion": Decimal(1_000), "max_tokens": 50}
 
@@ -95,6 +96,37 @@ def test_a_run_by_batch_says_what_a_run_asked_directly_says(study, served, setti
     assert set(batch.calls.values_list("attempts", "cached")) == {(1, False)}
     assert list(verify_study(study)) == []
     assert served.files == {}, "nothing is left at the endpoint"
+
+
+def test_a_question_asked_last_goes_in_a_batch_of_its_own_after_the_others(owner, served):
+    study = make_questions_study(owner, queries=2, systems=("aspen", "birch"))
+    judge = make_judge(
+        study, served, "coin", one_call_per_question=True, options={"last_question": "overall"}
+    )
+    batch = by_batch(study, judge)
+    assert batch.state == "complete"
+    assert list(batch.batches.order_by("pk").values_list("calls", flat=True)) == [4 * 6, 4]
+    assert {call.step for call in batch.calls.order_by("-finished_at")[:4]} == {"overall"}
+    Call.objects.update(cache_key="")
+    served.counts.clear()
+    directly, _ = judged(study, judge)
+    assert readings(batch) == readings(directly)
+    assert list(verify_study(study)) == []
+
+
+def test_where_one_of_the_others_can_t_be_read_the_last_one_is_in_no_batch(owner, served, settings):
+    settings.ASSAY_RUN_UNREAD = 1
+    study = make_questions_study(owner, queries=4, systems=("aspen",))
+    judge = make_judge(
+        study, served, "coin:babble@0.1", one_call_per_question=True, options={"last_question": "overall"}
+    )
+    run = by_batch(study, judge)
+    bad = set(run.calls.filter(outcome="unparsed").exclude(step="overall").values_list("item", flat=True))
+    assert 0 < len(bad) < 4
+    last = run.calls.filter(step="overall")
+    assert set(last.filter(attempts=0).values_list("item", flat=True)) == bad
+    assert list(run.batches.order_by("pk").values_list("calls", flat=True)) == [4 * 6, 4 - len(bad)]
+    assert (run.state, list(verify_study(study))) == ("complete", [])
 
 
 def test_replies_of_batches_are_known_to_runs_asked_directly_and_the_other_way_round(study, served):
