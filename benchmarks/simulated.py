@@ -22,9 +22,9 @@ from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Items, Judgments
+from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Ints, Items, Judgments
 from analytics.statistics.core.values import Values
-from analytics.statistics.judges.drift import drift, self_agreement
+from analytics.statistics.judges.drift import drift, drift_of_numbers, self_agreement
 from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.judges.ratings_vs_people import compare_means
 from analytics.statistics.preferences.bias import length_bias, position_bias
@@ -270,10 +270,31 @@ def pass_figures(rng: np.random.Generator, queries: int, items: int, change: flo
         for each in (before, before, after)
     )
     of_drift = drift(first, second, later, query, resample=no_replicates(), tests=NO_TESTS)
+    # The same passes on a scale of five points.
+    points = [
+        np.clip(np.round(3 + each + 0.5 * rng.standard_normal(len(query))), 1, 5)
+        for each in (before, before, after)
+    ]
+    beside = compare_means(
+        *(values_of(each, query) for each in (points[0], points[2])),
+        resample=no_replicates(),
+        within=(1, 5),
+    )
+    of_numbers = drift_of_numbers(*points, query, resample=no_replicates(), tests=NO_TESTS)
     return {
         "agreement with the first pass": self_agreement(first, later, query, resample=no_replicates()),
         "drift": of_drift.difference,
+        "distance from the first pass": beside.error,
+        "correlation with the first pass": beside.pearson,
+        "drift of numbers": of_numbers.difference,
     }
+
+
+def values_of(numbers: Floats, query: Ints) -> Values:
+    """One rater's numbers, one of each item."""
+    n = np.arange(len(query))
+    none = np.zeros(len(query), dtype=np.int64)
+    return Values(unit=n, query=query, system=none - 1, part=none, item=n, rater=none, value=numbers)
 
 
 DESIGNS: tuple[Design, ...] = (

@@ -73,9 +73,7 @@ class DriftFigure(Figure):
         return {"passes": records}
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
-        for each in record["passes"]:
-            if each["drift"] is not None and each["drift"]["test"] is not None:
-                yield FamilyTest("drift", each["drift"]["test"])
+        return drift_tests(record)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
@@ -93,7 +91,7 @@ class DriftFigure(Figure):
                     build.add(
                         head(group["label"], tag=tag_of(group)),
                         words(question["prompt"]),
-                        words(f"{place + 1}: {_day(found)}, {found['purpose']}"),
+                        words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
                         *_cells(build, found),
                     )
                     if sentence := _drifted(group["label"], question["prompt"], found):
@@ -135,13 +133,20 @@ def _drifted(judge: str, prompt: str, found: Record) -> str:
     less = f"{points(each['difference']['value'])}{NBSP}points less often"
     asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
     return (
-        f"{judge} had drifted on {_day(found)}: asked {asked}, it said what its first pass said {less} than its second "
-        "pass did"
+        f"{judge} had drifted on {day_of(found)}: asked {asked}, it said what its first pass said {less} than its "
+        "second pass did"
         f"{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p {each['test']['p_corrected']:.2g}."
     )
 
 
-def _day(found: Record) -> str:
+def drift_tests(record: Record) -> Iterator[FamilyTest]:
+    """The tests of a judge's passes, of labels and of numbers, which are one family."""
+    for each in record["passes"]:
+        if each["drift"] is not None and each["drift"]["test"] is not None:
+            yield FamilyTest("drift", each["drift"]["test"])
+
+
+def day_of(found: Record) -> str:
     return str(found["finished"])[:10]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints
 
 NOT_IN_BOTH = "items without an answer in one of the passes"
 NOTHING_SHARED = "No item has an answer in all of these passes."
@@ -21,7 +21,8 @@ NOTHING_SHARED = "No item has an answer in all of these passes."
 
 @dataclass(frozen=True)
 class Drift:
-    """A later pass's agreement with the first, less that of the second pass with it, on the same items.
+    """A later pass's agreement with the first, less that of the second pass with it, on the same items; of numbers
+    its distance from the first, less the second's.
 
     `test` is of no difference; None where there is no such item.
     """
@@ -56,18 +57,55 @@ def drift(
     """
     _check(first, second, later, query)
     used = (first >= 0) & (second >= 0) & (later >= 0)
-    gap = (later == first)[used].astype(np.float64) - (second == first)[used]
+    gap = (later == first).astype(np.float64) - (second == first)
+    return _mean_gap(
+        gap, used, query, n_first=int(np.count_nonzero(first >= 0)), resample=resample, tests=tests
+    )
+
+
+def drift_of_numbers(
+    first: Floats,
+    second: Floats,
+    later: Floats,
+    query: Ints,
+    *,
+    resample: ResampleSpec,
+    tests: Randomization,
+    unit: str = "items",
+) -> Drift:
+    """Hold a later pass's distance from the first against the second's; numbers (n,) of units, nan for none.
+
+    The difference is above nothing where the later pass lies further away. As of labels, exchanging the second and the
+    later pass in any query changes no chance where nothing has changed.
+    """
+    _check(first, second, later, query)
+    used = np.isfinite(first) & np.isfinite(second) & np.isfinite(later)
+    gap = np.abs(later - first) - np.abs(second - first)
+    n_first = int(np.count_nonzero(np.isfinite(first)))
+    return _mean_gap(gap, used, query, n_first=n_first, resample=resample, tests=tests, unit=unit)
+
+
+def _mean_gap(
+    gap: Floats,
+    used: Bools,
+    query: Ints,
+    *,
+    n_first: int,
+    resample: ResampleSpec,
+    tests: Randomization,
+    unit: str = "items",
+) -> Drift:
     difference = mean_estimate(
-        gap,
+        gap[used],
         query[used],
-        unit="items",
+        unit=unit,
         resample=resample,
-        left_out=present({NOT_IN_BOTH: int(np.count_nonzero((first >= 0) & ~used))}),
+        left_out=present({NOT_IN_BOTH: n_first - int(np.count_nonzero(used))}),
         empty=NOTHING_SHARED,
     )
-    return Drift(difference, sign_flip(gap, query[used], tests).two_sided if used.any() else None)
+    return Drift(difference, sign_flip(gap[used], query[used], tests).two_sided if used.any() else None)
 
 
-def _check(*arrays: Ints) -> None:
+def _check(*arrays: Ints | Floats) -> None:
     if any(each.shape != arrays[0].shape or each.ndim != 1 for each in arrays):
         raise TidyDataError("Each pass has one label for each item.")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.judges.drift import drift, self_agreement
+from analytics.statistics.judges.drift import drift, drift_of_numbers, self_agreement
+from benchmarks.drift_errors import numbers_are_said_to_have_drifted
 
 QUICK = ResampleSpec(1, replicates=0)
 TESTS = Randomization(1)
@@ -35,6 +36,28 @@ def test_a_drift_by_hand():
     assert found.difference.value == pytest.approx(-0.8)
     assert found.test.p_value == pytest.approx(2 / 2**8)
     assert found.test.method.endswith("exact")
+
+
+def test_a_drift_of_numbers_by_hand():
+    none = np.nan
+    first, second = np.array([1.0, 2, 3, 4, 5, none]), np.array([1.0, 3, 3, 4, none, 5])
+    later = np.array([2.0, 2, 5, 4, 5, 5])
+    found = drift_of_numbers(first, second, later, np.arange(6), resample=QUICK, tests=TESTS)
+    # Further by 1, nearer by 1, further by 2, and as near; the last two are not in all passes.
+    assert (found.difference.value, found.difference.n) == (0.5, 4)
+    assert [part.n for part in found.difference.left_out] == [1]
+    # Of the eight ways to exchange passes in three queries, the sum is 2 or more in three; twice that.
+    assert found.test.p_value == pytest.approx(2 * 3 / 8)
+    back = drift_of_numbers(first, later, second, np.arange(6), resample=QUICK, tests=TESTS)
+    assert back.difference.value == -0.5
+
+
+def test_false_claims_of_drifted_numbers_are_as_rare_as_stated():
+    rng = np.random.default_rng(11)
+    n = 500
+    hits = sum(numbers_are_said_to_have_drifted(rng, 20, 2, 0.15, 0.0) for _ in range(n))
+    assert hits / n <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+    assert sum(numbers_are_said_to_have_drifted(rng, 20, 2, 0.15, 0.6) for _ in range(50)) > 40
 
 
 def test_nothing_is_said_of_passes_without_a_common_item():

@@ -1,0 +1,161 @@
+"""Drift of judges' numbers: anchor runs beside their first pass, and beside people's means."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import NBSP, decimal
+from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
+from analytics.figures.families import is_supported
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.judges.drift import day_of, drift_tests
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.values import unit_means
+from analytics.statistics.judges.drift import drift_of_numbers
+from analytics.statistics.judges.ratings_vs_people import compare_means
+from evaluation.protocols import QuestionSpec
+from evaluation.protocols.kinds import KINDS
+
+CAPTION = (
+    "Each pass of a judge over its anchor items: mean absolute difference of its numbers from those of its first pass, "
+    "and from people's means, in points of the scale, and Pearson's correlation with each. Further: how much further "
+    "from the first a later pass lies than the second; p: sign-flip test over queries that there is no difference."
+)
+
+
+class NumberDriftFigure(Figure):
+    heading = "judges"
+    place = 61
+    definition = (
+        "Each anchor run of a judge's numbers beside its first pass and beside people's means, and a test of whether "
+        "it drifted: its distance from the first pass against that of the second, which is the judge's own noise."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and KINDS[question.kind].storage == "number" and question.kind != "checklist"
+
+    def compute(self, given: FigureInput) -> Record | None:
+        passes = [each.given for each in given.passes if isinstance(each.given, AnswerInput)]
+        if len(passes) < 2:
+            return None
+        values, query = _aligned(passes)
+        records = []
+        for place, (each, at) in enumerate(zip(given.passes, passes, strict=True)):
+            record: Record = {
+                "rater": each.of.rater,
+                "purpose": each.of.purpose,
+                "finished": each.of.finished,
+                "self": _beside(at, passes[0], f"self {place}") if place else None,
+                "people": None if at.people is None else _beside(at, at.people, f"people {place}"),
+                "drift": None,
+            }
+            if place > 1:
+                purpose = f"drift {place}"
+                found = drift_of_numbers(
+                    values[0],
+                    values[1],
+                    values[place],
+                    query,
+                    unit=at.unit,
+                    resample=given.resample(purpose),
+                    tests=given.tests(purpose, len(passes) - 2),
+                )
+                record["drift"] = plain(found)
+            records.append(record)
+        return {"passes": records}
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        return drift_tests(record)
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        names = ["From the first", "r", "From people", "r with people", "n", "Further", *P_COLUMNS]
+        build = Builder(
+            CAPTION,
+            columns(["Judge", "Question", "Pass", *names], names=3),
+            foot="The second pass tells how much the judge differs from itself without having changed.",
+        )
+        drifted = []
+        for question in view.judged:
+            for group in (each for each in question["groups"] if self.key in each):
+                for place, found in enumerate(group[self.key]["passes"]):
+                    build.add(
+                        head(group["label"], tag=tag_of(group)),
+                        words(question["prompt"]),
+                        words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
+                        *_cells(build, found),
+                    )
+                    if sentence := _drifted(group["label"], question["prompt"], found):
+                        drifted.append(sentence)
+        if build.rows:
+            yield Block(
+                "Drift of judges' numbers",
+                text=tuple(drifted),
+                tables=(build.build(),),
+                anchor="number-drift",
+            )
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "A judge's numbers have drifted where a later anchor run lies further from the judge's first pass than "
+            "the second pass did, on the same items: a sign-flip test over queries of the absolute differences, "
+            "corrected for the number of passes and questions (Holm)."
+        )
+
+
+FIGURE = NumberDriftFigure()
+
+
+def _beside(later: AnswerInput, other: AnswerInput, purpose: str) -> Record:
+    """A pass's numbers beside the first pass's, or beside people's means."""
+    found = compare_means(
+        other.values, later.values, resample=later.resample(purpose), within=later.ends, unit=later.unit
+    )
+    return {name: plain(getattr(found, name)) for name in ("error", "difference", "pearson")}
+
+
+def _aligned(passes: Sequence[AnswerInput]) -> tuple[list[Floats], Ints]:
+    """The mean number of each pass by what it is of, nan where it has none, and the queries of those."""
+    means = [unit_means(each.values) for each in passes]
+    units, first = np.unique(np.concatenate([each.unit for each in means]), return_index=True)
+    query = np.concatenate([each.query for each in means])[first]
+    numbers = [np.full(len(units), np.nan) for _ in passes]
+    for of_pass, each in zip(numbers, means, strict=True):
+        of_pass[np.searchsorted(units, each.unit)] = each.mean
+    return numbers, query
+
+
+def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
+    own, people, drifted = found["self"], found["people"], found["drift"]
+    beside_people = [build.coefficient(people[name]) for name in ("error", "pearson")] if people else None
+    return (
+        *((build.coefficient(own["error"]), build.coefficient(own["pearson"])) if own else _first()),
+        *(beside_people or (words(""), words(""))),
+        build.n(own["error"]) if own else words(""),
+        *(
+            (build.coefficient(drifted["difference"]), *build.tested(drifted["test"]))
+            if drifted
+            else (words("the noise" if own else ""), words(""), words(""))
+        ),
+    )
+
+
+def _first() -> tuple[TableCell, TableCell]:
+    return words("the first"), words("")
+
+
+def _drifted(judge: str, prompt: str, found: Record) -> str:
+    """The sentence that a test supports; '' where none does."""
+    each = found["drift"]
+    if each is None or not is_supported(each["test"]) or each["difference"]["value"] <= 0:
+        return ""
+    limits = interval(each["difference"], decimal)
+    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
+    return (
+        f"{judge} had drifted on {day_of(found)}: asked {asked}, its numbers lay "
+        f"{decimal(each['difference']['value'])}{NBSP}points further from its first pass than those of its second pass"
+        f"{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p {each['test']['p_corrected']:.2g}."
+    )
