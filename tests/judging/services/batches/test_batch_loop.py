@@ -280,7 +280,7 @@ def test_a_budget_is_set_aside_while_a_batch_is_out(study, served):
 def out(study, judge):
     """A run whose batch is at the endpoint."""
     run = start_run(study, judge, by_batch=True)
-    work_on(run.pk, seconds=0.2)
+    work_on(run.pk, seconds=60)
     run.refresh_from_db()
     return run
 
@@ -318,7 +318,7 @@ def test_a_cancelled_run_cancels_its_batches_and_keeps_what_was_answered(study, 
     run = out(study, make_judge(study, served, "coin", **PRICES))
     for _ in range(2):
         make_due()
-        work_on(run.pk, seconds=0.2)
+        work_on(run.pk, seconds=60)
     cancel_run(run)
     make_due()
     assert loose_runs() == [run.pk]
@@ -397,7 +397,7 @@ def test_a_run_as_batches_is_started_watched_and_cancelled_on_its_pages(
     assert client.post(address, {"purpose": "main", "by_batch": "on", "start": "1"}).status_code == 302
     run = Run.objects.order_by("-pk")[0]
     assert run.by_batch
-    work_on(run.pk, seconds=0.2)
+    work_on(run.pk, seconds=60)
     watch = client.get(reverse("admin:judging_run_watch", args=[run.pk])).content.decode()
     assert "batch-1" in watch
     assert "7 in batches" in watch
