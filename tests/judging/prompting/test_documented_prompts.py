@@ -7,6 +7,8 @@ import pytest
 from evaluation.protocols import get_protocol
 from judging.prompting import Example, Settings, build_request
 from judging.services.juries import PERSONAS
+from tests.judging.sample import PAIRWISE, WITHOUT_CONTEXT, make_spec
+from tests.judging.sample import make_stimulus as make_pair
 from tests.judging.samples import SAMPLES, make_stimulus
 
 DOCS = (Path(__file__).resolve().parents[3] / "docs" / "judges.md").read_text()
@@ -48,7 +50,27 @@ def documents():
     return told[told.index("Documents to look") : told.index("=== Response 1")].rstrip()
 
 
-@pytest.mark.parametrize("render", [last_question, worked_example, documents])
+def whole_form():
+    """As ContextEval's judges are asked: the whole form, the verdict first and its reasons after it."""
+    settings = Settings(model="m", rationale="after")
+    request = build_request(
+        PAIRWISE, make_spec(), make_pair(), settings, order="r1,r2", capabilities={"system_role": True}
+    )
+    return "\n\n".join(message["content"] for message in request.messages)
+
+
+def with_reference():
+    """As HREF's judges with the reference: the preference alone, by JSON that is held to a schema."""
+    settings = Settings(model="m", questions=("preference",), with_reference=True)
+    stimulus = make_pair(WITHOUT_CONTEXT, follow_ups=0)
+    request = build_request(
+        PAIRWISE, make_spec(), stimulus, settings, order="r1,r2", capabilities={"json_schema": True}
+    )
+    told = request.messages[-1]["content"]
+    return told[told.index("Written by people") :]
+
+
+@pytest.mark.parametrize("render", [last_question, worked_example, documents, whole_form, with_reference])
 def test_the_documented_prompt_is_the_one_that_is_sent(render):
     assert f"```\n{render()}\n```\n" in DOCS
 
