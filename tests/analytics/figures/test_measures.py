@@ -38,6 +38,28 @@ def records(report, group="person"):
     }
 
 
+def test_means_by_system_stand_once(owner, tmp_path):
+    study = judged_study(owner=owner)
+    judge(study, raters=2)
+    score(study, tmp_path, lambda item, place: float(item.pk % 5 + 10 * place))
+    report = build_report(study, replicates=20)
+    [record] = [each for each in report["records"] if each["figure"] == "judges/measure_means"]
+    [measure] = record["measures"]
+    by_system = {row["system"]: row for row in measure["by_system"]}
+    numbers = {"aspen": [], "birch": []}
+    for item in Item.objects.filter(study=study, role="main"):
+        for place, response in enumerate(item.stimulus["responses"]):
+            numbers[response["system"]].append(item.pk % 5 + 10 * place)
+    for system, given in numbers.items():
+        found = by_system[system]
+        assert found["mean"]["value"] == pytest.approx(np.mean(given))
+        assert found["standard_deviation"] == pytest.approx(np.std(given, ddof=1))
+        assert found["mean"]["n"] == len(given)
+        assert found["mean"]["low"] < np.mean(given) < found["mean"]["high"]
+    page = report_markdown(report)
+    assert page.count("Measures by system") == 1
+
+
 def test_of_two_responses_the_difference_counts(owner, tmp_path):
     study = judged_study(owner=owner)
     judge(study, raters=3)

@@ -1,0 +1,111 @@
+"""Measures of responses by system: their mean with its interval, their spread, and how many there are."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
+from analytics.figures.report_view import ReportView
+from analytics.frames.measures import MeasureValues
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import mean_estimate
+from analytics.statistics.core.tidy import Ints
+from evaluation.protocols import QuestionSpec
+
+UNIT = "responses of items"
+
+
+class MeasureMeansFigure(Figure):
+    heading = "measures"
+    place = 20
+    definition = (
+        "Every measure of responses by system: mean with its interval over queries, standard deviation, and number. "
+        "It stands once with people, or with each judge where there are no people."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return True
+
+    def compute(self, given: FigureInput) -> Record | None:
+        # What a measure says of systems is the same beside every question and every group.
+        if given.people is not None or not _is_first(given):
+            return None
+        systems, keys, query = _systems(given)
+        found = [_record(given, each, systems, keys, query) for each in given.measures]
+        measures = [each for each in found if each["by_system"]]
+        return {"measures": measures} if measures else None
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            "Mean of each measure over the responses of a system, in every item that shows one; its interval is over "
+            "queries.",
+            columns(["Measure", "By", "System", "Mean", "Standard deviation", "n"], names=3),
+        )
+        seen = set()
+        for record in view.records_of(self.key):
+            for each in record["measures"]:
+                if (each["rater"], each["measure"]) in seen:
+                    continue
+                seen.add((each["rater"], each["measure"]))
+                for row in each["by_system"]:
+                    spread = row["standard_deviation"]
+                    build.add(
+                        head(each["label"]),
+                        words(each["judge"]),
+                        words(view.system(row["system"])),
+                        build.coefficient(row["mean"]),
+                        TableCell(DASH if spread is None else decimal(spread)),
+                        build.n(row["mean"]),
+                    )
+        if build.rows:
+            yield Block("Measures by system", tables=(build.build(),), anchor="measure-means")
+
+
+FIGURE = MeasureMeansFigure()
+
+
+def _is_first(given: FigureInput) -> bool:
+    """True of preferences, and of the first of other questions."""
+    return not isinstance(given, AnswerInput) or given.frame.questions[0].key == given.question.key
+
+
+def _systems(given: FigureInput) -> tuple[Ints, tuple[str, ...], Ints]:
+    """The system of each response of an item (n_items, m), negative for none, the systems' keys, and the queries."""
+    if isinstance(given, PairInput):
+        items = given.items
+        return np.stack([items.system_1, items.system_2], axis=1), items.systems, items.query
+    assert isinstance(given, AnswerInput)
+    return given.items.system, given.items.systems, given.items.query
+
+
+def _record(
+    given: FigureInput, measured: MeasureValues, systems: Ints, keys: tuple[str, ...], query: Ints
+) -> Record:
+    numbers = measured.by_response(*systems.shape)
+    rows = []
+    for code, key in enumerate(keys):
+        item, response = np.nonzero((systems == code) & np.isfinite(numbers))
+        values = numbers[item, response]
+        if not len(values):
+            continue
+        mean = mean_estimate(
+            values,
+            query[item],
+            unit=UNIT,
+            resample=given.resample(f"mean {measured.measure.name} of {measured.rater}, {key}"),
+            empty="The system has no such number.",
+        )
+        spread = float(values.std(ddof=1)) if len(values) > 1 else None
+        rows.append({"system": key, "mean": plain(mean), "standard_deviation": spread})
+    return {
+        "measure": measured.measure.name,
+        "label": measured.measure.title,
+        "judge": measured.label,
+        "rater": measured.rater,
+        "direction": measured.measure.direction,
+        "by_system": rows,
+    }
