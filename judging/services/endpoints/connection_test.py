@@ -79,7 +79,7 @@ def findings(able: dict[str, Any]) -> list[tuple[str, str]]:
     """What a test found that the model can do, as pairs of words."""
     found = [(label, "yes" if able.get(name) else "no") for name, label in ABLE if name in able]
     if "embeddings" in able:
-        found.append((KINDS[EMBEDDING.key], f"yes, of {able['embeddings']:,} numbers"))
+        found.append((KINDS[EMBEDDING.key], f"yes, {able['embeddings']:,} dimensions"))
     if "prompt_logprobs" in able:
         form = able["prompt_logprobs"]
         found.append((KINDS[PERPLEXITY_JUDGE.key], f"yes, by {form}" if form else "no"))

@@ -63,7 +63,7 @@ def test_what_the_model_can_not_do_is_said(press):
 @pytest.mark.parametrize(
     ("kind", "model", "said"),
     [
-        ("embedding", "longer", "<dt>Embeddings</dt><dd>yes, of 64 numbers</dd>"),
+        ("embedding", "longer", "<dt>Embeddings</dt><dd>yes, 64 dimensions</dd>"),
         ("embedding", "longer:404", "The endpoint knows no such model or path"),
         ("perplexity", "longer", "<dt>Log-probabilities of a given text</dt><dd>yes, by echo</dd>"),
         ("perplexity", "longer:no_completions", "gives no log-probabilities of a text: The endpoint has no"),
