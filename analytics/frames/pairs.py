@@ -53,6 +53,8 @@ class PairGroup:
     heuristic: bool = False
     # True of a jury as one rater.
     is_jury: bool = False
+    # The key of the group that this one is a part of.
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,7 @@ def _frame(
             ),
             heuristic=all(rows.raters[pk].heuristic for pk in group.members),
             is_jury=group.is_one,
+            within=group.within,
         )
         for group in memberships(rows.raters, preferring)
     ]

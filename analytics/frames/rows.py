@@ -70,6 +70,8 @@ class KnownRater:
     answers: bool = True
     # True of one that is made of other raters' judgments.
     derived: bool = False
+    # The group of people that it belongs to.
+    group: str = ""
     # The jury that it is a member of, and the rule by which that becomes one rater.
     jury: str = ""
     combination: str = DEFAULT_RULE
@@ -77,13 +79,15 @@ class KnownRater:
 
 @dataclass(frozen=True)
 class Membership:
-    """Raters who are read together. `combined` are those who count as one, {member: the first member of its jury}."""
+    """Raters who are read together. `combined` are those who count as one, {member: the first member of its jury};
+    `within` is the key of the group that this one is a part of, as experts are of people."""
 
     key: str
     label: str
     kind: str
     members: list[int]
     combined: Mapping[int, int] = field(default_factory=dict)
+    within: str = ""
 
     @property
     def is_one(self) -> bool:
@@ -156,7 +160,7 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
 
 
 def _raters(study: Study) -> dict[int, KnownRater]:
-    rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "about")
+    rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "group", "about")
     return {
         pk: KnownRater(
             pseudonym,
@@ -167,9 +171,10 @@ def _raters(study: Study) -> dict[int, KnownRater]:
             declared_measures(about),
             not gives_only_measures(about),
             bool(about.get("derived")),
+            group,
             *_jury_of(about),
         )
-        for pk, pseudonym, label, kind, about in rows
+        for pk, pseudonym, label, kind, group, about in rows
     }
 
 
@@ -179,7 +184,8 @@ def _jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator[Membership]:
-    """People together, simulated raters together and apart from people, judges together and each alone.
+    """People together, simulated raters together and apart from people, judges together and each alone. Where people
+    are of several groups, each of these is one, too.
 
     Members of a jury are a group of their own; beside others, and so against people, their jury is one rater.
 
@@ -190,6 +196,9 @@ def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator
         members = [pk for pk, rater in raters.items() if rater.kind == kind]
         if members:
             yield Membership(str(kind), label, str(kind), members)
+            yield from _groups_within(
+                str(kind), label, {pk: raters[pk].group for pk in members if pk in present}
+            )
     judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
     together = [
         pk for pk, rater in judges.items() if pk in present and not rater.heuristic and not rater.derived
@@ -205,6 +214,14 @@ def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator
     for pk, rater in judges.items():
         if pk not in combined:
             yield Membership(rater.pseudonym, rater.label, rater.kind, [pk])
+
+
+def _groups_within(kind: str, label: str, groups: Mapping[int, str]) -> Iterator[Membership]:
+    """The groups of people with a name, if there is more than one: of a single one everything was said already."""
+    names = sorted(set(groups.values()) - {""})
+    for name in names if len(names) > 1 else ():
+        members = [pk for pk, group in groups.items() if group == name]
+        yield Membership(f"{kind}-{name}", f"{label}, {name}", kind, members, within=kind)
 
 
 def _juries(judges: Mapping[int, KnownRater], together: Sequence[int]) -> dict[str, list[int]]:

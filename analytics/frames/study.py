@@ -29,6 +29,8 @@ class RaterGroup:
     per_rater: Mapping[str, int]
     # True of a jury as one rater.
     is_jury: bool = False
+    # The key of the group that this one is a part of.
+    within: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +62,11 @@ class StudyFrame:
 
     @property
     def judges_apart(self) -> tuple[RaterGroup, ...]:
-        """The groups in which each rater stands once: neither all judges together nor juries as one rater."""
-        return tuple(group for group in self.groups if group.kind != JUDGES and not group.is_jury)
+        """The groups in which each rater stands once: neither all judges together, nor juries as one rater, nor parts
+        of people."""
+        return tuple(
+            group for group in self.groups if group.kind != JUDGES and not (group.is_jury or group.within)
+        )
 
 
 def study_frame(study: Study) -> StudyFrame:
@@ -114,6 +119,7 @@ def _groups(pairs: Iterable[PairFrame], answers: AnswersFrame | None) -> Iterabl
                 known.n_items,
                 dict(zip(known.raters, known.per_rater, strict=True)),
                 known.is_jury,
+                known.within,
             )
         else:
             yield _group_of_pairs(found[key])
@@ -132,6 +138,7 @@ def _group_of_pairs(parts: list[PairGroup]) -> RaterGroup:
         len(np.unique(np.concatenate(judged))),
         judgments_per_rater(parts),
         first.is_jury,
+        first.within,
     )
 
 

@@ -16,7 +16,7 @@ OF_FOLLOW_UPS = frozenset({Over.FOLLOW_UP, Over.FOLLOW_UP_RESPONSE, Over.VALUE})
 
 @dataclass(frozen=True)
 class Needs:
-    """The parts that every item of a study has. `document`: what the document is called on screens; empty where there is none."""
+    """The parts that every item of a study has. `document` is the name of the document; empty where there is none."""
 
     query: bool = True
     least: int = 1
