@@ -99,7 +99,12 @@ def _show(study: Any, arrival: Arrival, *, notice: str = "") -> HttpResponse:
         return _turn_away(study, arrival, "not_admitted")
     if not has_places(study):
         return _leave(study, arrival, ParticipantOutcome.FULL)
-    context = {"about": _about(study), "visit": arrival.params, "notice": notice}
+    context = {
+        "about": _about(study),
+        "visit": arrival.params,
+        "group": arrival.visit.group,
+        "notice": notice,
+    }
     return _page(study, "annotator/entry.html", context)
 
 
@@ -118,11 +123,11 @@ def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) 
     if choice == "decline":
         return _leave(study, arrival, ParticipantOutcome.NO_CONSENT)
     if choice != "agree":
-        return _back_to_door(study, arrival.params)
+        return _back_to_door(study, arrival.address_params)
     try:
         participant = enter(study, arrival.visit, agreed_to=agreed_to)
     except ConsentChanged:
-        return _back_to_door(study, arrival.params | {"choice": CHANGED})
+        return _back_to_door(study, arrival.address_params | {"choice": CHANGED})
     except StudyFull:
         return _leave(study, arrival, ParticipantOutcome.FULL)
     except LinkRevoked:

@@ -269,6 +269,7 @@ MESSAGES = {
     "needs_unknown": "needs has {name!r}, which no study has",
     "compares_responses": "compares responses, and an item may have fewer than two",
     "preference_of_parts": "can be asked of turns or follow-up questions only where every item has two responses",
+    "part_not_shown": "can't be asked of these parts here: only a form of one's own shows them",
     "part_unneeded": "is asked of responses, and an item needs none",
     "clarifying_question_missing": "has no clarifying question",
     "information_need_missing": "the query has no information need",

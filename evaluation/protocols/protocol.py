@@ -75,6 +75,11 @@ class Protocol:
         """Problems with a study's questions, before any item is looked at."""
         questions = [QuestionSpec.from_json(data) for data in spec["questions"]]
         problems = [problem for question in questions for problem in find_question_problems(question)]
+        problems += [
+            Problem("part_not_shown", f"questions.{question.key}")
+            for question in questions
+            if not self.has_needs and _is_of_own_forms(question)
+        ]
         problems += self._attribute_problems(attributes_of(spec))
         needs = spec.get("needs") or {}
         if needs and not self.has_needs:
@@ -144,6 +149,12 @@ class Protocol:
         if problems:
             raise AnswersInvalid(problems)
         return answers
+
+
+def _is_of_own_forms(question: QuestionSpec) -> bool:
+    """True of questions over parts that only a form of one's own shows."""
+    of_follow_ups = question.kind == Kind.PREFERENCE and question.over == Over.FOLLOW_UP
+    return of_follow_ups or question.over in (Over.TURN, Over.TURN_RESPONSE, Over.CLAIM)
 
 
 def _is_ticked(question: QuestionSpec) -> bool:

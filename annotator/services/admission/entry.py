@@ -101,7 +101,7 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     arm = draw_arm(study, now)
     if arm is None and study.arm_per == ArmPer.PARTICIPANT:  # those at work took the last ones just now
         raise StudyFull(study.title)
-    rater = Rater(study=study, kind=Rater.Kind.PERSON)
+    rater = Rater(study=study, kind=Rater.Kind.PERSON, group=visit.group)
     NEW_RATER.run(rater)
     participant = Participant(
         study=study,

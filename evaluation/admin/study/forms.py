@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from evaluation.admin.prose import Prose
+from evaluation.admin.study.needs import GroupsField, NeedsForm
 from evaluation.admin.study.question_options import NEW_FORMS, OptionsField
 from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
 from evaluation.dumps.imports.scores import COLUMNS
@@ -69,6 +70,13 @@ class NewStudyForm(forms.ModelForm):
 
 class LiveStudyForm(CodesForm, forms.ModelForm):
     """The settings that may change while a study is live or paused."""
+
+    groups = GroupsField(
+        required=False,
+        label="Groups of people",
+        help_text="Such as “experts, crowd”, which the report holds against each other. People belong to the group "
+        "that their address names (…?group=experts), or their personal link.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
@@ -140,11 +148,14 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
         }
 
 
-class StudyForm(StepsForm, LiveStudyForm):
+class StudyForm(StepsForm, NeedsForm, LiveStudyForm):
     """A draft's rules, all in fields of their own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not self.instance.protocol_object.has_needs:
+            for name in NeedsForm.base_fields:
+                del self.fields[name]
         systems = [(each.key, str(each)) for each in self.instance.systems.all()]
         self.fields["baseline"] = forms.ChoiceField(
             choices=[("", "none"), *systems],
@@ -164,11 +175,17 @@ class StudyForm(StepsForm, LiveStudyForm):
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:
-        return {**LiveStudyForm.initial_rules(study), **StepsForm.initial_steps(study.steps, study.skips)}
+        return {
+            **LiveStudyForm.initial_rules(study),
+            **StepsForm.initial_steps(study.steps, study.skips),
+            **NeedsForm.initial_needs(study.needs),
+        }
 
     def save(self, commit: bool = True) -> Any:
         self.instance.steps = self.steps_of(self.cleaned_data)
         self.instance.skips = self.skips_of(self.cleaned_data)
+        if self.instance.protocol_object.has_needs:
+            self.instance.needs = self.needs_of(self.cleaned_data)
         return super().save(commit)
 
     class Meta(LiveStudyForm.Meta):

@@ -24,6 +24,7 @@ from evaluation.admin.study.forms import (
     TextForm,
 )
 from evaluation.admin.study.making import duplicate
+from evaluation.admin.study.needs import NeedsForm
 from evaluation.admin.study.rules import CODE_FIELDS, StepsForm, codes_lock_reason
 from evaluation.models import Arm, Attribute, Question, Study, Text
 from evaluation.refusals import WrongState
@@ -107,6 +108,7 @@ LIVE_FIELDS = (
     ("paid_minutes", "lease_minutes"),
     ("pay", "currency"),
     "going_back",
+    "groups",
     "contact",
     "exact_times",
     ("revisions_in_all", "revisions_per_day", "revisions_anonymous"),
@@ -115,6 +117,7 @@ WHAT = (
     "What is shown",
     {"fields": ("title", "asker", ("render_as", "show_references"), "baseline")},
 )
+NEEDS = ("What an item needs", {"fields": NeedsForm.NEEDS_FIELDS})
 CODES = (
     "Completion codes",
     {
@@ -181,6 +184,8 @@ class StudyAdmin(StudyScopedAdmin):
         if not self.has_change_permission(request, obj):
             return READ_FIELDSETS
         fieldsets = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
+        if obj.protocol_object.has_needs and not obj.is_frozen:
+            fieldsets = (fieldsets[0], NEEDS, *fieldsets[1:])
         if why := codes_lock_reason(obj):
             fixed = (CODES[0], {**CODES[1], "description": why})
             return tuple(fixed if each is CODES else each for each in fieldsets)
@@ -257,7 +262,7 @@ class StudyAdmin(StudyScopedAdmin):
         if isinstance(form, StudyForm):
             self.lock_draft(obj)
         names = [name for name in form.cleaned_data if name in {field.name for field in Study._meta.fields}]
-        extra = ["steps", "skips"] if isinstance(form, StudyForm) else []
+        extra = ["steps", "skips", "needs"] if isinstance(form, StudyForm) else []
         # Locked, because a panel that is being told the codes at this moment must not be told others.
         Study.objects.select_for_update(no_key=True).get(pk=obj.pk)
         codes = [] if codes_lock_reason(obj) else ["completion_codes"]
