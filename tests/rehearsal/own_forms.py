@@ -50,19 +50,30 @@ def turn_rows():
     ]
 
 
+def claim_row():
+    """A question of every claim that a response makes."""
+    return {
+        "key": "true",
+        "kind": "checklist",
+        "prompt": "Is it true?",
+        "options": {"form": {"over": "claim"}},
+    }
+
+
 def header(rows, needs, **changes):
     spec = {"protocol": "custom", "title": "Own", "questions": rows, "needs": needs, "arms": [build.ARM]}
     return {"assay": 1, "spec": spec | {"steps": {"consent": False}}, **changes}
 
 
-def article(number, systems=("aspen", "birch"), **changes):
+def article(number, systems=("aspen", "birch"), document="", **changes):
+    text = f"The council of town {number} met on **Tuesday**.\n\nIt voted for the bridge."
     return {
         "key": f"a{number}",
         "arm": "plain",
         "query": {
             "key": f"d{number}",
             "text": "",
-            "document": f"The council of town {number} met on **Tuesday**.\n\nIt voted for the bridge.",
+            "document": document or text,
         },
         "responses": [
             {"system": system, "text": f"The council of town {number} voted. {'It met. ' * place}"}

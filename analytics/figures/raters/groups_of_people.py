@@ -122,8 +122,8 @@ class GroupsOfPeopleFigure(Figure):
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
             "Groups of people are compared on what both answered: the difference of their means and of the agreement "
-            "of two raters within them, each with an interval over queries and a sign-flip test, Holm-corrected over all "
-            "questions and pairs of groups."
+            "of two raters within them, each with an interval over queries and a sign-flip test, Holm-corrected over "
+            "all questions and pairs of groups."
         )
 
 

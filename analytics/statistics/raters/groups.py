@@ -28,7 +28,7 @@ class TestedGap:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Agreement of two raters of the first group, of the second, one of each; `gap` is the first's less the second's."""
+    """Agreement of two raters: of the first group, of the second, one of each; `gap`: the first's less the second's."""
 
     within_first: Estimate
     within_second: Estimate

@@ -204,10 +204,10 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
             # Where ties are ruled out, there is nothing to label.
             ties = () if form.get("ties") is False else (TIE,)
             return (
-                over_part(kind),
                 *ties,
                 GRADES,
                 *(grade_part(number) for number in range(1, form.get("points", 1) // 2 + 1)),
+                over_part(kind),
             )
         case Kind.SCALE:
             limits = (
@@ -222,7 +222,7 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
                 return (CHOICES,)
             return (*YES_NO, over_part(Kind.CHECKLIST), tick_part("flag", "A single checkbox"))
         case Kind.CHOICE:
-            return (over_part(kind), CHOICES)
+            return (CHOICES, over_part(kind))
         case Kind.RANKING:
             return (tick_part("ties", "Allow ties"),)
         case _:
