@@ -131,6 +131,9 @@ class Study(models.Model):
         default=False, help_text="Exports carry exact times instead of the day."
     )
 
+    # Which column of its tables is what (`evaluation.dumps.tables`), as the last one was read.
+    table_map = models.JSONField(default=dict, blank=True, editable=False)
+
     launching_since = models.DateTimeField(null=True, blank=True, editable=False)
     study_hash = models.CharField(max_length=64, blank=True, editable=False)
     # Grows with every exclusion, restoration and correction, so that cached results are known to be old.

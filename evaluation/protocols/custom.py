@@ -13,7 +13,12 @@ from evaluation.protocols.base import Kind, Over, Problem, QuestionSpec, Shown, 
 from evaluation.protocols.pairwise import pair_problems
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.requirements.items import check_arm
-from evaluation.protocols.requirements.needs import find_needs_problems, find_unmet_needs, read_needs
+from evaluation.protocols.requirements.needs import (
+    MAX_RESPONSES,
+    find_needs_problems,
+    find_unmet_needs,
+    read_needs,
+)
 
 TEXTS = {
     "consent": texts.consent(
@@ -46,6 +51,7 @@ class Custom(Protocol):
     template = "evaluation/protocols/custom.html"
     shows_documents = True
     has_needs = True
+    response_counts = (0, MAX_RESPONSES)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return ()

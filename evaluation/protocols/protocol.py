@@ -42,6 +42,10 @@ class Protocol:
     shows_documents: ClassVar[bool] = False
     # Whether responses are drafted sets of entries, written as JSON, rather than texts.
     drafts_entries: ClassVar[bool] = False
+    # The fewest and the most responses that its items may have.
+    response_counts: ClassVar[tuple[int, int]] = (1, 10)
+    # What else each of its items needs, by the names that tables' columns have (`evaluation.dumps.tables`).
+    needed_columns: ClassVar[tuple[str, ...]] = ()
     # Whether a study has a list of attributes, which items may name instead of bringing their values.
     has_attributes: ClassVar[bool] = False
     # Whether a study says itself what an item needs (`evaluation.protocols.requirements.needs`).

@@ -38,6 +38,7 @@ NOT_NOW = {
     "admin/autocomplete/", "admin/evaluation/rater/exclude/", "admin/evaluation/rater/restore/",
     "admin/evaluation/study/<int:pk>/upload/", "admin/evaluation/study/<int:pk>/resolve/",
     "admin/evaluation/study/<int:pk>/pair-references/", "admin/judging/judge/<int:pk>/map/",
+    "admin/evaluation/job/<int:pk>/map/", "admin/evaluation/job/<int:pk>/map/<int:number>/",
     "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
     "admin/judging/judge/together/", "api/v1/studies/<slug:slug>/run-groups/estimate/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",

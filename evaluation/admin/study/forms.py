@@ -1,8 +1,11 @@
 """Forms to create a study and edit its rules, arms, questions and texts."""
 
+from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils.text import slugify
 
 from evaluation.admin.prose import Prose
 from evaluation.admin.study.needs import GroupsField, NeedsForm
@@ -284,12 +287,9 @@ class TextForm(forms.ModelForm):
 
 
 class UploadForm(forms.Form):
-    """A file of items, in Assay's JSONL."""
+    """A file that is checked before anything is changed."""
 
-    file = forms.FileField(
-        help_text="Assay's JSONL, one item per line (see docs/formats.md). Every line is checked first; if "
-        "there are errors, nothing is changed and all errors are listed."
-    )
+    file = forms.FileField()
 
     def __init__(self, *args: Any, limit_mb: int, **kwargs: Any) -> None:
         self.limit_mb = limit_mb
@@ -300,6 +300,39 @@ class UploadForm(forms.Form):
         if file.size > self.limit_mb * 1_000_000:
             raise forms.ValidationError(f"The file is larger than {self.limit_mb} MB.")
         return file
+
+
+class ItemsForm(UploadForm):
+    """A file of items of any kind, or a table that is pasted."""
+
+    file = forms.FileField(
+        required=False,
+        help_text="CSV, TSV, XLSX, JSON, JSONL, Parquet, or a data set's folder as ZIP. On the next page you see which "
+        "column is what, and the first items. Assay's own JSONL is imported as it is.",
+    )
+    pasted = forms.CharField(
+        label="Or paste a table",
+        required=False,
+        strip=False,
+        max_length=1_000_000,
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto", "spellcheck": "false"}),
+        help_text="Cells copied from a spreadsheet, with their header.",
+    )
+
+    def clean_file(self) -> Any:
+        return super().clean_file() if self.cleaned_data["file"] else None
+
+    def clean(self) -> dict[str, Any]:
+        """What was pasted is a file, too."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        pasted = data.get("pasted", "")
+        if data.get("file") and pasted.strip():
+            self.add_error("pasted", "There is a file, too. Leave one of the two empty.")
+        elif pasted.strip():
+            data["file"] = SimpleUploadedFile("pasted.txt", pasted.encode())
+        elif "file" in data and not data["file"]:
+            self.add_error("file", "Choose a file, or paste a table.")
+        return data
 
 
 class ScoresForm(UploadForm):
@@ -335,25 +368,34 @@ class ScoresForm(UploadForm):
         return data
 
 
-class StudyFromFileForm(UploadForm):
+class StudyFromFileForm(ItemsForm):
     """A new study, made from a file."""
 
     slug = forms.SlugField(
-        max_length=80, help_text="Part of every address of the study: letters, digits and hyphens."
+        max_length=80,
+        required=False,
+        help_text="Part of every address of the study: letters, digits and hyphens. Empty: the file's name.",
     )
     title = forms.CharField(
         max_length=200,
         required=False,
-        help_text="Shown to participants at the top of every page. Empty: the file's title.",
+        help_text="Shown to participants at the top of every page. Empty: the file's title or name.",
     )
     protocol = forms.ChoiceField(
         required=False,
-        choices=lambda: [("", "as the file says"), *((each.key, each.label) for each in PROTOCOLS.values())],
+        choices=lambda: [
+            ("", "as the file suggests"),
+            *((each.key, each.label) for each in PROTOCOLS.values()),
+        ],
     )
-    field_order = ("file", "slug", "title", "protocol")
+    field_order = ("file", "pasted", "title", "slug", "protocol")
+
+    def slug_of_file(self) -> str:
+        """The slug that the file's name suggests."""
+        return slugify(Path(self.cleaned_data["file"].name).stem)[:80] or "study"
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]
-        if Study.objects.visible().filter(slug=slug).exists():
+        if slug and Study.objects.visible().filter(slug=slug).exists():
             raise forms.ValidationError("A study with this slug already exists.")
         return slug

@@ -326,6 +326,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("from-file/", "from_file", files.study_from_file),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),
             ("<int:pk>/upload/", "upload", files.upload),
+            ("<int:pk>/template/", "template", files.template),
             ("<int:pk>/scores/", "scores", files.scores),
             ("<int:pk>/launch/", "launch", launch.launch),
             ("<int:pk>/pause/", "pause", launch.pause),
