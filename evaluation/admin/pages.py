@@ -81,6 +81,10 @@ def workbench_url(study: Study) -> str:
     return reverse("admin:evaluation_study_workbench", args=[study.pk])
 
 
+def walk_through_url(study: Study) -> str:
+    return reverse("annotator:walk-through", args=[study.slug])
+
+
 class ReasonForm(forms.Form):
     """The reason, recorded in the study's history."""
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.admin.pages import Tab, study_pages, tabs, workbench_url
+from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, my_studies
 from evaluation.admin.study import files, launch, members, reference_pairs, resolver, revision, workbench
 from evaluation.admin.study.forms import (
@@ -26,7 +26,7 @@ from evaluation.admin.study.forms import (
 from evaluation.admin.study.making import duplicate
 from evaluation.admin.study.needs import NeedsForm
 from evaluation.admin.study.rules import CODE_FIELDS, StepsForm, codes_lock_reason
-from evaluation.models import Arm, Attribute, Question, Study, Text
+from evaluation.models import Arm, Attribute, Question, Status, Study, Text
 from evaluation.refusals import WrongState
 from evaluation.services import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
@@ -319,7 +319,8 @@ class StudyAdmin(StudyScopedAdmin):
         return ""
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        return [("Workbench", workbench_url(study))]
+        walk = [("Walk through", walk_through_url(study))] if study.status == Status.DRAFT else []
+        return [("Workbench", workbench_url(study)), *walk]
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from evaluation import hooks
-from evaluation.admin.pages import page, workbench_url
+from evaluation.admin.pages import page, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
@@ -33,6 +33,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "step": _next_step(study, problems, judged),
         "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
         "draft": draft,
+        "walk_url": walk_through_url(study) if draft else "",
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
         "advice": advice_for(study, request.user),
@@ -91,7 +92,7 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
         if problems:
             return "Some issues block the launch of this draft.", "", ""
         return (
-            "Ready to launch. Preview a few items first.",
+            "Ready to launch. Walk through it as a participant first.",
             "Launch",
             _url(study, "launch"),
         )
