@@ -1,4 +1,4 @@
-"""What participants' pages are made of, from a spec, an item and numbers: no participant needs to be there."""
+"""The parts of participants' pages, from a spec, an item and numbers: no participant needs to be there."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -30,7 +30,7 @@ def contact(address: str) -> dict[str, str] | None:
 
 
 def about_study(study: Study, spec: Spec, items: int) -> dict[str, Any]:
-    """What the door says; `items`: as many as a participant is asked to judge."""
+    """The words of the door; `items`: as many as a participant is asked to judge."""
     texts, minutes, shown = spec["texts"], study.paid_minutes, count_with_checks(items, spec)
     facts = [
         (gettext("Time"), ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}),
@@ -95,7 +95,7 @@ def guideline(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> str:
 
 
 def form_problems(protocol: Protocol, spec: Spec, stimulus: Stimulus, data: Data) -> list[Problem]:
-    """What keeps a form from being submitted."""
+    """The problems that keep a form from being submitted."""
     try:
         protocol.clean(spec, stimulus, data, source="form")
     except AnswersInvalid as invalid:
@@ -122,7 +122,7 @@ def skips_said(left: int) -> str:
 
 
 def skip_question(url: str, home: str, left: int, *, in_dialog: bool) -> dict[str, Any]:
-    """What is asked before an item is skipped."""
+    """The question before an item is skipped."""
     words = ngettext(
         "This is the last item that you can skip in this study.",
         "You can skip %(n)s more items in this study, this one included.",

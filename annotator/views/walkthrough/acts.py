@@ -1,4 +1,4 @@
-"""What is sent from a page of a walk: checked as the study would, answered with what comes next, and forgotten."""
+"""The answers to forms of a walk: checked as the study would, led on to what comes next, and forgotten."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -119,7 +119,7 @@ def _next_item(walk: Walk, state: WalkState) -> HttpResponse:
 def _counted(walk: Walk) -> WalkState:
     """The state when what is before the participant is done."""
     state, found = walk.state.but(undo=False, notice=""), next_place(walk)
-    if found is not None and found[0]:
+    if found is not None and found[1]:
         return state.but(checked=state.checked + 1)
     return state.but(judged=state.judged + 1)
 
@@ -146,7 +146,7 @@ def ask_skip(walk: Walk) -> HttpResponse:
 
 def skip(walk: Walk) -> HttpResponse:
     found = next_place(walk)
-    if found is not None and found[0]:
+    if found is not None and found[1]:
         return _next_item(walk, _counted(walk))
     skipped = min(walk.state.skipped + 1, walk.walked.skips_allowed)
     return _next_item(walk, walk.state.but(skipped=skipped, undo=True, notice=""))

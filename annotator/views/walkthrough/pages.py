@@ -86,22 +86,22 @@ def items_page(walk: Walk) -> HttpResponse:
     return item_page(walk, item)
 
 
-def next_place(walk: Walk) -> tuple[bool, Any] | None:
-    """What comes next: whether it is an attention check, and which; None after the last. As participants get it."""
+def next_place(walk: Walk) -> tuple[Any, bool] | None:
+    """The next item and whether it is an attention check, as participants get them; None after the last."""
     walked, state = walk.walked, walk.state
     due = sum(position <= state.judged for position in walked.check_positions)
     if state.checked < min(due, len(walked.checks)):
-        return True, walked.checks[state.checked]
+        return walked.checks[state.checked], True
     place = state.judged + state.skipped
     if state.judged >= walked.quota or place >= len(walked.mains):
         return None
-    return False, walked.mains[place]
+    return walked.mains[place], False
 
 
 def current_item(walk: Walk) -> WalkedItem | None:
     """Raises CannotShow."""
     found = next_place(walk)
-    return walk.walked.item(found[1]) if found else None
+    return walk.walked.item(found[0]) if found else None
 
 
 def item_page(

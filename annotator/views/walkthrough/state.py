@@ -1,4 +1,4 @@
-"""How far a walk through a study has come: numbers, which travel signed in its addresses."""
+"""The state of a walk through a study: numbers, which travel signed in its addresses."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any

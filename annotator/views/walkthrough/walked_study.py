@@ -37,7 +37,7 @@ class WalkedItem:
 
 
 class WalkedStudy:
-    """What the walk shows. Of a draft without items, the protocol's demo items stand in."""
+    """The study that is walked through. Of a draft without items, the protocol's demo items stand in."""
 
     def __init__(self, study: Study, arm: str) -> None:
         self.study = study
