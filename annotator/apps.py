@@ -12,6 +12,7 @@ class AnnotatorConfig(AppConfig):
         from annotator.services.admission import entry_rules, rule_copies
         from annotator.services.quality import attention_advice
         from annotator.services.slots import deal, replacements, verification
+        from annotator.views.shared.previews import PAGES
         from evaluation import hooks
 
         hooks.launch.register("slots", deal.deal_slots)
@@ -22,4 +23,6 @@ class AnnotatorConfig(AppConfig):
         hooks.item_withdrawn.register("slots", deal.retire_item)
         hooks.exclusion_undone.register("slots", replacements.take_back_replacements)
         hooks.verifiers.register("slots", verification.check_slots)
+        for key, page in PAGES.items():
+            hooks.page_previews.register(key, page)
         registration.register()

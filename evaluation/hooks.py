@@ -26,6 +26,9 @@ class HookRegistry(Generic[T]):
     def get(self, name: str) -> T:
         return self._entries[name]
 
+    def as_dict(self) -> dict[str, T]:
+        return dict(self._entries)
+
 
 @dataclass(frozen=True)
 class StudySection:
@@ -106,5 +109,40 @@ class RevisionFailed(Exception):
 
 
 revisers: HookRegistry[Reviser] = HookRegistry()
+
+
+@dataclass(frozen=True)
+class PagePreview:
+    """A page that participants meet besides the items: its label, the keys of the texts that it shows, and its HTML.
+
+    `render` gets the study and a spec, both of which may be unsaved.
+    """
+
+    label: str
+    texts: tuple[str, ...]
+    render: Callable[[Any, Any], str]
+
+
+page_previews: HookRegistry[PagePreview] = HookRegistry()
+
+
+class NoPrompt(Exception):
+    """There is no prompt to show; the message says why."""
+
+
+@dataclass(frozen=True)
+class PromptPreview:
+    """The prompts that judges are sent.
+
+    `choices` gets a study: keys and labels of the judges whose prompt can be shown. `messages` gets the study, a spec
+    and an item's stimulus, which may be unsaved, the item's id (None for one that the study has not) and such a key:
+    (role, text) of the messages, or NoPrompt.
+    """
+
+    choices: Callable[[Any], list[tuple[str, str]]]
+    messages: Callable[[Any, Any, Any, int | None, str], list[tuple[str, str]]]
+
+
+prompt_previews: HookRegistry[PromptPreview] = HookRegistry()
 # Sentences for the report's methods paragraph.
 methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()

@@ -13,7 +13,7 @@ class JudgingConfig(AppConfig):
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
-        from judging.services import demo, duplication
+        from judging.services import demo, duplication, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.revisions import draft_revision
         from judging.services.runs import judge_workload, lifecycle, verification
@@ -27,5 +27,8 @@ class JudgingConfig(AppConfig):
         hooks.methods_facts.register("judges", selectors.judges_in_figures)
         hooks.revisers.register(
             "judges", hooks.Reviser(draft_revision.reviser_name, draft_revision.revise_draft)
+        )
+        hooks.prompt_previews.register(
+            "judges", hooks.PromptPreview(prompt_preview.prompt_choices, prompt_preview.prompt_messages)
         )
         hooks.sections.register("runs", hooks.StudySection("Judge runs", "judging:run-list"))

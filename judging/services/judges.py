@@ -145,13 +145,18 @@ def preview_stimulus(judge: Judge, item: Item) -> Stimulus:
 
 def preview_request(judge: Judge, item: Item, *, order: str | None = None, step: str = "") -> Request:
     """The exact request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
-    study = judge.study
-    spec = current_spec(study)
     stimulus = preview_stimulus(judge, item)
+    return compose_request(judge, current_spec(judge.study), stimulus, order=order, step=step)
+
+
+def compose_request(
+    judge: Judge, spec: Spec, stimulus: Stimulus, *, order: str | None = None, step: str = ""
+) -> Request:
+    """The request that this judge would be sent for a stimulus, neither of which need be stored."""
     if order is None:
         order = ",".join(response["part"] for response in stimulus["responses"])
     call = ItemCall(
-        protocol=study.protocol_object,
+        protocol=judge.study.protocol_object,
         spec=spec,
         stimulus=stimulus,
         settings=judge_settings(judge),

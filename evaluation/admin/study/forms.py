@@ -9,7 +9,7 @@ from django.utils.text import slugify
 
 from evaluation.admin.prose import Prose
 from evaluation.admin.study.needs import GroupsField, NeedsForm
-from evaluation.admin.study.question_options import NEW_FORMS, OptionsField
+from evaluation.admin.study.question_options import KIND_LABELS, NewOptionsField, OptionsField
 from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
 from evaluation.dumps.imports.scores import COLUMNS
 from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
@@ -203,17 +203,22 @@ class QuestionForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         question = self.instance
-        # What a new question is answered with is worded once its kind is known.
-        self.fields["options"] = OptionsField(question.kind or Kind.TEXT, question.options)
         if question.pk is None:
-            self.fields["kind"] = forms.ChoiceField(choices=[(key, key) for key in KINDS])
+            kinds = [(key, KIND_LABELS.get(key, key)) for key in KINDS]
+            self.fields["kind"] = forms.ChoiceField(choices=kinds, initial=Kind.SCALE)
+            self.initial["kind"] = Kind.SCALE
+            self.fields["options"] = NewOptionsField()
         else:
             self.fields["kind"].disabled = True
+            self.fields["options"] = OptionsField(question.kind, question.options)
 
-    def save(self, commit: bool = True) -> Any:
-        if self.instance.pk is None and (form := NEW_FORMS.get(self.cleaned_data["kind"])):
-            self.instance.options = {**self.instance.options, "form": form}
-        return super().save(commit)
+    def clean_options(self) -> dict[str, Any]:
+        options: dict[str, Any] = self.cleaned_data["options"]
+        field = self.fields["options"]
+        kind = self.cleaned_data.get("kind", "")
+        if isinstance(field, NewOptionsField):
+            return field.options_of(kind, options) if kind else {}
+        return options
 
     class Meta:
         model = Question
@@ -224,7 +229,6 @@ class QuestionForm(forms.ModelForm):
         }
         help_texts = {
             "key": "Names the answer's column in exports.",
-            "kind": "How it is answered and stored.",
             "help": "Shown under the question.",
             "position": "Lower numbers come first.",
         }

@@ -1,9 +1,9 @@
 """Compilation of rows into their frozen forms: a study's spec and an item's stimulus."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.models import ArmPer, Context, Query, RenderAs, Response, Study
+from evaluation.models import Arm, ArmPer, Attribute, Context, Query, Question, RenderAs, Response, Study
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RENDERER, render_plain
@@ -13,6 +13,24 @@ FORMAT = 1
 
 def compile_spec(study: Study) -> dict[str, Any]:
     """Everything that a participant or a judge is told, and every rule that must not change under them."""
+    return compile_rows(
+        study,
+        arms=study.arms.all(),
+        questions=study.questions.all(),
+        attributes=study.attributes.all() if study.protocol_object.has_attributes else (),
+        texts=dict(study.texts.order_by("key").values_list("key", "body")),
+    )
+
+
+def compile_rows(
+    study: Study,
+    *,
+    arms: Iterable[Arm],
+    questions: Iterable[Question],
+    attributes: Iterable[Attribute],
+    texts: Mapping[str, str],
+) -> dict[str, Any]:
+    """The spec of a study with these rows, which may be unsaved; they come in their order."""
     spec = {
         "format": FORMAT,
         "protocol": study.protocol,
@@ -32,7 +50,7 @@ def compile_spec(study: Study) -> dict[str, Any]:
                 "context_at_generation": arm.context_at_generation,
                 "context_at_judging": arm.context_at_judging,
             }
-            for arm in study.arms.all()
+            for arm in arms
         ],
         "questions": [
             {
@@ -44,14 +62,14 @@ def compile_spec(study: Study) -> dict[str, Any]:
                 "shown": question.shown,
                 "options": question.options,
             }
-            for question in study.questions.all()
+            for question in questions
         ],
-        "texts": dict(study.texts.order_by("key").values_list("key", "body")),
+        "texts": dict(texts),
     }
     # Named only where there are some: so the specs of all other studies are what they were before there were any.
     # The arm's rule likewise, where it is not the default.
-    if study.protocol_object.has_attributes and (attributes := _attributes(study)):
-        spec["attributes"] = attributes
+    if named := _attributes(attributes):
+        spec["attributes"] = named
     if study.needs:
         spec["needs"] = study.needs
     if study.arm_per != ArmPer.PARTICIPANT:
@@ -59,10 +77,10 @@ def compile_spec(study: Study) -> dict[str, Any]:
     return spec
 
 
-def _attributes(study: Study) -> list[dict[str, Any]]:
+def _attributes(attributes: Iterable[Attribute]) -> list[dict[str, Any]]:
     return [
         {"key": attribute.key, "question": attribute.question, "values": attribute.values}
-        for attribute in study.attributes.all()
+        for attribute in attributes
     ]
 
 
