@@ -1,4 +1,4 @@
-"""What a draft's preview shows: a participant's page, and the prompt that judges are sent."""
+"""The contents of a draft's preview: a participant's page, and the prompt that judges are sent."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,7 @@ ITEM = "item"
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of the preview is looked at: the item, the page, and the judge whose prompt it is."""
+    """The part of the preview that is looked at: the item, the page, and the judge whose prompt it is."""
 
     item: str = ""
     page: str = ITEM
@@ -65,7 +65,7 @@ def draw(draft: UnsavedDraft, chosen: Chosen) -> Drawing:
 
 
 def preview_choices(draft: UnsavedDraft) -> dict[str, Any]:
-    """What can be chosen of a draft's preview: items, pages and judges."""
+    """The choices of a draft's preview: items, pages and judges."""
     pages = hooks.page_previews.as_dict()
     return {
         "items": sample_choices(draft.study, draft.arms),

@@ -71,7 +71,7 @@ def _question(question: QuestionSpec) -> dict[str, Any]:
 
 
 def _answered(question: QuestionSpec) -> str:
-    """How the question is answered, in a few words."""
+    """The manner in which the question is answered, in a few words."""
     match question.kind:
         case Kind.SCALE:
             return _scale(question)
@@ -184,7 +184,7 @@ def _look(spec: Spec) -> Facts:
 
 
 def _settings(study: Study) -> Facts:
-    """What may change while the study is live."""
+    """The settings that may change while the study is live."""
     codes = [
         f"{label}: {study.completion_codes[key]}"
         for key, label in CODES.items()

@@ -38,7 +38,7 @@ LIVE_FIELDSETS = (("Can be changed at any time", {"fields": LIVE_FIELDS}), CODES
 
 
 @dataclass(frozen=True)
-class Section:
+class FormSection:
     """A part of the form: its heading, the names of its fieldsets and the models of its rows."""
 
     key: str
@@ -52,11 +52,11 @@ def _names(*fieldsets: tuple[str, Any]) -> tuple[str, ...]:
 
 
 SECTIONS = (
-    Section("judged", "What is judged", _names(NEEDS, JUDGED), ("arm",)),
-    Section("questions", "Questions", rows=("question", "attribute")),
-    Section("texts", "Texts", rows=("text",)),
-    Section("rules", "Rules", _names(REDUNDANCY, STEPS, SKIPPING, TIME_AND_PAY, CODES)),
-    Section("look", "Look", _names(LOOK)),
+    FormSection("judged", "What is judged", _names(NEEDS, JUDGED), ("arm",)),
+    FormSection("questions", "Questions", rows=("question", "attribute")),
+    FormSection("texts", "Texts", rows=("text",)),
+    FormSection("rules", "Rules", _names(REDUNDANCY, STEPS, SKIPPING, TIME_AND_PAY, CODES)),
+    FormSection("look", "Look", _names(LOOK)),
 )
 
 

@@ -63,7 +63,7 @@ def _compiled(study: Study, rows: dict[str, list[Any]]) -> UnsavedDraft:
 
 
 def _rows(formset: Any) -> list[Any]:
-    """What would be stored, in the order that it would then have."""
+    """The rows that would be stored, in the order that they would then have."""
     gone = set(map(id, formset.deleted_forms))
     rows = [
         form.instance
