@@ -46,9 +46,13 @@ def build_screen(
         _add_scales(cards, field)
     add_claims(cards, stimulus, fields)
     turns = turn_lines(stimulus, cards, fields)
+    query = _query(protocol, spec, stimulus)
+    if turns and turns[0]["said"]:
+        # What was said in these turns stands above the replies to it.
+        query["turns"] = query.get("turns", [])[: -len(turns)]
     return {
         "template": protocol.template,
-        "query": _query(protocol, spec, stimulus),
+        "query": query,
         "context": _context(stimulus) if sees_context(spec, stimulus) else [],
         "documents": read_documents(stimulus["query"]["documents"]) if protocol.shows_documents else [],
         "source": _source(protocol, spec, stimulus),

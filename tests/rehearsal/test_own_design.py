@@ -185,7 +185,7 @@ def test_conversations_with_a_vote_per_turn(admin, owner, served, work_on_jobs):
     judged(study, heuristic_judge(study, "longer"))
     run, _ = judged(study, make_judge(study, served))
     assert study.judgments.filter(rater=run.judging.rater, outcome="ok").count() == 3
-    assert "Turn 2, said to it: And if I live on a mountain?" in served.log[-1].prompt
+    assert "Turn 2, said to it: And if I live on a mountain?" in str(served.log[-1].body)
     report = admin.get(reverse("analytics:study-report", args=[study.slug])).content.decode()
     assert "Which reply? (turn 2)" in report
 
