@@ -19,7 +19,7 @@ from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
-from evaluation.services.studies.compilation import compile_spec, renderer_for
+from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
 from evaluation.services.studies.freeze import select_parts
 
 # Orders offered: those in which the study shows as many responses, of many the first few.
@@ -50,7 +50,7 @@ def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
     """Compile a draft's item without storing anything."""
     if item.stimulus is not None:
         return []
-    return freeze_item(item, spec, study, renderer_for(spec, render_markdown))
+    return freeze_item(item, spec, study, ResponseRenderer(spec, render_markdown))
 
 
 def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]) -> HttpResponse:

@@ -1,7 +1,7 @@
 """The demo items of a protocol, as a study of that protocol would freeze them; nothing is stored."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -10,11 +10,12 @@ from evaluation.dumps.imports.items import ItemPreparer, expand_items
 from evaluation.dumps.problems import LineInvalid
 from evaluation.models import Item
 from evaluation.protocols.base import Spec
+from evaluation.services.studies.compilation import Markdown
 
 Line = Mapping[str, Any]
 
 
-def demo_items(spec: Spec, render: Callable[[str], str]) -> tuple[dict[str, Any], list[Item]]:
+def demo_items(spec: Spec, markdown: Markdown) -> tuple[dict[str, Any], list[Item]]:
     """The spec with the demo's arms and attributes, and the demo items that fit it, unsaved and with their stimuli.
 
     Of a study whose questions were changed some may not: they are left out. No demo is no items.
@@ -26,11 +27,11 @@ def demo_items(spec: Spec, render: Callable[[str], str]) -> tuple[dict[str, Any]
     fitted = {**spec, "arms": [{"label": arm["key"], **arm} for arm in header["spec"]["arms"]]}
     if "attributes" in header["spec"]:
         fitted["attributes"] = header["spec"]["attributes"]
-    return fitted, list(_prepared(fitted, records, render))
+    return fitted, list(_prepared(fitted, records, markdown))
 
 
-def _prepared(spec: Spec, records: list[Line], render: Callable[[str], str]) -> Iterator[Item]:
-    preparer = ItemPreparer([spec], render)
+def _prepared(spec: Spec, records: list[Line], markdown: Markdown) -> Iterator[Item]:
+    preparer = ItemPreparer([spec], markdown)
     for record in records:
         for each in expand_items(record):
             try:

@@ -72,9 +72,10 @@ def build_screen(
 def _query(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> dict[str, Any]:
     query = stimulus["query"]
     return {
-        "label": gettext("%(asker)s asked") % {"asker": spec["asker"]},
+        "label": _query_label(spec, query),
         "asker": spec["asker"],
         "text": query["text"],
+        "turns": _turns(spec, query.get("turns", ())),
         "information_need": query["information_need"] if protocol.shows_information_need else "",
         "clarifying_question": stimulus["clarifying_question"],
         "references": [_reference(each) for each in query["references"]] if spec["show_references"] else [],
@@ -85,6 +86,17 @@ def _source(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> SourceText | 
     """The text that responses are held against, in a study that names a place for one."""
     name, document = protocol.document_name(spec), stimulus["query"].get("document")
     return {"name": name, "html": document["html"]} if name and document else None
+
+
+def _query_label(spec: Spec, query: Mapping[str, Any]) -> str:
+    said = gettext("Conversation with %(asker)s") if query.get("turns") else gettext("%(asker)s asked")
+    return said % {"asker": spec["asker"]}
+
+
+def _turns(spec: Spec, turns: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The turns of a conversation, each under whoever speaks."""
+    speakers = {"user": spec["asker"], "assistant": gettext("Assistant"), "system": gettext("Instructions")}
+    return [{"role": turn["role"], "speaker": speakers[turn["role"]], "html": turn["html"]} for turn in turns]
 
 
 def _reference(reference: Any) -> str:

@@ -40,6 +40,8 @@ class Query(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="queries")
     key = models.CharField(max_length=120)
     text = models.TextField(blank=True)
+    # [{"role": "user", "text": str}, ...] of a conversation, whose transcript is then the text.
+    turns = models.JSONField(default=list, blank=True)
     category = models.CharField(max_length=120, blank=True)
     source = models.CharField(max_length=200, blank=True)
     split = models.CharField(max_length=10, choices=Split, default=Split.NONE, blank=True)

@@ -101,6 +101,8 @@ class Study(models.Model):
     once_per = models.CharField(max_length=10, choices=OncePer, default=OncePer.QUERY)
     arm_per = models.CharField(max_length=11, choices=ArmPer, default=ArmPer.PARTICIPANT)
     render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
+    single_dollars = models.BooleanField(default=False)
+    show_images = models.BooleanField(default=False)
     asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
     baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
     show_references = models.BooleanField(default=False)

@@ -31,14 +31,14 @@ from evaluation.models import (
 )
 from evaluation.protocols.attributes import attributes_of
 from evaluation.services.judgments import JudgmentInput, record_judgments
-from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.compilation import SHOWN_WHERE_SET, compile_spec
 from evaluation.services.studies.creation import create_study, write_attributes, write_questions_and_texts
 from evaluation.services.studies.freeze import assign_orders, compute_study_hash, set_stimulus
 
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
 # Those that a spec names only where they are not the default.
-OPTIONAL_FIELDS = ("arm_per", "needs")
+OPTIONAL_FIELDS = ("arm_per", "needs", *SHOWN_WHERE_SET)
 
 
 @dataclass(frozen=True, kw_only=True)

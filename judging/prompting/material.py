@@ -8,6 +8,7 @@ from evaluation.canonical import canonical_hash
 from evaluation.protocols import Over, Protocol
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from evaluation.protocols.entries.sets import Entry, read_set
+from evaluation.rendering.images import describe_images
 from evaluation.storable import storable
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
@@ -23,7 +24,9 @@ class Material:
     """An item's texts as this judge sees them, responses in the order shown."""
 
     asker: str
+    # A conversation's transcript, if it is one.
     query: str
+    is_conversation: bool
     # The text that responses are held against, with its name in the study; empty without one.
     document: str
     document_name: str
@@ -51,12 +54,16 @@ def material_of(
     texts = {
         response["part"]: _response_text(protocol, response, stimulus) for response in stimulus["responses"]
     }
+    if spec.get("show_images"):  # the models are sent text
+        query, document = describe_images(query), describe_images(document)
+        texts = {part: describe_images(text) for part, text in texts.items()}
     said = [text for lines in (*follow_ups, *documents) for _, text in lines]
     further = [text for text in (need, document) if text]
     marked = [query, clarifying, *said, *references, *texts.values(), *further]
     return Material(
         asker=" ".join(str(spec["asker"]).split()),
         query=query,
+        is_conversation=bool(stimulus["query"].get("turns")),
         document=document,
         document_name=name,
         information_need=need,

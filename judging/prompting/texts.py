@@ -56,8 +56,11 @@ def persona_text(persona: str) -> str:
 def query_block(material: Material) -> str:
     """The query, what was asked back and the document; nothing where an item is about something else."""
     asker, mark = material.asker, material.mark
+    query = (f"{asker} asked:", "Query", material.query)
+    if material.is_conversation:
+        query = (f"{asker}, the user, talked with an assistant:", "Conversation", material.query)
     asked = [
-        (f"{asker} asked:", "Query", material.query),
+        query,
         (f"What {asker} is really looking for:", "Information need", material.information_need),
         (f"{asker} was asked back:", "Clarifying question", material.clarifying_question),
         (DOCUMENT, material.document_name, material.document),

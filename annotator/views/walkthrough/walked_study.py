@@ -14,7 +14,7 @@ from evaluation.models import ArmPer, Item, OncePer, Role, Study
 from evaluation.protocols import Protocol
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
-from evaluation.services.studies.compilation import compile_spec, renderer_for
+from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
 from evaluation.services.studies.freeze import select_parts
 
 # Of practice, qualification and checks; nobody walks through more.
@@ -46,7 +46,7 @@ class WalkedStudy:
         self._demo: Sequence[Item] = ()
         self.is_demo = False
         if study.status == "draft" and not Item.objects.filter(study=study).exists():
-            self.spec, self._demo = demo_items(self.spec, renderer_for(self.spec, render_markdown))
+            self.spec, self._demo = demo_items(self.spec, render_markdown)
             self.is_demo = True
         keys = [each["key"] for each in self.spec["arms"]]
         self.arm = arm if arm in keys else next(iter(keys), "")
@@ -127,7 +127,7 @@ class WalkedStudy:
         """The item as it is frozen, or would be now. Raises CannotShow."""
         item = found if isinstance(found, Item) else select_parts(Item.objects.filter(pk=found)).get()
         if item.stimulus is None:
-            render = renderer_for(self.spec, render_markdown)
+            render = ResponseRenderer(self.spec, render_markdown)
             if problems := freeze_item(item, self.spec, self.study, render):
                 raise CannotShow("; ".join(map(str, problems)))
         return WalkedItem(item.pk, item.key, item.role, item.stimulus or {}, item.gold or {})

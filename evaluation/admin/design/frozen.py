@@ -179,6 +179,14 @@ def _look(spec: Spec) -> Facts:
         ("Title", spec["title"]),
         ("Who asked", spec["asker"]),
         ("Responses", f"shown as {RenderAs(spec['render_as']).label}"),
+        (
+            "Mathematics",
+            "also between single dollars" if spec.get("single_dollars") else "not between single dollars",
+        ),
+        (
+            "Images",
+            "shown where they stand in a response as data" if spec.get("show_images") else "not shown",
+        ),
         ("References", "can be opened" if spec["show_references"] else "not shown to participants"),
     ]
 

@@ -9,7 +9,7 @@ from evaluation.models import Arm, Item, Role, Study
 from evaluation.protocols.base import Spec
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
-from evaluation.services.studies.compilation import renderer_for
+from evaluation.services.studies.compilation import ResponseRenderer
 from evaluation.services.studies.freeze import select_parts
 
 MOST = 50
@@ -46,7 +46,7 @@ def take_sample(study: Study, arms: Sequence[Arm], spec: Spec, choice: str) -> S
     if arm is None:
         raise NothingToShow(f"Item {item.key} would have no arm.")
     item.arm = arm
-    problems = freeze_item(item, spec, study, renderer_for(spec, render_markdown))
+    problems = freeze_item(item, spec, study, ResponseRenderer(spec, render_markdown))
     if item.stimulus is None:
         raise NothingToShow(f"Item {item.key}: {'; '.join(map(str, problems))}.")
     return Sample(item.stimulus, item.pk)

@@ -32,7 +32,10 @@ REDUNDANCY = ("Redundancy", {"fields": (("redundancy", "items_per_participant"),
 STEPS = ("Participant steps", {"fields": StepsForm.STEP_FIELDS})
 SKIPPING = ("Skipping", {"fields": StepsForm.SKIP_FIELDS})
 TIME_AND_PAY = ("Time and pay", {"fields": LIVE_FIELDS[1:]})
-LOOK = ("On every page", {"fields": ("title", "asker", ("render_as", "show_references"))})
+LOOK = (
+    "On every page",
+    {"fields": ("title", "asker", ("render_as", "show_references"), ("single_dollars", "show_images"))},
+)
 DRAFT_FIELDSETS = (JUDGED, REDUNDANCY, STEPS, SKIPPING, TIME_AND_PAY, CODES, LOOK)
 LIVE_FIELDSETS = (("Can be changed at any time", {"fields": LIVE_FIELDS}), CODES)
 

@@ -112,6 +112,8 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "once_per": "Once per",
             "arm_per": "Arm per",
             "render_as": "Show responses as",
+            "single_dollars": "Mathematics between single dollars",
+            "show_images": "Show images in responses",
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
@@ -132,6 +134,10 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "arm_per": "Draw one arm per participant, or one per item; always at random, weighted by the "
             "arms' open slots.",
             "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
+            "single_dollars": "Mathematics in \\(…\\), \\[…\\] and $$…$$ is always typeset; in $…$ only with this, "
+            "since a dollar may also be money.",
+            "show_images": "Images that stand in a response as data (data:image/png, jpeg, gif or webp). Others are "
+            "never loaded.",
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
             "items_per_participant": "How many items one participant is asked to judge.",

@@ -16,7 +16,9 @@ from evaluation.dumps.imports.items import complete_follow_ups, default_response
 from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.entries.sets import read_entry, read_set, write_set
+from evaluation.rendering import EARLIER
 from evaluation.services.studies.compilation import compile_spec, query_content
+from evaluation.services.studies.turns import written_turns
 
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 RULES = (
@@ -76,7 +78,18 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
 def _unused_queries(study: Study) -> list[dict[str, Any]]:
     """The queries that no item is about; the others stand on their items' lines."""
     unused = study.queries.filter(items__isnull=True).order_by("pk")
-    return [query_content(query) for query in unused.iterator()]
+    return [query_record(query_content(query)) for query in unused.iterator()]
+
+
+def query_record(query: dict[str, Any]) -> dict[str, Any]:
+    """A query as it was given: what was rendered, and a conversation's transcript, are made anew from it."""
+    written = dict(query)
+    if isinstance(query.get("document"), dict):
+        written["document"] = query["document"]["text"]
+    if "turns" in query:
+        written["turns"] = written_turns(query["turns"])
+        del written["text"]
+    return written
 
 
 def _rater_records(study: Study) -> list[dict[str, Any]]:
@@ -125,7 +138,7 @@ def item_record(
         "key": item.key,
         "arm": arm["key"],
         "role": item.role,
-        "query": _query_record(stimulus["query"]),
+        "query": query_record(stimulus["query"]),
         "context": context and _context_record(context),
         "responses": [
             _text_record(response, drafts)
@@ -139,6 +152,7 @@ def item_record(
         "withdrawn": item.withdrawn or None,
         "start_order": item.start_order,
         "stimulus_hash": item.stimulus_hash or None,
+        "renderer": _renderer(item),
         "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
         "origin": item.origin or None,
     }
@@ -146,9 +160,10 @@ def item_record(
     return record
 
 
-def _query_record(query: dict[str, Any]) -> dict[str, Any]:
-    """A query as it was given: what was rendered for screens is made anew from it."""
-    return query | {"document": query["document"]["text"]} if "document" in query else query
+def _renderer(item: StoredItem) -> str | None:
+    """What rendered a frozen item, where it is not the version that lines without one are of."""
+    version: str = item.stimulus["renderer"]
+    return version if item.stimulus_hash and version != EARLIER else None
 
 
 def _text_record(response: dict[str, Any], drafts: bool) -> dict[str, Any]:

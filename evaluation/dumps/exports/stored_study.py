@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
-from evaluation.services.studies.compilation import compile_spec, compile_stimulus
+from evaluation.services.studies.compilation import UNRENDERED, compile_spec, compile_stimulus
 from evaluation.services.studies.freeze import select_parts
 
 # Judgments held at once; an item with more of them is still read whole.
@@ -176,7 +176,7 @@ def _compiled(row: Item, attributes: Attributes) -> dict[str, Any]:
         clarifying_question=row.clarifying_question,
         responses=[link.response for link in row.item_responses.all()],
         attributes=attributes,
-        render=lambda text: "",
+        render=UNRENDERED,
     )
 
 

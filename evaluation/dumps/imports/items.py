@@ -1,7 +1,7 @@
 """An item's line as unsaved rows and a checked stimulus, without the database."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,10 @@ from evaluation.protocols import get_protocol
 from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.protocols.entries.sets import clean_entries, write_set
+from evaluation.rendering import EARLIER, RENDERER, RenderRules
 from evaluation.services.imports import ImportedItem, ImportedJudgment
-from evaluation.services.studies.compilation import compile_stimulus
+from evaluation.services.studies.compilation import Markdown, ResponseRenderer, compile_stimulus
+from evaluation.services.studies.turns import transcript, written_turns
 
 MAX_KEY = 120
 # What stands between the turns of a response where its text is all of them.
@@ -84,9 +86,9 @@ class ItemPreparer:
     """Preparation of a study's items, one line at a time; the same for checking and for writing."""
 
     def __init__(
-        self, specs: Sequence[Spec], render: Callable[[str], str] | None, measures: Declared | None = None
+        self, specs: Sequence[Spec], markdown: Markdown | None, measures: Declared | None = None
     ) -> None:
-        """`render` makes responses HTML; None leaves it out, where only the check counts. `measures` are those that
+        """`markdown` makes responses HTML; None leaves it out, where only the check counts. `measures` are those that
         raters declare, by their names."""
         self.specs = specs
         self.measures = measures or {}
@@ -94,7 +96,8 @@ class ItemPreparer:
         self.protocol = get_protocol(self.spec["protocol"])
         self.attributes = attributes_of(self.spec)
         self.arms = {arm["key"]: arm for arm in self.spec["arms"]}
-        self.render = render
+        self._markdown = markdown or _unrendered
+        self._renderers: dict[str, ResponseRenderer] = {}
         self._systems: dict[str, System] = {}
 
     def prepare(self, record: Record, *, keep_stimulus: bool = True) -> ImportedItem:
@@ -144,8 +147,16 @@ class ItemPreparer:
             clarifying_question=record.get("clarifying_question", ""),
             responses=responses,
             attributes=self.attributes,
-            render=self.render or _unrendered,
+            render=self._renderer(record),
         )
+
+    def _renderer(self, record: Record) -> ResponseRenderer:
+        """The version that the line was frozen with. Those that were written before lines said so are of the earlier
+        one; what was never frozen is rendered as of today."""
+        version = record.get("renderer", EARLIER if "stimulus_hash" in record else RENDERER)
+        if version not in self._renderers:
+            self._renderers[version] = ResponseRenderer(self.spec, self._markdown, version)
+        return self._renderers[version]
 
     def _misnamed(self, context: Record | None) -> list[str]:
         """Problems with the attributes that the context names."""
@@ -255,7 +266,7 @@ def stimulus_problems(record: Record, prepared: ImportedItem) -> list[str]:
     return [] if computed == given else [hash_problem("stimulus_hash", given, computed)]
 
 
-def _unrendered(text: str) -> str:
+def _unrendered(text: str, rules: RenderRules) -> str:
     return ""
 
 
@@ -273,9 +284,11 @@ def _item(record: Record) -> Item:
 
 def query_row(record: Record) -> Query:
     """An unsaved query, complete however sparsely it is written."""
+    turns = written_turns(record.get("turns", ()))
     return Query(
         key=record["key"],
-        text=record["text"],
+        text=transcript(turns) if turns else record["text"],
+        turns=turns,
         category=record.get("category", ""),
         source=record.get("source", ""),
         split=record.get("split", ""),

@@ -16,7 +16,6 @@ from evaluation.models import Study
 from evaluation.protocols.base import Spec
 from evaluation.refusals import Refused
 from evaluation.rendering import render_markdown
-from evaluation.services.studies.compilation import renderer_for
 
 # How many rows are read where somebody waits for the page.
 ROWS = 500
@@ -47,7 +46,7 @@ def sample(source: TableSource, study: Study | None) -> MapSample:
     """Check the source as its import would, and prepare the first items that stand; nothing is written."""
     found = first_items(source, study)
     try:
-        checker = DumpChecker(_whole(source, study), render=lambda text: text, **_names(source, study))
+        checker = DumpChecker(_whole(source, study), render=lambda text, rules: text, **_names(source, study))
         checker.run(lambda phase, done, total: None)
     except Refused as refused:
         found.problems, found.total = refused.problems, refused.total
@@ -79,7 +78,7 @@ def _prepare(source: Source, names: dict[str, str], found: MapSample) -> None:
     lines = source.lines()
     header = read_header(next(lines).value, **names)
     found.spec = spec = header.study.spec
-    preparer = ItemPreparer([spec], renderer_for(spec, render_markdown))
+    preparer = ItemPreparer([spec], render_markdown)
     for line in lines:
         if line.problems or schema_problems("item", line.value):
             continue

@@ -6,9 +6,14 @@ from typing import Any
 from evaluation.models import Arm, ArmPer, Attribute, Context, Query, Question, RenderAs, Response, Study
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
-from evaluation.rendering import RENDERER, render_plain
+from evaluation.rendering import RENDERER, RenderRules, describe_images, render_plain
 
 FORMAT = 1
+# Rules of rendering that a spec names only where they are on.
+SHOWN_WHERE_SET = ("single_dollars", "show_images")
+
+# A text as HTML, by the rules of its study.
+Markdown = Callable[[str, RenderRules], str]
 
 
 def compile_spec(study: Study) -> dict[str, Any]:
@@ -74,7 +79,7 @@ def compile_rows(
         spec["needs"] = study.needs
     if study.arm_per != ArmPer.PARTICIPANT:
         spec["arm_per"] = study.arm_per
-    return spec
+    return spec | {name: True for name in SHOWN_WHERE_SET if getattr(study, name)}
 
 
 def _attributes(attributes: Iterable[Attribute]) -> list[dict[str, Any]]:
@@ -92,7 +97,7 @@ def compile_stimulus(
     clarifying_question: str,
     responses: Sequence[Response],
     attributes: Attributes,
-    render: Callable[[str], str],
+    render: "ResponseRenderer",
 ) -> dict[str, Any]:
     """The item as it will be judged, by people and judges alike. `attributes`: the study's, which contexts may name.
 
@@ -100,14 +105,11 @@ def compile_stimulus(
     so unsaved rows do too.
     """
     ordered = sorted(responses, key=lambda response: (response.system.key, response.key))
-    shown = query_content(query)
-    if query.document:
-        shown["document"] = {"text": query.document, "html": render(query.document)}
     return {
         "format": FORMAT,
-        "renderer": RENDERER,
+        "renderer": render.version,
         "arm": arm,
-        "query": shown,
+        "query": _query_to_judge(query, render),
         "context": context
         and {
             "key": context.key,
@@ -134,16 +136,27 @@ def compile_stimulus(
     }
 
 
-def _response_parts(response: Response, render: Callable[[str], str]) -> dict[str, Any]:
+def _response_parts(response: Response, render: "ResponseRenderer") -> dict[str, Any]:
     """Its replies by turn and its claims; named only where there are some, as nobody else's stimulus has them."""
     turns = [{"text": text, "html": render(text)} for text in response.turns]
     return {name: each for name, each in (("turns", turns), ("claims", list(response.claims))) if each}
 
 
+def _query_to_judge(query: Query, render: "ResponseRenderer") -> dict[str, Any]:
+    """A query's content; its document and the turns of a conversation also as HTML."""
+    content = query_content(query)
+    if query.document:
+        content["document"] = {"text": query.document, "html": render(query.document)}
+    if query.turns:
+        content["turns"] = [{**turn, "html": render(turn["text"])} for turn in query.turns]
+    return content
+
+
 def query_content(query: Query) -> dict[str, Any]:
-    """A query as stimuli and dumps hold it; its document only where it has one."""
+    """A query as dumps hold it, and stimuli but for what is rendered; document and turns only where it has some."""
+    optional = {"document": query.document, "turns": query.turns}
     return {
-        **({"document": query.document} if query.document else {}),
+        **{name: value for name, value in optional.items() if value},
         "key": query.key,
         "text": query.text,
         "category": query.category,
@@ -161,20 +174,39 @@ def systems_key(stimulus: dict[str, Any]) -> str:
 
 
 def response_lengths(stimulus: dict[str, Any]) -> str:
-    """Characters of each response's text, in canonical order."""
-    return ",".join(str(len(response["text"])) for response in stimulus["responses"])[:200]
+    """Characters of each response's text, in canonical order; an image in it counts as its description."""
+    return ",".join(str(len(describe_images(response["text"]))) for response in stimulus["responses"])[:200]
 
 
-def renderer_for(spec: Spec, markdown: Callable[[str], str]) -> Callable[[str], str]:
-    """The renderer of this study's responses to HTML; the same text is rendered once per batch of items."""
-    render = markdown if spec["render_as"] == RenderAs.MARKDOWN else render_plain
-    cache: dict[str, str] = {}
+class ResponseRenderer:
+    """A study's responses as HTML, by one version of the renderer; the same text is rendered once per batch of
+    items."""
 
-    def cached(text: str) -> str:
-        if text not in cache:
-            if len(cache) > 4_000:
-                cache.clear()
-            cache[text] = render(text)
-        return cache[text]
+    def __init__(self, spec: Spec, markdown: Markdown, version: str = RENDERER) -> None:
+        self.version = version
+        self._plain = spec["render_as"] != RenderAs.MARKDOWN
+        self._rules = RenderRules(
+            version, spec.get("single_dollars", False), images=spec.get("show_images", False)
+        )
+        self._markdown = markdown
+        self._cache: dict[str, str] = {}
 
-    return cached
+    def __call__(self, text: str) -> str:
+        if text not in self._cache:
+            if len(self._cache) > 4_000:
+                self._cache.clear()
+            self._cache[text] = render_plain(text) if self._plain else self._markdown(text, self._rules)
+        return self._cache[text]
+
+
+class _Unrendered(ResponseRenderer):
+    """Where nobody is to see the HTML, which is then empty."""
+
+    def __init__(self) -> None:
+        self.version = RENDERER
+
+    def __call__(self, text: str) -> str:
+        return ""
+
+
+UNRENDERED = _Unrendered()

@@ -346,3 +346,19 @@ def test_a_template_needs_the_places_of_what_people_see(name):
             protocol, spec, replace(JUDGE, template=template.replace(placeholder, ""))
         )
         assert f"The placeholder {placeholder} is missing" in problem
+
+
+def test_a_conversation_is_asked_about_as_its_transcript_and_an_image_as_its_description():
+    name = next(name for name, (spec, _) in SAMPLES.items() if spec["protocol"] == "pairwise")
+    spec, stimulus = SAMPLES[name]
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    said = f"User: What is this? ![A cat]({picture})\n\nAssistant: A cat."
+    query = {**stimulus["query"], "text": said, "turns": [{"role": "user", "text": "", "html": ""}]}
+    request = build_request(
+        PROTOCOLS["pairwise"], {**spec, "show_images": True}, {**stimulus, "query": query}, JUDGE,
+        order=orders_of(stimulus)[0], step="", capabilities={},
+    )  # fmt: skip
+    text = "\n\n".join(message["content"] for message in request.messages)
+    assert fenced(text, "Conversation") == "User: What is this? [image: A cat]\n\nAssistant: A cat."
+    assert fenced(text, "Query") is None
+    assert picture not in text
