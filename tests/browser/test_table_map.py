@@ -26,7 +26,7 @@ def test_a_csv_of_pairs_is_mapped_seen_and_imported(
         write(tmp_path / "two-soups.csv", delimited(ROWS, separator=";"))
     )
     press(page, "Upload and check")
-    page.get_by_role("heading", name="What is what in two-soups.csv").wait_for()
+    page.get_by_role("heading", name="Columns of two-soups.csv").wait_for()
     assert page.get_by_label("response_a", exact=True).input_value() == "response"
     frames = page.locator("iframe")
     assert frames.count() == 3

@@ -131,7 +131,7 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             return here
         found = staged.sample()
         if found.problems:
-            form.add_error(None, "Nothing was imported: the first rows can't be read as the map says.")
+            form.add_error(None, "Nothing was imported. What is wrong stands below.")
         elif staged.study is None and (taken := slug_problem(names["slug"])):
             form.add_error("slug", taken)
         else:
@@ -155,7 +155,7 @@ def _page(
 ) -> HttpResponse:
     job = staged.job
     context = {
-        "title": gettext("What is what in %(file)s") % {"file": job.file_name},
+        "title": gettext("Columns of %(file)s") % {"file": job.file_name},
         "job": job,
         "form": form,
         "columns": list(form.rows()),
