@@ -22,9 +22,11 @@ from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
+from evaluation.forms import LAYOUTS
 from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec, Shown
 
+UNKNOWN_LAYOUT = -1
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
 # What the parts of a preference are called.
 PART_NAMES = {Over.TURN: "turn", Over.FOLLOW_UP: "follow-up question"}
@@ -37,8 +39,8 @@ class PairGroup:
     A `heuristic` reads nothing (it draws, or counts characters): it is a mark beside judges, and never one of them.
 
     `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on;
-    `read` are their rows among the study's. Where the preference is graded, `grades` has one per judgment,
-    `graded_readings` one per reading.
+    `read` are their rows among the study's, `layout` how the responses stood on the screen of each, a code of LAYOUTS.
+    Where the preference is graded, `grades` has one per judgment, `graded_readings` one per reading.
     """
 
     key: str
@@ -47,6 +49,7 @@ class PairGroup:
     judgments: Judgments
     readings: Readings
     read: npt.NDArray[np.int64]
+    layout: npt.NDArray[np.int8]
     checks: Checks | None
     grades: Grades | None = None
     graded_readings: Grades | None = None
@@ -213,11 +216,18 @@ def _group(
         own = _combined_checks(reduced, of_members, group.combined, checks)
     named = group.key, group.label, group.kind
     read = rows["judgment"].to_numpy(dtype=np.int64)
+    layout = _layouts(study, read)
     if not farthest:
-        return PairGroup(*named, judgments, _readings(rows), read, own)
+        return PairGroup(*named, judgments, _readings(rows), read, layout, own)
     readings = _readings(rows.assign(number=np.nan))
     grades = _grades(reduced, codes, farthest), _grades(rows, pd.factorize(rows["rater"])[0], farthest)
-    return PairGroup(*named, judgments, readings, read, own, *grades)
+    return PairGroup(*named, judgments, readings, read, layout, own, *grades)
+
+
+def _layouts(study: StudyRows, read: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+    known = {layout: code for code, layout in enumerate(LAYOUTS)}
+    codes = np.array([known.get(layout, UNKNOWN_LAYOUT) for layout in study.layouts], dtype=np.int8)
+    return codes[study.judgments["layout"].to_numpy()[read]] if len(codes) else codes
 
 
 def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grades:

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from django.db.models import Q
+from django.db.models import Expression, Q, Value
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.frames.arrays import RESPONSE, StudyItems
 from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import Columns, ColumnType, read_columns
+from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
@@ -109,8 +111,9 @@ class StudyRows:
     """The counting judgments of a study's main items that are not withdrawn, and who gave them; without those of raters
     that answer no question and only give measures.
 
-    `judgments` has a row per judgment, by its primary key: its `item`, a row of `items`, its `rater`, its `replicate`
-    and `shown`, the code of the order in which responses were shown. `item_pks` and `judgment_pks` ascend.
+    `judgments` has a row per judgment, by its primary key: its `item`, a row of `items`, its `rater`, its `replicate`,
+    `shown`, the code of the order in which responses were shown, and `layout`, the code of how they were arranged on
+    the screen. `item_pks` and `judgment_pks` ascend.
     """
 
     study: Study
@@ -120,6 +123,8 @@ class StudyRows:
     judgments: pd.DataFrame
     judgment_pks: Ints
     shown: tuple[str, ...]
+    # "" where it is not recorded.
+    layouts: tuple[str, ...]
     # Of these raters alone, whether they are in figures or not; None: of those that are.
     only: tuple[int, ...] | None = None
 
@@ -134,7 +139,8 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
     """The judgments of raters that are in figures, or `only` those of these raters, wherever they are."""
     items, item_pks = read_items(study)
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
-        "shown": ColumnType.CODED
+        "shown": ColumnType.CODED,
+        "layout": ColumnType.CODED,
     }
     raters = _raters(study)
     counting = countable_q(study)
@@ -144,19 +150,28 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
     found = Judgment.objects.filter(counting, item__role=Role.MAIN, item__withdrawn_at=None)
     if measuring := [pk for pk, rater in raters.items() if not rater.answers]:
         found = found.exclude(rater__in=measuring)
-    table = read_columns(found.order_by("pk"), types)
+    table = read_columns(found.annotate(layout=_layout(study)).order_by("pk"), types)
     row, known = places(item_pks, table.array("item_id"))
-    shown = table.coded("shown")
+    shown, layout = table.coded("shown"), table.coded("layout")
     judgments = pd.DataFrame(
         {
             "item": row,
             "rater": table.array("rater_id"),
             "replicate": table.array("replicate"),
             "shown": shown.codes,
+            "layout": layout.codes,
         }
     )[known].reset_index(drop=True)
     kept = None if only is None else tuple(only)
-    return StudyRows(study, items, item_pks, raters, judgments, table.array("pk")[known], shown.values, kept)
+    pks = table.array("pk")[known]
+    return StudyRows(study, items, item_pks, raters, judgments, pks, shown.values, layout.values, kept)
+
+
+def _layout(study: Study) -> Expression:
+    """How the responses stood on a person's screen, from the trace; nothing where no two are compared."""
+    if not study.protocol_object.compares_pairs:
+        return Value("")
+    return KeyTextTransform("layout", KeyTransform(SCREEN_TRACE, "trace"))
 
 
 def _raters(study: Study) -> dict[int, KnownRater]:

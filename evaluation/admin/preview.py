@@ -102,7 +102,7 @@ def around_screen(study: Study, spec: Spec, stimulus: Stimulus, *, submit: str =
             "guideline": render_markdown(guideline),
             "shortcuts": True,
         },
-        "item": {"submit": submit, "skip": "", "draft": "", "visible_ms": "0"},
+        "item": {"submit": submit, "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
         "remember": False,
         "slug": study.slug,
     }

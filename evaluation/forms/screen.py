@@ -19,6 +19,12 @@ from evaluation.protocols import Problem, Protocol
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
 
+# Markup of more characters does not fit on a screen beside what is asked of it.
+LONG = 1_200
+# Questions that take one row, by their partials: these can stay in view while responses are read.
+ROWS = frozenset(f"evaluation/_{name}.html" for name in ("preference", "graded", "choice", "flag"))
+TEXT = "evaluation/_text.html"
+
 
 def build_screen(
     protocol: Protocol,
@@ -50,6 +56,7 @@ def build_screen(
     if turns and turns[0]["said"]:
         # What was said in these turns stands above the replies to it.
         query["turns"] = query.get("turns", [])[: -len(turns)]
+    before, docked, after = _around_the_dock(cards, fields)
     return {
         "template": protocol.template,
         "query": query,
@@ -60,6 +67,10 @@ def build_screen(
         "cards": cards,
         "fields": fields,
         "apart": [field for field in fields if not is_in_place(field, turns)],
+        "before": before,
+        "docked": docked,
+        "after": after,
+        "is_long": any(len(card["html"]) > LONG for card in cards),
         "drafted": next((field["entries"] for field in fields if "entries" in field), None),
         "follow_ups": group_by_follow_up(stimulus, questions, fields),
         "has_scales": any(field["points"] for field in fields),
@@ -136,6 +147,27 @@ def _add_scales(cards: list[Card], field: Field) -> None:
 def _first_input(part: ChecklistCell | ScaleGroup) -> str:
     first: str = part["options"][0]["id"] if part["options"] else f"q-{part['name']}"
     return first
+
+
+def _around_the_dock(
+    cards: Sequence[Card], fields: Sequence[Field]
+) -> tuple[list[Field], list[Field], list[Field]]:
+    """The questions before the choice and its reason, which stay in view, these themselves, and those after them.
+    Without responses nothing has to stay."""
+    fields = list(fields)
+    kept = [_keeps_in_view(field) for field in fields]
+    start = kept.index(True) if cards and True in kept else len(fields)
+    end = start
+    while end < len(fields) and kept[end]:
+        end += 1
+    if start < end < len(fields) and fields[end]["template"] == TEXT:
+        end += 1
+    return fields[:start], fields[start:end], fields[end:]
+
+
+def _keeps_in_view(field: Field) -> bool:
+    """True of a question in one row: a few options, or a scale for the item as a whole."""
+    return field["template"] in ROWS or [group["part"] for group in field["groups"]] == [""]
 
 
 def _errors(problems: Iterable[Problem]) -> dict[str, str]:

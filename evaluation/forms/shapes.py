@@ -124,6 +124,8 @@ class Field(TypedDict):
     ranked: NotRequired[RankingList]
     # Of a text: what its hidden field says of pasting, empty until a script counts.
     moves: NotRequired[str]
+    # Of a graded preference: the names at its two ends.
+    sides: NotRequired[list[str]]
     # A text of fewer characters counts as too short; 0 where none does.
     least: NotRequired[int]
     entries: NotRequired[EntrySet]
@@ -225,6 +227,11 @@ class Screen(TypedDict):
     fields: list[Field]
     # Those that are not drawn beside the responses, turns or claims that they are about.
     apart: list[Field]
+    # The same: the choice and its reason (`docked`), and what comes before and after them.
+    before: list[Field]
+    docked: list[Field]
+    after: list[Field]
+    is_long: bool
     # The responses where they are sets of entries and not texts.
     drafted: EntrySet | None
     follow_ups: list[FollowUp]

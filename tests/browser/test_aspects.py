@@ -54,7 +54,7 @@ def test_looks_right(visitor: Visitor) -> None:
         shoot(page, f"aspects-{viewport['width']}-light")
         rate_by_mouse(page, 1)
         segment(page, "best", "r1")
-        page.locator(".rated").nth(1).locator(".about summary").nth(1).click()
+        page.locator(".rated:visible .about summary").nth(1).click()
         page.screenshot(path=SHOTS / f"aspects_at_work-{viewport['width']}.png")
     visitor.assert_calm()
 
@@ -189,7 +189,7 @@ def test_documents_are_searched_in_the_page(visitor: Visitor) -> None:
 def test_documents_are_one_step_away_on_a_phone(new_visitor: Callable[..., Visitor]) -> None:
     visitor = new_visitor(viewport=PHONE)
     page = open_item(visitor)
-    page.locator(".rated").nth(2).scroll_into_view_if_needed()
+    page.get_by_role("tab").nth(2).click()
     page.get_by_role("link", name="Documents").click()
     assert page.locator("#documents li").first.is_visible()
     stays, box = (page.locator(each).bounding_box() for each in (".stays", "#documents"))
@@ -202,7 +202,7 @@ def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) 
     visitor.page.set_viewport_size(viewport)
     page = open_item(visitor)
     question, last = page.locator(".query > p"), page.locator("[name=comments]")
-    for place in (page.locator(".rated").nth(3), last):
+    for place in (page.locator(".rated:visible"), last):
         place.scroll_into_view_if_needed()
         box = question.bounding_box()
         assert 0 < box["y"] < 150

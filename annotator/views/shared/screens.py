@@ -39,6 +39,7 @@ from annotator.views.shared.texts import (
 from evaluation import design
 from evaluation.forms import (
     INSTRUCTION,
+    SCREEN,
     VISIBLE_MS,
     answers_as_data,
     build_screen,
@@ -87,7 +88,7 @@ def item_screen(participant: Participant, assignment: Assignment, notice: str = 
     context = _around(participant, "" if problems else notice, role=role) | {
         "screen": screen,
         "undo": _undo(participant, assignment),
-        "item": _item(participant, assignment, draft.get(VISIBLE_MS, "")),
+        "item": _item(participant, assignment, draft),
         "held": _held(participant, stimulus, data),
     }
     context["help"] |= {
@@ -106,14 +107,15 @@ def _held(participant: Participant, stimulus: dict[str, Any], data: Data) -> str
     return held_fields(protocol.questions(spec, stimulus), data)
 
 
-def _item(participant: Participant, assignment: Assignment, visible_ms: str) -> dict[str, Any]:
+def _item(participant: Participant, assignment: Assignment, draft: dict[str, str]) -> dict[str, Any]:
     now = timezone.now()
     lease = _leased_until(participant, assignment) - now
     return {
         "submit": _address("submit", participant, assignment),
         "skip": _skip(participant, assignment),
         "draft": _address("draft", participant, assignment),
-        "visible_ms": visible_ms or "0",
+        "visible_ms": draft.get(VISIBLE_MS) or "0",
+        "screen": draft.get(SCREEN, ""),
         "lease_seconds": str(int(lease.total_seconds())),
         "lease_minutes": str(max(0, round(lease.total_seconds() / 60))),
         "warn_seconds": str(min(WARN_SECONDS, participant.study.lease_minutes * 12)),

@@ -134,6 +134,7 @@ def item_page(
             "skip": _skip(walk),
             "draft": walk.act("draft"),
             "visible_ms": "0",
+            "screen": "",
             "lease_seconds": str(minutes * 60),
             "lease_minutes": str(minutes),
             "warn_seconds": str(min(WARN_SECONDS, minutes * 12)),

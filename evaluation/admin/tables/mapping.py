@@ -228,7 +228,7 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
             "guideline": render_markdown(protocol.guideline(spec, with_context=False)),
             "shortcuts": False,
         },
-        "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0"},
+        "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
         "remember": False,
         "slug": job.slug or "new",
     }

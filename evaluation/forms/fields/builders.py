@@ -54,6 +54,7 @@ def _preference(field: Field, question: QuestionSpec, page: ScreenInput, value: 
     """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
     if question.grades:
         field["template"] = "evaluation/_graded.html"
+        field["sides"] = [card["name"] for card in page.cards]
         field["options"] = grade_options(question, page, escape(question.key), field["id"], value)
         return
     field["options"] = _preference_options(question, page, escape(question.key), field["id"], value)
