@@ -16,6 +16,7 @@ class AnnotatorConfig(AppConfig):
         from evaluation import hooks
 
         hooks.launch.register("slots", deal.deal_slots)
+        hooks.items_added.register("slots", deal.deal_added_slots)
         hooks.launch_advice.register("admission", entry_rules.launch_advice)
         hooks.launch_advice.register("attention", attention_advice.launch_advice)
         hooks.unlaunch.register("slots", deal.take_back_slots)

@@ -43,6 +43,8 @@ class StudySection:
 launch: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes back what the launch hooks did, when a launch is refused.
 unlaunch: HookRegistry[Callable[[Any], None]] = HookRegistry()
+# Items were added to a running study: gets the study, in the transaction that opens them.
+items_added: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes a withdrawn item's places away.
 item_withdrawn: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Gets an exclusion that was just undone, in the same transaction: what it counts again needs no replacing any more.

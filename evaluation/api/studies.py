@@ -13,7 +13,13 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.query import PageQuery, StrictSerializer
 from evaluation.models import GoingBack, Role, Status, Study, StudyMember
 from evaluation.permissions import roles_of, studies_for
-from evaluation.selectors import annotate_judgment_counts, counting_judgments, left_out_counts, outcome_counts
+from evaluation.selectors import (
+    added_item_counts,
+    annotate_judgment_counts,
+    counting_judgments,
+    left_out_counts,
+    outcome_counts,
+)
 from evaluation.services.history import log_action
 
 
@@ -35,6 +41,8 @@ class StudySerializer(serializers.Serializer[Any]):
 class RevisionSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     spec_hash = serializers.CharField()
+    hash = serializers.CharField(help_text="Its own: over its spec and the items that were added with it.")
+    items_added = serializers.IntegerField(help_text="To the running study; of the first revision none.")
 
 
 class ArmSerializer(serializers.Serializer[Any]):
@@ -140,7 +148,7 @@ class StudyDetail(StudyView):
             "baseline": study.baseline,
             "exact_times": study.exact_times,
             "going_back": study.going_back,
-            "revisions": list(study.revisions.order_by("number").values("number", "spec_hash")),
+            "revisions": _revisions(study),
             "arms": list(study.arms.values("key", "label", "context_at_generation", "context_at_judging")),
             "systems": list(study.systems.values("key", "label", "family")),
             "counts": {
@@ -152,6 +160,19 @@ class StudyDetail(StudyView):
             },
         }
         return record
+
+
+def _revisions(study: Study) -> list[dict[str, Any]]:
+    added = added_item_counts(study)
+    return [
+        {
+            "number": each.number,
+            "spec_hash": each.spec_hash,
+            "hash": each.hash,
+            "items_added": added.get(each.number, 0),
+        }
+        for each in study.revisions.order_by("number")
+    ]
 
 
 def study_brief(study: Study, role: str | None, judgments: int) -> dict[str, Any]:

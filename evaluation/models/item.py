@@ -134,6 +134,8 @@ class Item(models.Model):
     # Which of the presentation orders its first slot has; fixed once, when slots or judges first need it.
     start_order = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    # Number of the revision that it came in with; of those that were there at launch, the first.
+    revision_number = models.PositiveSmallIntegerField(default=1, editable=False)
     # What of another study a derived item was made from: its item, and whose judgment. Empty for all others.
     origin = models.JSONField(default=dict, blank=True, editable=False)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from evaluation.canonical import canonical_hash
 from evaluation.protocols import Protocol, get_protocol
 
 
@@ -263,6 +264,8 @@ class Revision(models.Model):
     number = models.PositiveSmallIntegerField(default=1)
     spec = models.JSONField()
     spec_hash = models.CharField(max_length=64)
+    # Over the items that were added to a running study with it; empty where it came with other words.
+    items_hash = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -271,6 +274,11 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} r{self.number}"
+
+    @property
+    def hash(self) -> str:
+        """The revision's own hash: over its spec and the items that came with it."""
+        return canonical_hash([self.spec_hash, self.items_hash]) if self.items_hash else self.spec_hash
 
 
 class StudyMember(models.Model):

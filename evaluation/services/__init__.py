@@ -12,7 +12,7 @@ from evaluation.services.studies.freeze import (
     freeze_spec,
     set_stimulus,
 )
-from evaluation.services.studies.items import admit_items, withdraw_item
+from evaluation.services.studies.items import open_items, withdraw_item
 from evaluation.services.studies.launch import (
     close_study,
     launch_advice,
@@ -32,7 +32,6 @@ __all__ = [
     "JudgmentInput",
     "RevisionPlan",
     "add_arms",
-    "admit_items",
     "assign_orders",
     "close_study",
     "compute_study_hash",
@@ -47,6 +46,7 @@ __all__ = [
     "launch_problems",
     "launch_study",
     "load_answers",
+    "open_items",
     "pause_study",
     "plan_revision",
     "record_judgments",

@@ -33,7 +33,12 @@ from evaluation.protocols.attributes import attributes_of
 from evaluation.services.judgments import JudgmentInput, record_judgments
 from evaluation.services.studies.compilation import SHOWN_WHERE_SET, compile_spec
 from evaluation.services.studies.creation import create_study, write_attributes, write_questions_and_texts
-from evaluation.services.studies.freeze import assign_orders, compute_study_hash, set_stimulus
+from evaluation.services.studies.freeze import (
+    assign_orders,
+    compute_study_hash,
+    hash_added_items,
+    set_stimulus,
+)
 
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
@@ -311,6 +316,9 @@ def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
     if frozen:
         assign_orders(study)
     with transaction.atomic():
+        for revision in study.revisions.filter(number__gt=1):
+            revision.items_hash = hash_added_items(study, revision.number)
+            revision.save(update_fields=["items_hash"])
         if frozen:
             study.study_hash = compute_study_hash(study)
             study.status = Status.CLOSED

@@ -14,7 +14,7 @@ from evaluation.admin.study.resolver import has_calibrations
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
 from evaluation.permissions import studies_for
-from evaluation.selectors import counting_judgments, left_out_counts, standing_exclusions
+from evaluation.selectors import added_item_counts, counting_judgments, left_out_counts, standing_exclusions
 from evaluation.services import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
 
@@ -50,7 +50,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "exclusions": standing_exclusions(study)
         .select_related("rater", "judgment__rater", "judgment__item", "by")
         .order_by("-pk")[:SHOWN],
-        "revisions": list(study.revisions.order_by("-number").values("number", "spec_hash", "created_at")),
+        "revisions": _revisions(study),
     }
     return page(request, "admin/evaluation/study/workbench.html", context, study=study, tab="workbench")
 
@@ -61,6 +61,13 @@ def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
         return {}
     source = studies_for(request.user).filter(slug=study.origin.get("study", "")).first()
     return {**study.origin, "url": workbench_url(source) if source else ""}
+
+
+def _revisions(study: Study) -> list[tuple[int, int]]:
+    """Number of each revision, the latest first, and of the items that were added with it."""
+    added = added_item_counts(study)
+    numbers = study.revisions.order_by("-number").values_list("number", flat=True)
+    return [(number, added.get(number, 0)) for number in numbers]
 
 
 def _flags(study: Study) -> Any:
@@ -111,10 +118,11 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
 
 def _action_links(study: Study) -> list[tuple[str, str]]:
     scores = ("Import scores", "scores")
+    growing = (("Revise texts", "revise"), ("Add items", "add_items"))
     names: dict[str, tuple[tuple[str, str], ...]] = {
         Status.DRAFT: (("Upload items", "upload"), ("Delete the draft", "delete")),
-        Status.LIVE: (("Pause", "pause"), ("Revise texts", "revise"), scores, ("Close", "close")),
-        Status.PAUSED: (("Revise texts", "revise"), scores, ("Close", "close")),
+        Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
+        Status.PAUSED: (*growing, scores, ("Close", "close")),
         Status.CLOSED: (scores,),
     }
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()

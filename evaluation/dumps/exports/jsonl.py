@@ -155,6 +155,7 @@ def item_record(
         "renderer": _renderer(item),
         "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
         "origin": item.origin or None,
+        "revision": item.revision if item.revision > 1 else None,
     }
     record.update((name, value) for name, value in optional.items() if value is not None)
     return record

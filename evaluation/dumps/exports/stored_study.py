@@ -72,6 +72,7 @@ class StoredItem:
     # Key and follow-up questions, as `StoredStudy.context` has them.
     context: dict[str, Any] | None
     origin: dict[str, Any] = field(default_factory=dict)
+    revision: int = 1
     judgments: list[StoredJudgment] = field(default_factory=list)
 
 
@@ -138,6 +139,7 @@ class StoredStudy:
             stimulus_hash=row.stimulus_hash,
             context=self.context(row.context) if not row.stimulus and row.context else stimulus["context"],
             origin=row.origin,
+            revision=row.revision_number,
         )
 
     def _add_judgments(self, items: dict[int, StoredItem]) -> None:

@@ -114,6 +114,8 @@ class ItemPreparer:
         responses, problems = self._responses(record["responses"], arm, context)
         misnamed = self._misnamed(record.get("context"))
         problems += misnamed
+        if record.get("revision", 1) > len(self.specs):
+            problems.append(f"revision: the study has {len(self.specs)}")
         stimulus: dict[str, Any] | None = None
         judgments: list[ImportedJudgment] = []
         further: list[str] = []
@@ -279,6 +281,7 @@ def _item(record: Record) -> Item:
         start_order=record.get("start_order"),
         withdrawn_at=timezone.now() if record.get("withdrawn") else None,
         origin=record.get("origin", {}),
+        revision_number=record.get("revision", 1),
     )
 
 

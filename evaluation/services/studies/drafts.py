@@ -25,8 +25,7 @@ def replace_items(study: Study, incoming: Study) -> int:
     with transaction.atomic():
         lock_draft(study)
         _delete_items(study)
-        _merge(System, study, incoming, "system", Response)
-        _merge(Arm, study, incoming, "arm", Item)
+        merge_rows(study, incoming)
         _add_attributes(study, incoming)
         Query.objects.filter(study=incoming).update(study=study)
         return Item.objects.filter(study=incoming).update(study=study)
@@ -36,6 +35,12 @@ def _delete_items(study: Study) -> None:
     Item.objects.filter(study=study).delete()
     Response.objects.filter(query__study=study).delete()
     Query.objects.filter(study=study).delete()
+
+
+def merge_rows(study: Study, incoming: Study) -> None:
+    """Systems and arms that the study has already are used from there; the others move."""
+    _merge(System, study, incoming, "system", Response)
+    _merge(Arm, study, incoming, "arm", Item)
 
 
 def _merge(model: Any, study: Study, incoming: Study, field: str, users: Any) -> None:

@@ -125,6 +125,14 @@ def assign_orders(study: Study) -> None:
             Item.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE]).update(start_order=start)
 
 
+def hash_added_items(study: Study, number: int) -> str:
+    """The hash over the keys and stimuli of the items that came in with this revision; empty for those of the launch,
+    which the study's hash covers, and where none did."""
+    items = Item.objects.filter(study=study, revision_number=number).order_by()
+    pairs = sorted(items.values_list("key", "stimulus_hash")) if number > 1 else []
+    return canonical_hash([list(pair) for pair in pairs]) if pairs else ""
+
+
 def compute_study_hash(study: Study) -> str:
     """The hash that covers the specs of all revisions and all frozen items."""
     items = Item.objects.filter(study=study).exclude(stimulus_hash="").order_by("key")
