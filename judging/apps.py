@@ -9,17 +9,20 @@ class JudgingConfig(AppConfig):
 
     def ready(self) -> None:
         from evaluation import hooks
+        from evaluation.dumps.derivations import DERIVATIONS
         from judging import (
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
-        from judging.services import demo, duplication, prompt_preview
+        from judging.services import demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.revisions import draft_revision
         from judging.services.runs import judge_workload, lifecycle, verification
 
         if judge_workload.JUDGING.key not in KINDS_OF_WORK:  # tests make the app ready twice
             KINDS_OF_WORK.register(judge_workload.JUDGING)
+        if entry_drafts.DERIVATION.key not in DERIVATIONS:
+            DERIVATIONS.register(entry_drafts.DERIVATION)
         hooks.demo.register("heuristics", demo.run_heuristics)
         hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)

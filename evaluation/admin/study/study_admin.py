@@ -25,7 +25,7 @@ from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import has_right, my_studies
 from evaluation.admin.study import files, launch, members, reference_pairs, resolver, revision, workbench
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
-from evaluation.admin.study.making import additions, duplicate
+from evaluation.admin.study.making import additions, derivation, duplicate
 from evaluation.admin.study.rules import codes_lock_reason
 from evaluation.models import Status, Study
 from evaluation.refusals import WrongState
@@ -229,6 +229,7 @@ class StudyAdmin(StudyScopedAdmin):
             ("<int:pk>/close/", "close", launch.close),
             ("<int:pk>/revise/", "revise", revision.revise),
             ("<int:pk>/add-items/", "add_items", additions.add),
+            ("<int:pk>/derive/", "derive", derivation.derive),
             ("<int:pk>/duplicate/", "duplicate", duplicate.duplicate),
             ("<int:pk>/resolve/", "resolve", resolver.resolve),
             ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),

@@ -11,6 +11,7 @@ from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.resolver import has_calibrations
+from evaluation.dumps.derive import derivations_of
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
 from evaluation.permissions import studies_for
@@ -127,8 +128,11 @@ def _action_links(study: Study) -> list[tuple[str, str]]:
     }
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
     copy = (("Duplicate", "duplicate"),)
+    derive = (("Derive a study", "derive"),) if derivations_of(study) else ()
     pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
-    return [(label, _url(study, name)) for label, name in (*names[study.status], *copy, *resolve, *pair)]
+    return [
+        (label, _url(study, name)) for label, name in (*names[study.status], *copy, *derive, *resolve, *pair)
+    ]
 
 
 def _url(study: Study, name: str) -> str:

@@ -36,7 +36,7 @@ def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
     yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
     done = 0
     for chunk in stored.chunks():
-        given = _response_contexts(stored, chunk)
+        given = response_contexts(stored, chunk)
         for item in chunk:
             record = item_record(
                 item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
@@ -112,7 +112,7 @@ def _rater_records(study: Study) -> list[dict[str, Any]]:
 ResponseContexts = dict[str, dict[str, Any]]
 
 
-def _response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
+def response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
     """Per item and response key: the context that the response was given, where it was given one."""
     links = ItemResponse.objects.filter(item__in=[item.pk for item in chunk], response__context__isnull=False)
     rows = list(links.values_list("item_id", "response__key", "response__context_id"))

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evaluation.dumps.item_parts import context_record, given_context
 from evaluation.dumps.lines import Source, SourceLine
 from evaluation.models import ItemResponse, Role, Study
 from evaluation.refusals import Refused
@@ -135,7 +136,7 @@ class NewSystemSource:
                 "key": _free_key(f"{item.query.key}-{item.arm.key}-{self.system}-{opponent.key}", keys),
                 "arm": item.arm.key,
                 "query": query_content(item.query),
-                "context": context and {"key": context.key, "follow_ups": context.follow_ups},
+                "context": context_record(context),
                 "clarifying_question": item.clarifying_question,
                 "responses": [
                     {"system": self.system, "text": text, "context": told},
@@ -143,7 +144,7 @@ class NewSystemSource:
                         "system": opponent.system.key,
                         "key": opponent.key,
                         "text": opponent.text,
-                        "context": _given(opponent.context, context),
+                        "context": given_context(opponent.context, context),
                     },
                 ],
             }
@@ -154,14 +155,6 @@ class NewSystemSource:
         if found is None and told is not None and not self.has_plain_arm:
             found = given.get((query, ""))
         return found
-
-
-def _given(context: Any, of_item: Any) -> Any:
-    if context is None:
-        return None
-    if of_item is not None and context.pk == of_item.pk:
-        return context.key
-    return {"key": context.key, "follow_ups": context.follow_ups}
 
 
 def _free_key(wanted: str, keys: set[str]) -> str:
