@@ -22,7 +22,11 @@ from evaluation.services.studies.creation import PAPER_ARMS
 
 CHECKS = ("important", "realistic", "complete", "diverse")
 # Of the responses that were written without knowing the context: the paper's first two arms.
-ARMS = {"both": PAPER_ARMS[:2], "with_context": PAPER_ARMS[1:2]}
+WITHOUT_CONTEXT = {"context_at_generation": False, "context_at_judging": False}
+ARMS = {
+    name: [WITHOUT_CONTEXT | arm for arm in arms]
+    for name, arms in (("both", PAPER_ARMS[:2]), ("with_context", PAPER_ARMS[1:2]))
+}
 
 
 class ValidatedContexts(Derivation):

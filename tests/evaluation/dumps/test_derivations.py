@@ -19,6 +19,8 @@ from tests.analytics.reports.answering import answered_study, give, new_rater
 from tests.calibrations import FERRY, OLD, calibrated, calibration_study, kept
 from tests.evaluation.admin.conftest import signed_in
 
+pytestmark = pytest.mark.django_db
+
 
 def launched(draft):
     """The derived draft, launched as it is."""
