@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evaluation", "0016_own_forms")]
+    dependencies = [("evaluation", "0018_rendering_rules")]
 
     operations = [
         migrations.AddField(
