@@ -11,6 +11,7 @@ class AnnotatorConfig(AppConfig):
         from annotator.panels import registration
         from annotator.services.admission import entry_rules, rule_copies
         from annotator.services.quality import attention_advice
+        from annotator.services.rehearsal import filling
         from annotator.services.slots import deal, replacements, verification
         from annotator.views.shared.previews import PAGES
         from evaluation import hooks
@@ -26,4 +27,5 @@ class AnnotatorConfig(AppConfig):
         hooks.verifiers.register("slots", verification.check_slots)
         for key, page in PAGES.items():
             hooks.page_previews.register(key, page)
+        hooks.rehearsals.register("participants", filling.fill_rehearsal)
         registration.register()

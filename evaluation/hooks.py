@@ -61,6 +61,11 @@ class Duplication:
     by: Any
 
 
+# Fills a draft's rehearsal with simulated participants: gets the copy, which is live, the numbers that were asked for,
+# and what to call with a phase, how much is done and of how much; gives a sentence on how it went.
+rehearsals: HookRegistry[Callable[[Any, dict[str, int], Callable[[str, int, int], None]], str]] = (
+    HookRegistry()
+)
 # Copies what the other apps keep of a study's settings, never anything of its crowd, its runs or its panel.
 duplication: HookRegistry[Callable[[Duplication], None]] = HookRegistry()
 

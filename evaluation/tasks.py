@@ -30,6 +30,7 @@ from evaluation.services.jobs import (
     remove_old_files,
     waiting_jobs,
 )
+from evaluation.services.studies.rehearsing import rehearse
 from evaluation.services.table_maps import keep_table_map
 
 logger = logging.getLogger(__name__)
@@ -49,7 +50,9 @@ def work_on_job(job_id: int) -> None:
         if job.kind == Job.Kind.EXPORT or isinstance(refused, WrongState):
             _failed(job, str(refused))
             return
-        done = "launched" if job.kind == Job.Kind.LAUNCH else "imported"
+        done = {Job.Kind.LAUNCH: "launched", Job.Kind.REHEARSAL: "rehearsed"}.get(
+            Job.Kind(job.kind), "imported"
+        )
         errors = "1 error" if refused.total == 1 else f"{refused.total:,} errors"
         _failed(job, f"Nothing was {done}. {errors} found.", refused.problems, refused.total)
     except Exception as error:
@@ -171,11 +174,20 @@ def _launch(job: Job) -> None:
     log_action(study=study, by=job.by, message=f"Launched with {total:,} items.")
 
 
+def _rehearse(job: Job) -> None:
+    draft, asked = job.study, job.parameters
+    assert draft is not None  # only an import has none
+    rehearsal, said = rehearse(draft, asked, watch=JobProgress(job))
+    finish_job(job, message=said)
+    log_action(study=draft, by=job.by, message=f"Rehearsed as {rehearsal.slug}. {said}")
+
+
 WORK: dict[str, Callable[[Job], None]] = {
     Job.Kind.IMPORT: _import,
     Job.Kind.EXPORT: _export,
     Job.Kind.LAUNCH: _launch,
     Job.Kind.SCORES: _scores,
+    Job.Kind.REHEARSAL: _rehearse,
 }
 
 

@@ -58,7 +58,9 @@ class StudyFilter(RowFilter):
     parameter_name = "study"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        studies = my_studies(request).order_by("-created_at").values_list("pk", "title")
+        studies = (
+            my_studies(request).filter(rehearsal_of=None).order_by("-created_at").values_list("pk", "title")
+        )
         return [(str(pk), title) for pk, title in studies[:200]]
 
     def has_output(self) -> bool:

@@ -73,12 +73,14 @@ TITLES: dict[str, str] = {
     Job.Kind.EXPORT: "Writing an export",
     Job.Kind.LAUNCH: "Launching",
     Job.Kind.SCORES: "Importing scores",
+    Job.Kind.REHEARSAL: "Rehearsing",
 }
 TABS: dict[str, str] = {
     Job.Kind.IMPORT: "workbench",
     Job.Kind.EXPORT: "exports",
     Job.Kind.LAUNCH: "workbench",
     Job.Kind.SCORES: "workbench",
+    Job.Kind.REHEARSAL: "workbench",
 }
 
 

@@ -103,7 +103,9 @@ class StudyList(ApiView):
         responses=StudySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return self.paged(annotate_judgment_counts(studies_for(request.user)), self._records)
+        return self.paged(
+            annotate_judgment_counts(studies_for(request.user).filter(rehearsal_of=None)), self._records
+        )
 
     def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
         roles = roles_of(self.request.user)

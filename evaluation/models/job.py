@@ -18,6 +18,7 @@ class Job(models.Model):
         EXPORT = "export", "export"
         LAUNCH = "launch", "launch"
         SCORES = "scores", "import of scores"
+        REHEARSAL = "rehearsal", "rehearsal"
 
     class State(models.TextChoices):
         # A table whose map nobody has confirmed yet; no worker looks at it.
@@ -65,7 +66,8 @@ class Job(models.Model):
                 name="one_job_at_once_per_kind",
             ),
             models.CheckConstraint(
-                name="job_kind_known", condition=Q(kind__in=["import", "export", "launch", "scores"])
+                name="job_kind_known",
+                condition=Q(kind__in=["import", "export", "launch", "scores", "rehearsal"]),
             ),
             models.CheckConstraint(
                 name="job_leased_while_running",

@@ -147,11 +147,20 @@ class Study(models.Model):
     # The study that a copy or a derived draft was made from, and how (`services.studies.origin`); empty for all others.
     origin = models.JSONField(default=dict, blank=True, editable=False)
 
+    # Of a rehearsal, the draft that it is a copy of: filled by simulated participants, and deleted as a whole
+    # (`services.studies.rehearsals`).
+    rehearsal_of = models.OneToOneField(
+        "self", models.PROTECT, null=True, blank=True, editable=False, related_name="rehearsal"
+    )
+
     objects = StudyQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "studies"
         constraints = [
+            models.CheckConstraint(
+                name="study_rehearsal_is_simulated", condition=Q(rehearsal_of=None) | Q(simulated=True)
+            ),
             models.CheckConstraint(name="study_status_known", condition=Q(status__in=Status.values)),
             # Else a participant could meet a query again, in another arm.
             models.CheckConstraint(
@@ -178,6 +187,10 @@ class Study(models.Model):
     def compares_pairs(self) -> bool:
         """True if every item has two responses, so that a preference compares systems."""
         return self.protocol_object.compares(self.needs)
+
+    @property
+    def is_rehearsal(self) -> bool:
+        return self.rehearsal_of_id is not None
 
     @property
     def is_frozen(self) -> bool:

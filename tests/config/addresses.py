@@ -61,6 +61,7 @@ class Found:
             "url": "nowhere",
             "number": 0,
             "name": rows["endpoint"].name,
+            "station": "items",
         }
 
     def __call__(self, route: str, **given: Any) -> str:

@@ -12,6 +12,7 @@ from annotator.services.work.progress import finish
 from annotator.services.work.submit import lock_participant
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 MAX_LABEL = 120
 MAX_LINKS = 500
@@ -23,6 +24,7 @@ def make_links(study: Study, labels: Iterable[str], *, group: str = "") -> list[
     there already, and for a group that the study does not have."""
     if group and group not in study.groups:
         raise Refused(f"The study has no group {group!r}; it has: {', '.join(study.groups) or 'none'}.")
+    refuse_in_rehearsal(study, "nobody is invited to it.")
     wanted = [label.strip() for label in labels]
     _check(wanted)
     with transaction.atomic():

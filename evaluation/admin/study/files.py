@@ -21,6 +21,7 @@ from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job, new_file_name, store_upload
+from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 from evaluation.tasks import enqueue_job
 
 # A form shows no more errors than this.
@@ -172,6 +173,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+    refuse_in_rehearsal(study, NEVER_EXPORTED)
     return _queued(
         request,
         kind=Job.Kind.EXPORT,

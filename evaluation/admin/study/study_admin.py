@@ -23,14 +23,24 @@ from evaluation.admin.design.preview import draft_preview, preview_context
 from evaluation.admin.design.sections import CODES, DRAFT_FIELDSETS, LIVE_FIELDSETS, NEEDS, fill_sections
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import has_right, my_studies
-from evaluation.admin.study import files, launch, members, reference_pairs, resolver, revision, workbench
+from evaluation.admin.study import (
+    files,
+    launch,
+    members,
+    reference_pairs,
+    rehearsal,
+    resolver,
+    revision,
+    workbench,
+)
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
 from evaluation.admin.study.making import additions, derivation, duplicate
 from evaluation.admin.study.rules import codes_lock_reason
 from evaluation.models import Status, Study
-from evaluation.refusals import WrongState
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
+from evaluation.services.studies.rehearsals import rehearsal_of
 
 tabs.register("workbench", Tab("Workbench", "evaluation_study_workbench", 10, per_study=True))
 tabs.register("design", Tab("Design", "evaluation_study_change", 20, per_study=True))
@@ -58,7 +68,9 @@ class StudyAdmin(StudyScopedAdmin):
         return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return my_studies(request).order_by("-created_at", "-pk")
+        found = my_studies(request).order_by("-created_at", "-pk")
+        in_list = getattr(request.resolver_match, "url_name", "") == "evaluation_study_changelist"
+        return found.filter(rehearsal_of=None) if in_list else found
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_staff)
@@ -190,6 +202,8 @@ class StudyAdmin(StudyScopedAdmin):
             "questions": study.questions.count(),
             "members": study.members.count(),
         }
+        if rehearsal_of(study):
+            counts["rehearsal, with all that was simulated"] = 1
         said = [f"{n:,} {what}" for what, n in counts.items()]
         perms = set() if self.has_delete_permission(request, study) else {"study"}
         return said, counts, perms, []
@@ -197,8 +211,8 @@ class StudyAdmin(StudyScopedAdmin):
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         try:
             delete_draft(obj)
-        except WrongState as frozen:
-            raise PermissionDenied(str(frozen)) from None
+        except Refused as refused:
+            raise PermissionDenied(str(refused)) from None
 
     # --- further pages ----------------------------------------------------------------------------------------------
     def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
@@ -224,6 +238,8 @@ class StudyAdmin(StudyScopedAdmin):
             ("<int:pk>/template/", "template", files.template),
             ("<int:pk>/scores/", "scores", files.scores),
             ("<int:pk>/launch/", "launch", launch.launch),
+            ("<int:pk>/rehearse/", "rehearse", rehearsal.rehearse),
+            ("<int:pk>/delete-rehearsal/", "delete_rehearsal", rehearsal.delete),
             ("<int:pk>/pause/", "pause", launch.pause),
             ("<int:pk>/resume/", "resume", launch.resume),
             ("<int:pk>/close/", "close", launch.close),

@@ -18,6 +18,7 @@ from evaluation.permissions import studies_for
 from evaluation.selectors import added_item_counts, counting_judgments, left_out_counts, standing_exclusions
 from evaluation.services import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
+from evaluation.services.studies.rehearsals import rehearsal_of
 
 SHOWN = 8
 
@@ -35,6 +36,7 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
         "draft": draft,
         "walk_url": walk_through_url(study) if draft else "",
+        "rehearsal": rehearsal_of(study) if draft else None,
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
         "advice": advice_for(study, request.user),
@@ -118,10 +120,16 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
 
 
 def _action_links(study: Study) -> list[tuple[str, str]]:
+    if study.is_rehearsal:
+        return [("Delete the rehearsal", _url(study, "delete_rehearsal"))]
     scores = ("Import scores", "scores")
     growing = (("Revise texts", "revise"), ("Add items", "add_items"))
     names: dict[str, tuple[tuple[str, str], ...]] = {
-        Status.DRAFT: (("Upload items", "upload"), ("Delete the draft", "delete")),
+        Status.DRAFT: (
+            ("Rehearse with simulated participants", "rehearse"),
+            ("Upload items", "upload"),
+            ("Delete the draft", "delete"),
+        ),
         Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
         Status.PAUSED: (*growing, scores, ("Close", "close")),
         Status.CLOSED: (scores,),

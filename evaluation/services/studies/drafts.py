@@ -8,6 +8,7 @@ from django.db.models import F
 from evaluation.models import Arm, Item, Query, Response, Study, System
 from evaluation.refusals import WrongState
 from evaluation.services.imports import discard_import
+from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
 
 def lock_draft(study: Study) -> Study:
@@ -61,7 +62,9 @@ def _add_attributes(study: Study, incoming: Study) -> None:
 
 
 def delete_draft(study: Study) -> None:
-    """Delete a draft with everything in it; WrongState once it was launched."""
+    """Delete a draft with everything in it, and with its rehearsal; WrongState once it was launched."""
     with transaction.atomic():
         lock_draft(study)
+    if rehearsal := rehearsal_of(study):
+        delete_rehearsal(rehearsal)
     discard_import(study)

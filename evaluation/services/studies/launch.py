@@ -21,8 +21,11 @@ MAX_PROBLEMS = 1_000
 GUIDING = ("instructions", "guideline", "guideline_context")
 
 
-def launch_problems(study: Study) -> list[str]:
-    """The problems that block a draft's launch, as far as they show without compiling every item."""
+def launch_problems(study: Study, *, with_rehearsal: bool = False) -> list[str]:
+    """The problems that block a draft's launch, as far as they show without compiling every item.
+
+    `with_rehearsal`: its rehearsal is none of them.
+    """
     problems = []
     if not study.arms.exists():
         problems.append("The study has no arm.")
@@ -34,6 +37,8 @@ def launch_problems(study: Study) -> list[str]:
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
         problems.append("The study is still being imported.")
     problems += pass_mark_problems(study, study.steps)
+    if not with_rehearsal and Study.objects.filter(rehearsal_of=study.pk).exists():
+        problems.append("There is a rehearsal of this draft, which is not kept beyond it: delete it first.")
     without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
     problems += [
         f"Item {key}: a {role} item needs gold."

@@ -13,6 +13,7 @@ from evaluation.protocols.answers.measures import Measure
 from evaluation.refusals import Refused
 from evaluation.services import assign_orders
 from evaluation.services.scores import require_agreement
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging.asking import asking_of
 from judging.asking.forms import FORM
 from judging.backends import BACKENDS, CHAT, ModelBackend
@@ -64,6 +65,7 @@ def start_run(
 
     Where items were added since a main run was complete, that one goes on, and judges these alone.
     """
+    refuse_in_rehearsal(study, "judges don't work on it.")
     # Of revisions, each item is looked at when it is asked about.
     to_send = judged_items(study).none() if purpose == Purpose.REVISION else _to_judge(study, max_items)
     problems = _refusals(study, judge, to_send)
