@@ -91,7 +91,8 @@ class JudgeForm(forms.ModelForm):
 
     def _differs(self, name: str) -> bool:
         bound = self[name]
-        usual = Judge._meta.get_field(name).get_default()
+        field: Any = Judge._meta.get_field(name)
+        usual = field.get_default()
         return bool(self.fields[name].has_changed(usual, bound.data if self.is_bound else bound.value()))
 
     def option_sections(self) -> list[dict[str, Any]]:
