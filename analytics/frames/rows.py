@@ -168,7 +168,7 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
 
 
 def _layout(study: Study) -> Expression:
-    """How the responses stood on a person's screen, from the trace; nothing where no two are compared."""
+    """Layout of the responses on a person's screen, from the trace; nothing where no two are compared."""
     if not study.protocol_object.compares_pairs:
         return Value("")
     return KeyTextTransform("layout", KeyTransform(SCREEN_TRACE, "trace"))

@@ -1,4 +1,4 @@
-"""Whose a job is, and who may begin it."""
+"""The member a job belongs to, and the right to begin one."""
 
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest

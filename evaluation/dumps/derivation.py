@@ -79,7 +79,7 @@ class Deriving:
         return found
 
 
-class Derivation(ABC):
+class StudyDerivation(ABC):
     """A way to make a study from another one."""
 
     key: ClassVar[str]

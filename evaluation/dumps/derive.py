@@ -8,7 +8,7 @@ import orjson
 from django.conf import settings
 
 from evaluation.canonical import canonical_hash
-from evaluation.dumps.derivation import Derivation, Deriving, Options, Record
+from evaluation.dumps.derivation import Deriving, Options, Record, StudyDerivation
 from evaluation.dumps.derivations import DERIVATIONS
 from evaluation.dumps.imports.checker import DumpChecker
 from evaluation.dumps.imports.dump_import import import_dump
@@ -39,7 +39,7 @@ class DerivedPlan:
         return found + [f"Left out: {n:,} {reason}." for reason, n in self.left_out.items() if n]
 
 
-def derivations_of(study: Study) -> list[Derivation]:
+def derivations_of(study: Study) -> list[StudyDerivation]:
     """The derivations that this study has something for."""
     latest = study.revisions.order_by("-number").first()
     if latest is None:
@@ -78,11 +78,11 @@ def derive_study(
 
 
 class DerivedSource:
-    """What a derivation makes, as a source of the dump format; asked for as often as it is read."""
+    """A derivation's records as a source of the dump format; asked for as often as it is read."""
 
     format, unit = "derived-1", "record"
 
-    def __init__(self, derivation: Derivation, study: Study, options: Options, by: Any) -> None:
+    def __init__(self, derivation: StudyDerivation, study: Study, options: Options, by: Any) -> None:
         self.derivation, self.study, self.options, self.by = derivation, study, options, by
         self.name = f"{derivation.key} of {study.slug}"
         self.deriving: Deriving | None = None

@@ -3,13 +3,12 @@
 from evaluation.rendering.box import RenderBox
 from evaluation.rendering.images import describe_images
 from evaluation.rendering.markdown import render_markdown, render_plain
-from evaluation.rendering.rules import DEFAULT_RULES, EARLIER, RENDERER, RENDERERS, RenderRules
+from evaluation.rendering.rules import DEFAULT_RULES, EARLIER, RENDERER, RenderRules
 
 __all__ = [
     "DEFAULT_RULES",
     "EARLIER",
     "RENDERER",
-    "RENDERERS",
     "RenderBox",
     "RenderRules",
     "describe_images",

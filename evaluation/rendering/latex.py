@@ -109,7 +109,7 @@ _drawn = re.compile(r'<mrow class="menclose-[^"]*"></mrow>')
 
 
 def _without_styles(mathml: str) -> str:
-    """What no browser draws alike without a style gets a class; colours and negative spaces go."""
+    """Give a class to all that no browser draws alike without a style; colours and negative spaces go."""
     classed = _style.sub(_as_classes, _drawn.sub("", mathml))
     return _enclosed.sub(_as_row, classed).replace("</menclose>", "</mrow>")
 

@@ -85,7 +85,7 @@ def _inline_rule(state: StateInline, silent: bool) -> bool:
 
 
 def _push_unclosed(state: StateInline, opened: str, silent: bool) -> bool:
-    """What never closes is shown as it was written, up to the end of its line."""
+    """Show an unclosed formula as it was written, up to the end of its line."""
     line_end = state.src.find("\n", state.pos, state.posMax)
     end = state.posMax if line_end < 0 else line_end
     if not silent:

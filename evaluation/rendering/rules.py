@@ -1,12 +1,11 @@
-"""How one study's texts are rendered: by which version, and what it allows."""
+"""Rules by which one study's texts are rendered: the version, and all that it allows."""
 
 from dataclasses import dataclass
 
-# Part of every stimulus and so of its hash: a change of what comes out is a new version. Earlier ones stay, so that
-# what they rendered can be read back: the newest is last.
+# Part of every stimulus and so of its hash: a change of what comes out is a new version. The earlier one stays, so that
+# what it rendered can be read back.
 EARLIER = "commonmark-2"
 RENDERER = "commonmark-3"
-RENDERERS = (EARLIER, RENDERER)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from judging.services.conditions import CONDITIONS, create_conditions, has_condi
 
 
 class ConditionsForm(forms.Form):
-    """What the conditions do not take from their judge."""
+    """Settings that the conditions do not take from their judge."""
 
     demonstrations = forms.IntegerField(
         label="Worked examples",

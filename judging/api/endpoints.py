@@ -56,7 +56,7 @@ class EndpointTestSerializer(serializers.Serializer[Any]):
 
 
 class StartEndpointTestSerializer(StrictSerializer):
-    """What to ask an endpoint for."""
+    """Kind of answer to ask an endpoint for."""
 
     model = BodyTextField(
         required=False, default="", max_length=200, help_text="Left out: the first that the endpoint lists."

@@ -24,7 +24,7 @@ MOST = 20
 
 
 class ConditionsSerializer(StrictSerializer):
-    """What the conditions do not take from their judge."""
+    """Settings that the conditions do not take from their judge."""
 
     demonstrations = BodyIntegerField(
         required=False, default=3, min_value=1, max_value=MOST,
@@ -88,7 +88,7 @@ class JudgeMap(StudyView):
 
 
 class GivenMapSerializer(serializers.Serializer[Any]):
-    """What is read of a map; the rest of what get_map gives may stand beside it."""
+    """The part of a map that is read; the rest of what get_map gives may stand beside it."""
 
     categories = serializers.DictField(
         child=BodyTextField(max_length=200), help_text="The member of each category."

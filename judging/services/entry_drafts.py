@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from evaluation.dumps.derivation import Derivation, DerivationOption, Deriving, Record, same_spec
+from evaluation.dumps.derivation import DerivationOption, Deriving, Record, StudyDerivation, same_spec
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.base import Spec
@@ -12,7 +12,7 @@ from evaluation.selectors import counting_judgments
 from evaluation.services.studies.resolver import has_entries
 
 
-class EntryDrafts(Derivation):
+class EntryDrafts(StudyDerivation):
     key = "entry_drafts"
     label = "A judge's entries as drafts"
     about = "Each set of entries that a judge gave becomes the draft that people calibrate."

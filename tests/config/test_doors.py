@@ -41,7 +41,9 @@ NOT_NOW = {
     "admin/evaluation/job/<int:pk>/map/", "admin/evaluation/job/<int:pk>/map/<int:number>/",
     "admin/evaluation/job/<int:pk>/download/", "admin/evaluation/job/<path:object_id>/history/",
     "admin/judging/judge/together/", "api/v1/studies/<slug:slug>/run-groups/estimate/",
-    "api/v1/studies/<slug:slug>/additions/",
+    "api/v1/studies/<slug:slug>/additions/", "admin/evaluation/study/<int:pk>/design-preview/",
+    "admin/judging/judge/<int:pk>/conditions/", "api/v1/studies/<slug:slug>/judges/<int:judge>/map/",
+    "api/v1/studies/<slug:slug>/judges/composites/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",
     *(f"admin/evaluation/study/<int:pk>/panel/{act}/"
       for act in ("reading", "link", "acknowledge", "settle-paid/<int:act>", "pay-again/<int:act>",

@@ -122,7 +122,7 @@ def _rounds(assignment: Assignment, answers: list[AnswerValue]) -> Trace:
 
 
 def _shown(assignment: Assignment, screen: str | None, now: datetime) -> dict[str, ScreenRecord]:
-    """How the item was shown, as part of the trace."""
+    """Layout in which the item was shown, as part of the trace."""
     if screen is None:
         return {}
     parts = response_parts(assignment.item.stimulus or {"responses": []})

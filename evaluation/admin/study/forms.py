@@ -333,7 +333,7 @@ class ItemsForm(UploadForm):
         return super().clean_file() if self.cleaned_data["file"] else None
 
     def clean(self) -> dict[str, Any]:
-        """What was pasted is a file, too."""
+        """Take a pasted table as a file, too."""
         data: dict[str, Any] = super().clean() or self.cleaned_data
         pasted = data.get("pasted", "")
         if data.get("file") and pasted.strip():

@@ -34,7 +34,7 @@ class GroupsField(forms.CharField):
 
 
 class NeedsForm(forms.Form):
-    """What an item of the study needs: `initial_needs` in, `needs_of` out."""
+    """Form of the needs of a study's items: `initial_needs` in, `needs_of` out."""
 
     needs_query = forms.BooleanField(
         label="A query", required=False, help_text="Every item has a text that somebody asked."
@@ -65,7 +65,7 @@ class NeedsForm(forms.Form):
 
     @staticmethod
     def needs_of(data: Mapping[str, Any]) -> dict[str, Any]:
-        """What was filled in; a number that was left empty is as usual."""
+        """Needs as they were filled in; a number that was left empty is as usual."""
         usual = Needs()
         least, most = data.get("needs_least"), data.get("needs_most")
         return Needs(

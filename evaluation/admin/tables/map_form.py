@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation.dumps.tables.column_names import Role
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import LABELS, PER_ITEM, PER_RESPONSE, ColumnUse, TableMap
 from evaluation.models import Study
@@ -60,8 +60,10 @@ class MapForm(forms.Form):
         """Roles, that of no use first; attributes only where studies have some."""
         return [
             (str(role), LABELS[role])
-            for role in (Role.IGNORED, *(each for each in LABELS if each != Role.IGNORED))
-            if role != Role.ATTRIBUTES or self.study is None or self.study.protocol_object.has_attributes
+            for role in (ColumnRole.IGNORED, *(each for each in LABELS if each != ColumnRole.IGNORED))
+            if role != ColumnRole.ATTRIBUTES
+            or self.study is None
+            or self.study.protocol_object.has_attributes
         ]
 
     def rows(self) -> Iterator[dict[str, Any]]:
@@ -84,8 +86,8 @@ class MapForm(forms.Form):
         data = self.cleaned_data
         uses = []
         for at, use in enumerate(self.table_map.columns):
-            role = Role(data[f"as-{at}"])
-            system = data[f"system-{at}"].strip() if role == Role.RESPONSE else ""
+            role = ColumnRole(data[f"as-{at}"])
+            system = data[f"system-{at}"].strip() if role == ColumnRole.RESPONSE else ""
             uses.append(ColumnUse(use.column, role, system))
         return TableMap(
             tuple(uses),

@@ -1,14 +1,14 @@
-"""The derivations by key: one more is one more module here, which makes a `Derivation` named DERIVATION.
+"""The derivations by key: one more is one more module here, which makes a `StudyDerivation` named DERIVATION.
 
 Those that need to know of other apps are registered by them.
 """
 
 import sys
 
-from evaluation.dumps.derivation import Derivation
+from evaluation.dumps.derivation import StudyDerivation
 from evaluation.registry import Registry, entries_in
 
-DERIVATIONS: Registry[Derivation] = Registry(
+DERIVATIONS: Registry[StudyDerivation] = Registry(
     "derivation",
     {
         "key": "its name in commands and in the origin of what it makes",

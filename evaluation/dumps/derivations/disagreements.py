@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evaluation.dumps.derivation import (
-    Derivation,
     DerivationOption,
     Deriving,
     Record,
+    StudyDerivation,
     own_systems,
     same_spec,
 )
@@ -29,7 +29,7 @@ def label_questions(spec: Spec) -> list[str]:
     return [question["key"] for question in spec["questions"] if question["kind"] in LABELS]
 
 
-class Disagreements(Derivation):
+class Disagreements(StudyDerivation):
     key = "disagreements"
     label = "Second round of disagreements"
     about = (

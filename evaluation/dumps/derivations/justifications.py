@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator
 
-from evaluation.dumps.derivation import ONE_ARM, Derivation, DerivationOption, Deriving, Record, shared_spec
+from evaluation.dumps.derivation import (
+    ONE_ARM,
+    DerivationOption,
+    Deriving,
+    Record,
+    StudyDerivation,
+    shared_spec,
+)
 from evaluation.models import Answer, Rater, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Spec
@@ -21,7 +28,7 @@ def text_questions(spec: Spec) -> list[str]:
     return [question["key"] for question in spec["questions"] if question["kind"] == Kind.TEXT]
 
 
-class Justifications(Derivation):
+class Justifications(StudyDerivation):
     key = "justifications"
     label = "Justifications to code"
     about = "Each reason that a rater gave becomes an item, to be tagged with a codebook."

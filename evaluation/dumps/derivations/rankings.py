@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluation.dumps.derivation import (
-    Derivation,
     DerivationOption,
     Deriving,
     Record,
+    StudyDerivation,
     own_systems,
     shared_spec,
 )
@@ -37,7 +37,7 @@ TEXTS = {
 }
 
 
-class Rankings(Derivation):
+class Rankings(StudyDerivation):
     key = "rankings"
     label = "Rankings beside scores"
     about = "Of each query, the responses that were scored one by one or together are put in order."

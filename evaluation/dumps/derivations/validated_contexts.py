@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import Any
 
 from evaluation.dumps.derivation import (
-    Derivation,
     DerivationOption,
     Deriving,
     Record,
+    StudyDerivation,
     own_systems,
     shared_spec,
 )
@@ -29,7 +29,7 @@ ARMS = {
 }
 
 
-class ValidatedContexts(Derivation):
+class ValidatedContexts(StudyDerivation):
     key = "validated_contexts"
     label = "Pairs with validated contexts"
     about = (

@@ -18,7 +18,7 @@ from evaluation.protocols import Kind
 from evaluation.protocols.entries.sets import read_entry, read_set, write_set
 from evaluation.rendering import EARLIER
 from evaluation.services.studies.compilation import compile_spec, query_content
-from evaluation.services.studies.turns import written_turns
+from evaluation.turns import written_turns
 
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 RULES = (
@@ -162,7 +162,7 @@ def item_record(
 
 
 def _renderer(item: StoredItem) -> str | None:
-    """What rendered a frozen item, where it is not the version that lines without one are of."""
+    """Renderer of a frozen item, where it is not the version that lines without one are of."""
     version: str = item.stimulus["renderer"]
     return version if item.stimulus_hash and version != EARLIER else None
 

@@ -18,7 +18,7 @@ from evaluation.protocols.entries.sets import clean_entries, write_set
 from evaluation.rendering import EARLIER, RENDERER, RenderRules
 from evaluation.services.imports import ImportedItem, ImportedJudgment
 from evaluation.services.studies.compilation import Markdown, ResponseRenderer, compile_stimulus
-from evaluation.services.studies.turns import transcript, written_turns
+from evaluation.turns import transcript, written_turns
 
 MAX_KEY = 120
 # What stands between the turns of a response where its text is all of them.

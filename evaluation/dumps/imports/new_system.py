@@ -17,7 +17,7 @@ MAX_KEY = 120
 
 
 @dataclass
-class Place:
+class QueryOpponents:
     """A query in an arm and a context, with the responses of other systems that are judged there."""
 
     row: Any
@@ -107,22 +107,22 @@ class NewSystemSource:
         if (value.get("query"), value.get("context") or "") in given:
             yield f"a second response to {value['query']!r} in the same context"
 
-    def _places(self) -> list[Place]:
+    def _places(self) -> list[QueryOpponents]:
         """In the order of the study's items, with each opponent once."""
         rows = ItemResponse.objects.filter(
             item__study=self.study, item__role=Role.MAIN, item__withdrawn_at=None
         ).select_related("item__arm", "item__query", "item__context", "response__system", "response__context")
         if self.against == "baseline":
             rows = rows.filter(response__system__key=self.study.baseline)
-        found: dict[Any, Place] = {}
+        found: dict[Any, QueryOpponents] = {}
         for row in rows.order_by("item__position", "item", "response"):
             item = row.item
             where = (item.arm_id, item.query_id, item.context_id, item.clarifying_question)
-            found.setdefault(where, Place(row)).opponents.setdefault(row.response_id, row.response)
+            found.setdefault(where, QueryOpponents(row)).opponents.setdefault(row.response_id, row.response)
         return list(found.values())
 
     def _pairs(
-        self, place: Place, given: Mapping[tuple[str, str], str], keys: set[str]
+        self, place: QueryOpponents, given: Mapping[tuple[str, str], str], keys: set[str]
     ) -> Iterator[dict[str, Any]]:
         item = place.row.item
         context = item.context

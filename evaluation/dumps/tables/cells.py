@@ -42,7 +42,7 @@ def read_prompt(value: Any) -> str:
 
 
 def read_turns_before(value: Any) -> str:
-    """What was said in a conversation before its last message."""
+    """Read the turns of a conversation before its last message."""
     return read_prompt(value[:-1]) if is_conversation(value) and len(value) > 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""What a column is, told by its name, in the languages in which tables come."""
+"""Roles of columns, told by their names, in the languages in which tables come."""
 
 import re
 import unicodedata
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Role(StrEnum):
-    """What a column holds."""
+class ColumnRole(StrEnum):
+    """The content of a column."""
 
     PROMPT = "prompt"
     RESPONSE = "response"
@@ -36,10 +36,10 @@ def _words(name: str) -> list[str]:
 
 
 # Names as they are compared: in the spelling of `_words`.
-NAMES: dict[Role, frozenset[str]] = {
+NAMES: dict[ColumnRole, frozenset[str]] = {
     role: frozenset(" ".join(_words(name)) for name in names.split(", "))
     for role, names in {
-        Role.PROMPT: (
+        ColumnRole.PROMPT: (
             "prompt, query, question, instruction, input, request, message, problem, task, prompt text, user prompt, "
             "user query, user input, user message, user question, question text, original question, "
             "frage, anfrage, aufgabe, eingabe, fragestellung, nutzerfrage, nutzeranfrage, pregunta, consulta, "
@@ -47,51 +47,53 @@ NAMES: dict[Role, frozenset[str]] = {
             "solicitacao, instrucao, vraag, opdracht, fraga, sporsmal, pytanie, soru, вопрос, запрос, 问题, 提示, "
             "提问, 質問, プロンプト, 질문, 프롬프트"
         ),
-        Role.RESPONSE: (
+        ColumnRole.RESPONSE: (
             "response, answer, output, completion, reply, conversation, generation, prediction, candidate, "
             "generated text, generated answer, model output, model response, model answer, text, response text, "
             "answer text, antwort, ausgabe, erwiderung, reponse, sortie, respuesta, salida, risposta, uscita, "
             "resposta, saida, antwoord, uitvoer, svar, odpowiedz, yanit, ответ, 回答, 答案, 回复, 応答, 답변, 응답"
         ),
-        Role.RESPONSES: (
+        ColumnRole.RESPONSES: (
             "responses, answers, outputs, completions, replies, generations, candidates, antworten, ausgaben, "
             "reponses, respuestas, risposte, respostas, antwoorden"
         ),
-        Role.SYSTEM: (
+        ColumnRole.SYSTEM: (
             "system, model, llm, model name, model id, system name, source model, generator, engine, bot, assistant, "
             "modell, modellname, systeme, modele, modelo, sistema, modello, systeem, модель, 模型, モデル, 모델"
         ),
-        Role.CATEGORY: (
+        ColumnRole.CATEGORY: (
             "category, topic, domain, type, subject, genre, tag, theme, task type, question type, area, kategorie, "
             "thema, bereich, themengebiet, fachgebiet, themenbereich, categorie, sujet, domaine, categoria, tema, "
             "dominio, argomento, assunto, onderwerp, kategori, категория, тема, 类别, 主题, カテゴリ, 카테고리, 주제"
         ),
-        Role.REFERENCE: (
+        ColumnRole.REFERENCE: (
             "reference, references, gold, gold answer, gold response, ground truth, reference answer, "
             "reference response, reference text, target, expected, expected output, expected answer, ideal, "
             "ideal answer, correct answer, human answer, human response, human written, referenz, referenzantwort, "
             "musterantwort, musterlosung, reference humaine, referencia, riferimento, 参考答案, 参考, эталон"
         ),
-        Role.CONTEXT: (
+        ColumnRole.CONTEXT: (
             "context, contexts, follow up, follow ups, followup, followups, follow up questions, qas, background, "
             "kontext, nachfragen, hintergrund, contexte, contexto, contesto, контекст, 上下文"
         ),
-        Role.KEY: (
+        ColumnRole.KEY: (
             "id, key, item, item id, prompt id, question id, query id, example id, instance id, qid, uid, uuid, idx, "
             "index, nr, no, number, nummer, kennung, numero, row, record, unnamed 0, index level 0, номер, 编号"
         ),
-        Role.SOURCE: "source, dataset, data set, data source, corpus, origin, quelle, datensatz, fuente, fonte, bron",
-        Role.NEED: "information need, need, intent, facet, facet desc, user intent, informationsbedarf, absicht",
-        Role.CLARIFYING: (
+        ColumnRole.SOURCE: (
+            "source, dataset, data set, data source, corpus, origin, quelle, datensatz, fuente, fonte, bron"
+        ),
+        ColumnRole.NEED: "information need, need, intent, facet, facet desc, user intent, informationsbedarf, absicht",
+        ColumnRole.CLARIFYING: (
             "clarifying question, clarification question, clarification, asked back, ruckfrage, question asked back"
         ),
-        Role.DOCUMENT: (
+        ColumnRole.DOCUMENT: (
             "document, documents, docs, passage, passages, fragment, fragments, evidence, source documents, "
             "retrieved documents, dokument, dokumente, belege, documento, documentos"
         ),
-        Role.ATTRIBUTES: "attributes, attribute, merkmale, merkmal",
-        Role.ARM: "arm, setting, evaluation setting",
-        Role.IGNORED: (
+        ColumnRole.ATTRIBUTES: "attributes, attribute, merkmale, merkmal",
+        ColumnRole.ARM: "arm, setting, evaluation setting",
+        ColumnRole.IGNORED: (
             "winner, preference, preferred, label, score, rating, vote, votes, choice, annotator, annotator id, rater, "
             "judge, date, time, timestamp, created at, comment, comments, note, notes, split, language, lang, length, "
             "tokens, n tokens, url, justification, reason, gewinner, bewertung, bevorzugt, kommentar, datum, sprache, "
@@ -123,9 +125,9 @@ SMALL_WORDS = {"of", "by", "from", "the", "von", "der", "des", "de", "du", "di",
 
 @dataclass(frozen=True)
 class NameRole:
-    """What a name says: the role, of which of several ("response_b": b), or whose ("GPT-4 answer": GPT-4)."""
+    """Reading of a column's name: the role, of which of several ("response_b": b), or whose ("GPT-4 answer": GPT-4)."""
 
-    role: Role
+    role: ColumnRole
     mark: str = ""
     whose: str = ""
 
@@ -139,7 +141,7 @@ def role_of_name(name: str) -> NameRole | None:
     if whole in ROLES_BY_NAME:
         return NameRole(ROLES_BY_NAME[whole])
     if whole in PREFERENCES:
-        return NameRole(Role.RESPONSE, whose=whole)
+        return NameRole(ColumnRole.RESPONSE, whose=whole)
     for rest, mark in ((words[:-1], words[-1]), (words[1:], words[0])):
         found = ROLES_BY_NAME.get(" ".join(rest))
         if found and _is_mark(mark):
@@ -149,11 +151,11 @@ def role_of_name(name: str) -> NameRole | None:
 
 def _containing(name: str, words: list[str]) -> NameRole | None:
     """A name with a known word in it: of a response the rest says whose it is."""
-    for role in (Role.RESPONSE, Role.REFERENCE, Role.PROMPT, Role.CATEGORY):
+    for role in (ColumnRole.RESPONSE, ColumnRole.REFERENCE, ColumnRole.PROMPT, ColumnRole.CATEGORY):
         for word in words:
             if word not in NAMES[role]:
                 continue
-            if role != Role.RESPONSE:
+            if role != ColumnRole.RESPONSE:
                 return NameRole(role)
             # "text" alone is a response's; with other words it may be anything's.
             if word == "text":

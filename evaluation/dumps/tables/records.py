@@ -17,7 +17,7 @@ from evaluation.dumps.tables.cells import (
     read_turns_before,
     structure_of,
 )
-from evaluation.dumps.tables.column_names import Role
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty, measure
 from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
@@ -57,8 +57,8 @@ class RecordMaker:
         self.protocol = protocol
         self.arms = arms
         self._at = {column: at for at, column in enumerate(sheet.columns)}
-        self._responses = table_map.named(Role.RESPONSE)
-        self._systems = table_map.named(Role.SYSTEM)
+        self._responses = table_map.named(ColumnRole.RESPONSE)
+        self._systems = table_map.named(ColumnRole.SYSTEM)
         self._keys: dict[str, int] = {}
         self._queries: dict[str, str] = {}
         self._contexts: dict[str, dict[str, str]] = {}
@@ -94,7 +94,7 @@ class RecordMaker:
                     problems.append(f"the cell in column {column!r} is empty, so the response has no system")
                     continue
             found.append(self._response(system, cell, use.column, problems))
-        for use in self.map.named(Role.RESPONSES):
+        for use in self.map.named(ColumnRole.RESPONSES):
             pairs = read_responses(self._cell(row, use.column))
             if pairs is None:
                 problems.append(
@@ -135,18 +135,18 @@ class RecordMaker:
             yield mapped
 
     def _identity(self, row: SheetRow) -> str:
-        for role in (Role.KEY, Role.PROMPT):
+        for role in (ColumnRole.KEY, ColumnRole.PROMPT):
             text = "\n".join(as_text(self._cell(row, use.column)) for use in self.map.named(role)).strip()
             # A number of its own for each row tells nothing of which rows belong together.
-            if text and not (role == Role.KEY and self._numbers_rows):
+            if text and not (role == ColumnRole.KEY and self._numbers_rows):
                 return text
         return ""
 
     @cached_property
     def _numbers_rows(self) -> bool:
         """True where each row has a key of its own, beside its prompt."""
-        uses = self.map.named(Role.KEY)
-        if not uses or not self.map.named(Role.PROMPT):
+        uses = self.map.named(ColumnRole.KEY)
+        if not uses or not self.map.named(ColumnRole.PROMPT):
             return False
         values = [as_text(each) for each in self.sheet.values(uses[0].column)]
         return len(set(values)) == len(values) == len(self.sheet.rows)
@@ -178,13 +178,15 @@ class RecordMaker:
         mapped.size = sum(map(measure, row.cells))
         prompt = self._prompt(row)
         if not prompt and not self.protocol.has_needs:
-            columns = ", ".join(repr(use.column) for use in self.map.named(Role.PROMPT)) or "of the prompt"
+            columns = (
+                ", ".join(repr(use.column) for use in self.map.named(ColumnRole.PROMPT)) or "of the prompt"
+            )
             mapped.problems.append(f"the cell in column {columns} is empty, and it is the prompt")
-        attributes = self._listed(row, Role.ATTRIBUTES)
+        attributes = self._listed(row, ColumnRole.ATTRIBUTES)
         if mapped.problems:
             return
         self._made += 1
-        key = self._free_key(short(self._text(row, Role.KEY)) or str(self._made))
+        key = self._free_key(short(self._text(row, ColumnRole.KEY)) or str(self._made))
         query = self._query(row, prompt, key)
         context = None if attributes else self._context(row, query["key"])
         record: dict[str, Any] = {
@@ -194,7 +196,7 @@ class RecordMaker:
             **({"context": context} if context else {}),
             **({"attributes": attributes} if attributes else {}),
         }
-        if asked := self._text(row, Role.CLARIFYING):
+        if asked := self._text(row, ColumnRole.CLARIFYING):
             record["clarifying_question"] = asked
         mapped.records = [{**record, "responses": responses}]
         if self.protocol.compares_pairs and len(responses) > 2:
@@ -206,7 +208,7 @@ class RecordMaker:
         mapped.problems += dict.fromkeys(find_unstorable(responses))
 
     def _prompt(self, row: SheetRow) -> str:
-        cells = [self._cell(row, use.column) for use in self.map.named(Role.PROMPT)]
+        cells = [self._cell(row, use.column) for use in self.map.named(ColumnRole.PROMPT)]
         if not cells and self._responses:
             return read_turns_before(self._cell(row, self._responses[0].column))
         return "\n\n".join(text for cell in cells if (text := read_prompt(cell)))
@@ -214,13 +216,17 @@ class RecordMaker:
     def _query(self, row: SheetRow, prompt: str, key: str) -> dict[str, Any]:
         """The query; the same content is the same query, whose key is that of its first item."""
         content: dict[str, Any] = {"text": prompt}
-        for name, role, most in (("category", Role.CATEGORY, 120), ("source", Role.SOURCE, 200)):
+        for name, role, most in (("category", ColumnRole.CATEGORY, 120), ("source", ColumnRole.SOURCE, 200)):
             if text := self._text(row, role):
                 content[name] = text[:most]
-        if need := self._text(row, Role.NEED):
+        if need := self._text(row, ColumnRole.NEED):
             content["information_need"] = need
-        references = [each for _, cell in self._cells(row, Role.REFERENCE) for each in read_references(cell)]
-        documents = [each for _, cell in self._cells(row, Role.DOCUMENT) for each in read_documents(cell)]
+        references = [
+            each for _, cell in self._cells(row, ColumnRole.REFERENCE) for each in read_references(cell)
+        ]
+        documents = [
+            each for _, cell in self._cells(row, ColumnRole.DOCUMENT) for each in read_documents(cell)
+        ]
         if references:
             content["references"] = references
         if documents and self.protocol.has_needs:
@@ -230,7 +236,7 @@ class RecordMaker:
         return {"key": self._queries.setdefault(canonical_hash(content), key), **content}
 
     def _context(self, row: SheetRow, query: str) -> dict[str, Any] | None:
-        cells = self._cells(row, Role.CONTEXT)
+        cells = self._cells(row, ColumnRole.CONTEXT)
         follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
         if not follow_ups:
             return None
@@ -239,7 +245,7 @@ class RecordMaker:
         return {"key": key, "follow_ups": follow_ups}
 
     def _arm(self, row: SheetRow, *, with_context: bool) -> str:
-        given = self._text(row, Role.ARM) or self.map.arm
+        given = self._text(row, ColumnRole.ARM) or self.map.arm
         if given or not self.arms:
             return given
         fitting = [arm for arm in self.arms if bool(arm.get("context_at_judging")) == with_context]
@@ -251,18 +257,18 @@ class RecordMaker:
         times = self._keys[wanted] = self._keys.get(wanted, 0) + 1
         return short(wanted) if times == 1 else self._free_key(short(f"{wanted}-{times}"))
 
-    def _cells(self, row: SheetRow, role: Role) -> list[tuple[str, Any]]:
+    def _cells(self, row: SheetRow, role: ColumnRole) -> list[tuple[str, Any]]:
         """Column and cell of each use of the role."""
         return [(use.column, self._cell(row, use.column)) for use in self.map.named(role)]
 
     def _cell(self, row: SheetRow, column: str) -> Any:
         return row.cells[self._at[column]]
 
-    def _text(self, row: SheetRow, role: Role) -> str:
+    def _text(self, row: SheetRow, role: ColumnRole) -> str:
         uses = self.map.named(role)
         return as_text(self._cell(row, uses[0].column)) if uses else ""
 
-    def _listed(self, row: SheetRow, role: Role) -> list[str]:
+    def _listed(self, row: SheetRow, role: ColumnRole) -> list[str]:
         """Keys in a cell, separated by commas, semicolons or line breaks, or a JSON list."""
         uses = self.map.named(role)
         cell = self._cell(row, uses[0].column) if uses else None

@@ -33,7 +33,7 @@ class SampleItem:
 
 @dataclass
 class MapSample:
-    """What the first rows come to."""
+    """Items made of the first rows."""
 
     problems: list[str] = field(default_factory=list)
     # How many there are, where not all are listed.

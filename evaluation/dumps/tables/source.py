@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.dumps.lines import FileSource, Source, SourceLine
 from evaluation.dumps.release import PLAIN_ARM, study_record
-from evaluation.dumps.tables.column_names import Role
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.reading import is_assay, read_table
 from evaluation.dumps.tables.records import RecordMaker
@@ -67,8 +67,8 @@ class TableSource:
 def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:
     """The arm of a study that a table makes: with context, if a column has it for those who compare responses."""
     shows_context = (
-        table_map.named(Role.CONTEXT)
-        and Role.CONTEXT not in protocol.needed_columns
+        table_map.named(ColumnRole.CONTEXT)
+        and ColumnRole.CONTEXT not in protocol.needed_columns
         and not protocol.has_attributes
     )
     return [WITH_CONTEXT if shows_context else PLAIN]
@@ -141,5 +141,5 @@ def _absent(table_map: TableMap, sheet: Sheet) -> tuple[str, ...]:
     return tuple(
         each.column
         for each in table_map.columns
-        if each.role != Role.IGNORED and each.column not in sheet.columns
+        if each.role != ColumnRole.IGNORED and each.column not in sheet.columns
     )

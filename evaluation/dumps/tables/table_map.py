@@ -5,41 +5,48 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evaluation.dumps.schemas import schema_problems
-from evaluation.dumps.tables.column_names import Role
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.sheet import Sheet, is_conversation
 from evaluation.protocols import Protocol
 from evaluation.refusals import Refused
 
 PER_ITEM, PER_RESPONSE = "item", "response"
 SETTINGS = ("per", "keep_empty", "header", "sheet", "protocol", "arm")
-LABELS: dict[Role, str] = {
-    Role.PROMPT: "prompt",
-    Role.RESPONSE: "response",
-    Role.RESPONSES: "all responses (JSON)",
-    Role.SYSTEM: "system's name",
-    Role.CATEGORY: "category",
-    Role.REFERENCE: "reference",
-    Role.CONTEXT: "context (follow-up questions)",
-    Role.KEY: "key",
-    Role.SOURCE: "source",
-    Role.NEED: "information need",
-    Role.CLARIFYING: "clarifying question",
-    Role.DOCUMENT: "document",
-    Role.ATTRIBUTES: "attributes",
-    Role.ARM: "arm",
-    Role.IGNORED: "not used",
+LABELS: dict[ColumnRole, str] = {
+    ColumnRole.PROMPT: "prompt",
+    ColumnRole.RESPONSE: "response",
+    ColumnRole.RESPONSES: "all responses (JSON)",
+    ColumnRole.SYSTEM: "system's name",
+    ColumnRole.CATEGORY: "category",
+    ColumnRole.REFERENCE: "reference",
+    ColumnRole.CONTEXT: "context (follow-up questions)",
+    ColumnRole.KEY: "key",
+    ColumnRole.SOURCE: "source",
+    ColumnRole.NEED: "information need",
+    ColumnRole.CLARIFYING: "clarifying question",
+    ColumnRole.DOCUMENT: "document",
+    ColumnRole.ATTRIBUTES: "attributes",
+    ColumnRole.ARM: "arm",
+    ColumnRole.IGNORED: "not used",
 }
 NO_RESPONSE = ", and none is a response"
 # Of these there may be several; of every other role one.
-SEVERAL = {Role.PROMPT, Role.RESPONSE, Role.SYSTEM, Role.REFERENCE, Role.DOCUMENT, Role.IGNORED}
+SEVERAL = {
+    ColumnRole.PROMPT,
+    ColumnRole.RESPONSE,
+    ColumnRole.SYSTEM,
+    ColumnRole.REFERENCE,
+    ColumnRole.DOCUMENT,
+    ColumnRole.IGNORED,
+}
 
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """What one column is; of a response whose it is, where no column says."""
+    """ColumnRole of one column; of a response whose it is, where no column says."""
 
     column: str
-    role: Role
+    role: ColumnRole
     system: str = ""
 
 
@@ -59,14 +66,14 @@ class TableMap:
     protocol: str = ""
     arm: str = ""
 
-    def named(self, *roles: Role) -> list[ColumnUse]:
+    def named(self, *roles: ColumnRole) -> list[ColumnUse]:
         return [each for each in self.columns if each.role in roles]
 
     def as_json(self) -> dict[str, Any]:
         columns = [
             {"column": each.column, "as": str(each.role), **({"system": each.system} if each.system else {})}
             for each in self.columns
-            if each.role != Role.IGNORED
+            if each.role != ColumnRole.IGNORED
         ]
         return {
             "map": 1,
@@ -84,7 +91,7 @@ class TableMap:
         return [
             f"{LABELS[each.role]}{f' of {each.system}' if each.system else ''}: {each.column!r}"
             for each in self.columns
-            if each.role != Role.IGNORED
+            if each.role != ColumnRole.IGNORED
         ]
 
 
@@ -93,7 +100,7 @@ def read_map(value: Any) -> TableMap:
     if problems := schema_problems("map", value):
         raise Refused(*(f"The map: {problem}" for problem in problems))
     uses = tuple(
-        ColumnUse(each["column"], Role(each["as"]), each.get("system", "")) for each in value["columns"]
+        ColumnUse(each["column"], ColumnRole(each["as"]), each.get("system", "")) for each in value["columns"]
     )
     settings = {name: value[name] for name in SETTINGS if name in value}
     return TableMap(uses, **settings)
@@ -103,14 +110,17 @@ def complete_map(table_map: TableMap, columns: Iterable[str]) -> TableMap:
     """The map with a use for each of the columns, in their order; those that it does not name are not used."""
     known = {each.column: each for each in table_map.columns}
     return replace(
-        table_map, columns=tuple(known.get(column) or ColumnUse(column, Role.IGNORED) for column in columns)
+        table_map,
+        columns=tuple(known.get(column) or ColumnUse(column, ColumnRole.IGNORED) for column in columns),
     )
 
 
 def map_problems(table_map: TableMap, sheet: Sheet, protocol: Protocol) -> list[str]:
-    """What keeps the whole table from being items of the protocol, as sentences with the file's own words."""
+    """Reasons that keep the whole table from being items of the protocol, as sentences with the file's own words."""
     missing = [
-        each for each in table_map.columns if each.column not in sheet.columns and each.role != Role.IGNORED
+        each
+        for each in table_map.columns
+        if each.column not in sheet.columns and each.role != ColumnRole.IGNORED
     ]
     there = f"Its columns are {_list(sheet.columns)}"
     if missing:
@@ -118,31 +128,34 @@ def map_problems(table_map: TableMap, sheet: Sheet, protocol: Protocol) -> list[
         return [f"there is no column {uses}, which the map names. {there}"]
     problems = [
         f"{_list(each.column for each in table_map.named(role))} are both {LABELS[role]}; only one column can be"
-        for role in Role
+        for role in ColumnRole
         if role not in SEVERAL and len(table_map.named(role)) > 1
     ]
     # A study that says itself what an item needs may need no query.
-    if not (table_map.named(Role.PROMPT) or protocol.has_needs or prompt_in_responses(table_map, sheet)):
+    if not (
+        table_map.named(ColumnRole.PROMPT) or protocol.has_needs or prompt_in_responses(table_map, sheet)
+    ):
         nor = (
             ""
-            if table_map.named(Role.RESPONSE, Role.RESPONSES) or not protocol.response_counts[0]
+            if table_map.named(ColumnRole.RESPONSE, ColumnRole.RESPONSES) or not protocol.response_counts[0]
             else NO_RESPONSE
         )
         problems.append(f"no column is the prompt{nor}. {there}")
     else:
         problems += _response_problems(table_map, protocol, there)
     problems += [
-        f"no column is the {LABELS[Role(need)]}, which every item of {protocol.label!r} needs. {there}"
+        f"no column is the {LABELS[ColumnRole(need)]}, which every item of {protocol.label!r} needs. {there}"
         for need in protocol.needed_columns
-        if not table_map.named(Role(need)) and not (need == Role.ATTRIBUTES and table_map.named(Role.CONTEXT))
+        if not table_map.named(ColumnRole(need))
+        and not (need == ColumnRole.ATTRIBUTES and table_map.named(ColumnRole.CONTEXT))
     ]
     return problems
 
 
 def _response_problems(table_map: TableMap, protocol: Protocol, there: str) -> list[str]:
     fewest, most = protocol.response_counts
-    columns = table_map.named(Role.RESPONSE)
-    if table_map.named(Role.RESPONSES) or (not columns and not fewest):
+    columns = table_map.named(ColumnRole.RESPONSE)
+    if table_map.named(ColumnRole.RESPONSES) or (not columns and not fewest):
         return []
     if not columns:
         return [f"no column is a response. {there}"]
@@ -162,7 +175,7 @@ def _response_problems(table_map: TableMap, protocol: Protocol, there: str) -> l
         return [
             f"{protocol.label!r} takes {most} responses at most, and {len(columns)} columns are responses"
         ]
-    systems = table_map.named(Role.SYSTEM)
+    systems = table_map.named(ColumnRole.SYSTEM)
     if systems and len(systems) != len(columns):
         return [
             f"{_list(each.column for each in systems)} have systems' names, and there are {len(columns)} columns of "
@@ -173,7 +186,7 @@ def _response_problems(table_map: TableMap, protocol: Protocol, there: str) -> l
 
 def prompt_in_responses(table_map: TableMap, sheet: Sheet) -> bool:
     """True where responses are whole conversations, of which the last message is the response."""
-    columns = table_map.named(Role.RESPONSE)
+    columns = table_map.named(ColumnRole.RESPONSE)
     return bool(columns) and any(
         is_conversation(each) and len(each) > 1 for each in sheet.values(columns[0].column)[:5]
     )

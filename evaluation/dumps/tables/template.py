@@ -7,22 +7,22 @@ from typing import Any
 
 from openpyxl import Workbook
 
-from evaluation.dumps.tables.column_names import Role
+from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.protocols import Protocol
 from evaluation.protocols.requirements.needs import read_needs
 
 SUFFIXES = {"csv": "text/csv", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 FOLLOW_UPS = "For how many people? [One | Two | Six] Two\nIs there anything you don't eat? [Nothing | Nuts | Meat] Nuts"
 ENTRIES = '[{"condition": "The first bridge", "answers": ["1894"], "citations": [1]}]'
-EXAMPLES: dict[Role, str] = {
-    Role.KEY: "soup",
-    Role.PROMPT: "Which soup can I make tonight?",
-    Role.CATEGORY: "food",
-    Role.REFERENCE: "Leek and potato: half an hour, and you have all of it at home.",
-    Role.NEED: "Find a soup for two that takes less than an hour.",
-    Role.CLARIFYING: "For how many people do you cook?",
-    Role.DOCUMENT: "Leek and potato soup simmers for twenty minutes.",
-    Role.CONTEXT: FOLLOW_UPS,
+EXAMPLES: dict[ColumnRole, str] = {
+    ColumnRole.KEY: "soup",
+    ColumnRole.PROMPT: "Which soup can I make tonight?",
+    ColumnRole.CATEGORY: "food",
+    ColumnRole.REFERENCE: "Leek and potato: half an hour, and you have all of it at home.",
+    ColumnRole.NEED: "Find a soup for two that takes less than an hour.",
+    ColumnRole.CLARIFYING: "For how many people do you cook?",
+    ColumnRole.DOCUMENT: "Leek and potato soup simmers for twenty minutes.",
+    ColumnRole.CONTEXT: FOLLOW_UPS,
 }
 ANSWERS = (
     "For the two of you: **leek and potato**. Half an hour.",
@@ -53,24 +53,27 @@ def template_rows(
     )
     names = [name if name.startswith("response_") else f"response: {name}" for name in names]
     answers = (ENTRIES,) * wanted if protocol.drafts_entries else (ANSWERS * wanted)[:wanted]
-    row: dict[str, str] = {Role.KEY: EXAMPLES[Role.KEY], Role.PROMPT: EXAMPLES[Role.PROMPT]}
+    row: dict[str, str] = {
+        ColumnRole.KEY: EXAMPLES[ColumnRole.KEY],
+        ColumnRole.PROMPT: EXAMPLES[ColumnRole.PROMPT],
+    }
     if own is not None and not own.query:
-        del row[Role.PROMPT]
+        del row[ColumnRole.PROMPT]
     if own is not None and own.document:
-        row[Role.DOCUMENT] = EXAMPLES[Role.DOCUMENT]
+        row[ColumnRole.DOCUMENT] = EXAMPLES[ColumnRole.DOCUMENT]
     for need in protocol.needed_columns:
-        role = Role(need)
-        row[role] = ", ".join(attributes[:2]) if role == Role.ATTRIBUTES else EXAMPLES[role]
+        role = ColumnRole(need)
+        row[role] = ", ".join(attributes[:2]) if role == ColumnRole.ATTRIBUTES else EXAMPLES[role]
     if (
-        Role.CONTEXT not in row
+        ColumnRole.CONTEXT not in row
         and not protocol.has_attributes
         and any(arm["context_at_judging"] for arm in arms)
     ):
-        row[Role.CONTEXT] = FOLLOW_UPS
+        row[ColumnRole.CONTEXT] = FOLLOW_UPS
     row |= dict(zip(names, answers, strict=True))
-    row[Role.CATEGORY] = EXAMPLES[Role.CATEGORY]
+    row[ColumnRole.CATEGORY] = EXAMPLES[ColumnRole.CATEGORY]
     if most:
-        row[Role.REFERENCE] = EXAMPLES[Role.REFERENCE]
+        row[ColumnRole.REFERENCE] = EXAMPLES[ColumnRole.REFERENCE]
     return [str(name) for name in row], list(row.values())
 
 

@@ -32,7 +32,7 @@ from evaluation.protocols.entries.sets import Entry, read_answers, write_set
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
 from evaluation.services.studies.creation import create_study, write_questions_and_texts
-from evaluation.services.studies.turns import written_turns
+from evaluation.turns import written_turns
 
 FEWEST_CALIBRATORS = 2
 # What carries over from the calibrators' study. Codes don't: a panel's codes are of one study there.

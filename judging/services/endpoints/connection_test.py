@@ -76,7 +76,7 @@ def abandon_test(endpoint_id: int) -> None:
 
 
 def findings(able: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a test found that the model can do, as pairs of words."""
+    """Abilities of the model that a test found, as pairs of words."""
     found = [(label, "yes" if able.get(name) else "no") for name, label in ABLE if name in able]
     if "embeddings" in able:
         found.append((KINDS[EMBEDDING.key], f"yes, {able['embeddings']:,} dimensions"))
@@ -162,7 +162,7 @@ async def _chat(backend: Any, model: str, kind: str, purse: Purse) -> dict[str, 
 
 
 async def _numbers(backend: Backend, model: str, kind: str, purse: Purse) -> dict[str, Any]:
-    """What the model can do where it writes nothing: the probe is the short call."""
+    """Abilities of a model where it writes nothing: the probe is the short call."""
     began = time.monotonic()
     asker = RetryingBackend(backend, RateGate(purse.endpoint), purse)
     able = await probe_of(kind).ask(asker, model)

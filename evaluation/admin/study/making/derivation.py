@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import FORM, study_page
-from evaluation.dumps.derivation import Derivation, DerivationOption
+from evaluation.dumps.derivation import DerivationOption, StudyDerivation
 from evaluation.dumps.derive import DerivedPlan, derivations_of, derive_study, plan_derivation
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -23,7 +23,7 @@ class DerivationForm(forms.Form):
     title = forms.CharField(max_length=MAX_TITLE)
     slug = forms.SlugField(max_length=MAX_SLUG, help_text="Part of the study's addresses.")
 
-    def __init__(self, study: Study, derivation: Derivation, data: Any = None) -> None:
+    def __init__(self, study: Study, derivation: StudyDerivation, data: Any = None) -> None:
         initial = {
             "title": f"{study.title}: {derivation.label.lower()}"[:MAX_TITLE],
             "slug": free_slug(f"{study.slug[: MAX_SLUG - 30]}-{derivation.key.replace('_', '-')}"),
@@ -98,7 +98,9 @@ def _first(plan: DerivedPlan | None) -> dict[str, Any]:
     }
 
 
-def _make(request: HttpRequest, study: Study, derivation: Derivation, form: DerivationForm) -> HttpResponse:
+def _make(
+    request: HttpRequest, study: Study, derivation: StudyDerivation, form: DerivationForm
+) -> HttpResponse:
     names = {name: form.cleaned_data[name] for name in ("slug", "title")}
     derived = derive_study(study, derivation.key, form.chosen(), by=request.user, **names)
     said = f"{derivation.label}: derived from {study.title}."

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.dumps.tables.column_names import Role, role_of_name
+from evaluation.dumps.tables.column_names import ColumnRole, role_of_name
 from evaluation.dumps.tables.source import new_arms
 from evaluation.dumps.tables.table_map import TableMap, read_map
 from evaluation.dumps.tables.template import template_rows, write_template
@@ -141,19 +141,19 @@ def test_a_second_response_of_a_system_names_both_lines(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "role", "whose"),
     [
-        ("Prompt", Role.PROMPT, ""),
-        ("user_prompt", Role.PROMPT, ""),
-        ("promptText", Role.PROMPT, ""),
-        ("Réponse 1", Role.RESPONSE, ""),
-        ("Antwort von Llama-3", Role.RESPONSE, "Llama-3"),
-        ("output (GPT-4o)", Role.RESPONSE, "GPT-4o"),
-        ("Musterlösung", Role.REFERENCE, ""),
-        ("プロンプト", Role.PROMPT, ""),
-        ("model_a", Role.SYSTEM, ""),
-        ("question_id", Role.KEY, ""),
+        ("Prompt", ColumnRole.PROMPT, ""),
+        ("user_prompt", ColumnRole.PROMPT, ""),
+        ("promptText", ColumnRole.PROMPT, ""),
+        ("Réponse 1", ColumnRole.RESPONSE, ""),
+        ("Antwort von Llama-3", ColumnRole.RESPONSE, "Llama-3"),
+        ("output (GPT-4o)", ColumnRole.RESPONSE, "GPT-4o"),
+        ("Musterlösung", ColumnRole.REFERENCE, ""),
+        ("プロンプト", ColumnRole.PROMPT, ""),
+        ("model_a", ColumnRole.SYSTEM, ""),
+        ("question_id", ColumnRole.KEY, ""),
     ],
 )
-def test_names_in_many_languages(name: str, role: Role, whose: str) -> None:
+def test_names_in_many_languages(name: str, role: ColumnRole, whose: str) -> None:
     found = role_of_name(name)
     assert found is not None
     assert (found.role, found.whose) == (role, whose)
