@@ -64,7 +64,7 @@ class RaterAdmin(StudyScopedAdmin):
         "in_figures",
         "standing",
     )
-    list_filter = (StudyFilter, "kind", "group", "source", ExcludedFilter)
+    list_filter = (StudyFilter, "kind", "source", ExcludedFilter)
     list_select_related = ("study",)
     search_fields = ("pseudonym", "label")
     search_help_text = "Pseudonym or published name"
