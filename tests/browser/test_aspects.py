@@ -9,9 +9,10 @@ from annotator.models import Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.looking import SHOTS, look, shoot
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
-from tests.browser.test_screens import DOOR, PANEL, SHOTS, look, shoot
+from tests.browser.test_screens import DOOR, PANEL
 from tests.browser.walking import let_pass, press_on, segment, tab_to
 from tests.protocol_factories import ITEMS_ONLY, make_aspects_study
 
