@@ -53,8 +53,7 @@ class GroupsView:
         """
         together = any(group["kind"] == "judges" for group in self.groups)
         left_out = {"judge", "jury"} if together else {"jury"}
-        told = [group for group in self.groups if not group.get("within")]
-        return [group for group in told if group["kind"] not in left_out] or told
+        return [group for group in self.groups if group["kind"] not in left_out] or self.groups
 
     @property
     def others(self) -> list[Record]:
@@ -261,7 +260,7 @@ def group_head(group: Record) -> TableCell:
 def subject(group: Record) -> str:
     """The group as a subject in the middle of a sentence."""
     plural = {"person": "people", SIMULATED: "simulated raters", "judges": "the judges"}
-    return ("" if group.get("within") else plural.get(group["kind"])) or str(group["label"])
+    return plural.get(group["kind"]) or str(group["label"])
 
 
 def joined(names: Sequence[str]) -> str:

@@ -46,7 +46,6 @@ class Aspects(Protocol):
     label = "Ratings by aspect"
     template = "evaluation/protocols/aspects.html"
     shows_documents = True
-    response_counts = (1, MAX_ANSWERS)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
@@ -108,5 +107,5 @@ class Aspects(Protocol):
         return [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, *self.response_counts),
+            *check_response_count(stimulus, 1, MAX_ANSWERS),
         ]

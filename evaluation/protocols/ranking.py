@@ -35,7 +35,6 @@ class Ranking(Protocol):
     key = "ranking"
     label = "Ranking"
     template = "evaluation/protocols/ranking.html"
-    response_counts = (2, MAX_RANKED)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
@@ -57,5 +56,5 @@ class Ranking(Protocol):
         return [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, *self.response_counts),
+            *check_response_count(stimulus, 2, MAX_RANKED),
         ]

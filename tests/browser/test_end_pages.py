@@ -21,8 +21,7 @@ from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.looking import shoot
-from tests.browser.test_screens import ITEMS_ONLY, PANEL
+from tests.browser.test_screens import ITEMS_ONLY, PANEL, shoot
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RETURN = "Please return your submission on Prolific"

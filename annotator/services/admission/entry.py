@@ -90,8 +90,7 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
 def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     if study.status != Status.LIVE:
         raise StudyNotOpen(f"{study.title} is {study.status}")
-    # Simulated participants have been nowhere else, so no list knows them.
-    if study.has_lists and not study.is_rehearsal and not is_admitted(study, visit):
+    if study.has_lists and not is_admitted(study, visit):
         raise NotAdmitted(study.title)
     now = timezone.now()
     if not has_places(study):
@@ -102,9 +101,7 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     arm = draw_arm(study, now)
     if arm is None and study.arm_per == ArmPer.PARTICIPANT:  # those at work took the last ones just now
         raise StudyFull(study.title)
-    # Whoever comes to a rehearsal is simulated, and marked so for good.
-    kind = Rater.Kind.SIMULATED if study.is_rehearsal else Rater.Kind.PERSON
-    rater = Rater(study=study, kind=kind, group=visit.group)
+    rater = Rater(study=study, kind=Rater.Kind.PERSON)
     NEW_RATER.run(rater)
     participant = Participant(
         study=study,

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import (
-    PARTS,
     BadValue,
     Level,
     QuestionKind,
@@ -24,7 +23,7 @@ class ScaleKind(QuestionKind):
     key = "scale"
     storage = "number"
     form = "scale"
-    overs = PARTS
+    overs = frozenset({Over.ITEM, Over.RESPONSE, Over.FOLLOW_UP, Over.VALUE})
     rule = "mean"
 
     def offers(self, question: QuestionSpec) -> tuple[Any, ...]:

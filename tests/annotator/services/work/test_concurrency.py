@@ -26,6 +26,7 @@ from evaluation.selectors import counting_judgments
 from evaluation.services import (
     PAPER_ARMS,
     AlreadyExcluded,
+    admit_items,
     exclude,
     pause_study,
     restore,
@@ -218,10 +219,8 @@ class Researcher:
     def add_item(self):
         query, context = factories.make_query(self.study, f"added-{self.study.queries.count()}")
         arm = self.any_of(self.study.arms.all())
-        systems = list(self.study.systems.all())
-        factories.admit(
-            self.study, factories.make_item(self.study, query, context, arm, systems, key=query.key)
-        )
+        factories.make_item(self.study, query, context, arm, list(self.study.systems.all()), key=query.key)
+        admit_items(self.study)
         return True
 
 

@@ -1,1 +1,0 @@
-"""Rehearsals: simulated participants who fill a copy of a draft by the services that participants use."""

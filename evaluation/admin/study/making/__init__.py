@@ -1,1 +1,0 @@
-"""Pages on which a study is made from another one."""
