@@ -1,6 +1,6 @@
 """Drift of judges: anchor runs beside their first pass, and beside people."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,18 +84,7 @@ class DriftFigure(Figure):
             ),
             foot="The second pass tells how much the judge differs from itself without having changed.",
         )
-        drifted = []
-        for question in view.judged:
-            for group in (each for each in question["groups"] if self.key in each):
-                for place, found in enumerate(group[self.key]["passes"]):
-                    build.add(
-                        head(group["label"], tag=tag_of(group)),
-                        words(question["prompt"]),
-                        words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
-                        *_cells(build, found),
-                    )
-                    if sentence := _drifted(group["label"], question["prompt"], found):
-                        drifted.append(sentence)
+        drifted = add_passes(build, view, self.key, _cells, _drifted)
         if build.rows:
             yield Block(TITLE, text=tuple(drifted), tables=(build.build(),), anchor="drift")
 
@@ -108,6 +97,28 @@ class DriftFigure(Figure):
 
 
 FIGURE = DriftFigure()
+
+
+def add_passes(
+    build: Builder,
+    view: ReportView,
+    key: str,
+    cells: Callable[[Builder, Record], Iterable[TableCell]],
+    sentence: Callable[[str, str, Record], str],
+) -> list[str]:
+    """A row per pass of each judge and question; the sentences on those that had drifted."""
+    drifted = []
+    for question in view.judged:
+        for group in (each for each in question["groups"] if key in each):
+            for place, found in enumerate(group[key]["passes"]):
+                build.add(
+                    head(group["label"], tag=tag_of(group)),
+                    words(question["prompt"]),
+                    words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
+                    *cells(build, found),
+                )
+                drifted.append(sentence(group["label"], question["prompt"], found))
+    return [each for each in drifted if each]
 
 
 def _cells(build: Builder, found: Record) -> Sequence[TableCell]:

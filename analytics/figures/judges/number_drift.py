@@ -6,12 +6,12 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import NBSP, decimal
-from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, head, interval, words
+from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, interval, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
-from analytics.figures.judges.drift import day_of, drift_tests
-from analytics.figures.report_view import ReportView, tag_of
+from analytics.figures.judges.drift import add_passes, day_of, drift_tests
+from analytics.figures.report_view import ReportView
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import unit_means
@@ -78,18 +78,7 @@ class NumberDriftFigure(Figure):
             columns(["Judge", "Question", "Pass", *names], names=3),
             foot="The second pass tells how much the judge differs from itself without having changed.",
         )
-        drifted = []
-        for question in view.judged:
-            for group in (each for each in question["groups"] if self.key in each):
-                for place, found in enumerate(group[self.key]["passes"]):
-                    build.add(
-                        head(group["label"], tag=tag_of(group)),
-                        words(question["prompt"]),
-                        words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
-                        *_cells(build, found),
-                    )
-                    if sentence := _drifted(group["label"], question["prompt"], found):
-                        drifted.append(sentence)
+        drifted = add_passes(build, view, self.key, _cells, _drifted)
         if build.rows:
             yield Block(
                 "Drift of judges' numbers",
