@@ -5,6 +5,7 @@ from django.urls import path, register_converter
 from annotator import views
 from annotator.admin.participants import participants_section
 from annotator.admin.slots import slots_section
+from annotator.views.walkthrough.views import walk_phone, walk_station, walk_through
 
 
 class TokenConverter:
@@ -26,6 +27,9 @@ urlpatterns = [
     path("hooks/prolific/", views.prolific_hook, name="prolific-hook"),
     path("studies/<slug:slug>/slots/", slots_section, name="slots-section"),
     path("studies/<slug:slug>/participants/", participants_section, name="participants-section"),
+    path("studies/<slug:slug>/walk-through/", walk_through, name="walk-through"),
+    path("studies/<slug:slug>/walk-through/<slug:station>/", walk_station, name="walk-station"),
+    path("studies/<slug:slug>/walk-through/<slug:station>/phone/", walk_phone, name="walk-phone"),
     path("s/<slug:slug>/", views.entry, name="entry"),
     path("p/<token:token>/", views.page, name="page"),
     path("p/<token:token>/go-on/", views.advance, name="advance"),

@@ -18,6 +18,8 @@ class Visit:
     session_id: str = ""
     extra: Mapping[str, str] = field(default_factory=dict)
     preview: bool = False
+    # The group of people that the address names, one of the study's.
+    group: str = ""
 
     @property
     def is_known(self) -> bool:

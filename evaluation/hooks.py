@@ -26,6 +26,9 @@ class HookRegistry(Generic[T]):
     def get(self, name: str) -> T:
         return self._entries[name]
 
+    def as_dict(self) -> dict[str, T]:
+        return dict(self._entries)
+
 
 @dataclass(frozen=True)
 class StudySection:
@@ -40,10 +43,31 @@ class StudySection:
 launch: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes back what the launch hooks did, when a launch is refused.
 unlaunch: HookRegistry[Callable[[Any], None]] = HookRegistry()
+# Items were added to a running study: gets the study, in the transaction that opens them.
+items_added: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes a withdrawn item's places away.
 item_withdrawn: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Gets an exclusion that was just undone, in the same transaction: what it counts again needs no replacing any more.
 exclusion_undone: HookRegistry[Callable[[Any], None]] = HookRegistry()
+
+
+@dataclass(frozen=True)
+class Duplication:
+    """A study that was just copied, in the same transaction; `judges` tells whether its judges come along."""
+
+    source: Any
+    copy: Any
+    judges: bool
+    by: Any
+
+
+# Fills a draft's rehearsal with simulated participants: gets the copy, which is live, the numbers that were asked for,
+# and what to call with a phase, how much is done and of how much; gives a sentence on how it went.
+rehearsals: HookRegistry[Callable[[Any, dict[str, int], Callable[[str, int, int], None]], str]] = (
+    HookRegistry()
+)
+# Copies what the other apps keep of a study's settings, never anything of its crowd, its runs or its panel.
+duplication: HookRegistry[Callable[[Duplication], None]] = HookRegistry()
 
 
 @dataclass(frozen=True)
@@ -92,5 +116,40 @@ class RevisionFailed(Exception):
 
 
 revisers: HookRegistry[Reviser] = HookRegistry()
+
+
+@dataclass(frozen=True)
+class PagePreview:
+    """A page that participants meet besides the items: its label, the keys of the texts that it shows, and its HTML.
+
+    `render` gets the study and a spec, both of which may be unsaved.
+    """
+
+    label: str
+    texts: tuple[str, ...]
+    render: Callable[[Any, Any], str]
+
+
+page_previews: HookRegistry[PagePreview] = HookRegistry()
+
+
+class NoPrompt(Exception):
+    """There is no prompt to show; the message says why."""
+
+
+@dataclass(frozen=True)
+class PromptPreview:
+    """The prompts that judges are sent.
+
+    `choices` gets a study: keys and labels of the judges whose prompt can be shown. `messages` gets the study, a spec
+    and an item's stimulus, which may be unsaved, the item's id (None for one that the study has not) and such a key:
+    (role, text) of the messages, or NoPrompt.
+    """
+
+    choices: Callable[[Any], list[tuple[str, str]]]
+    messages: Callable[[Any, Any, Any, int | None, str], list[tuple[str, str]]]
+
+
+prompt_previews: HookRegistry[PromptPreview] = HookRegistry()
 # Sentences for the report's methods paragraph.
 methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()

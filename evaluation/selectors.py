@@ -130,11 +130,24 @@ def main_judgment_count(study: Any) -> QuerySet[Any]:
 
 def pooled_revisions(study: Study) -> list[str]:
     """A sentence for the report's methods that names the revisions of its judgments, if there are several."""
-    revisions = list(study.revisions.order_by("number").values_list("number", "spec_hash"))
+    revisions = list(study.revisions.order_by("number"))
     if len(revisions) < 2:
         return []
-    *others, last = [f"{number} ({spec_hash[:12]})" for number, spec_hash in revisions]
+    counted = added_item_counts(study)
+    *others, last = [
+        f"{each.number} ({each.hash[:12]}{_added(counted.get(each.number, 0))})" for each in revisions
+    ]
     return [
         f"Judgments made under revisions {', '.join(others)} and {last} are pooled; everybody finished in the revision "
         "that they entered."
     ]
+
+
+def _added(n: int) -> str:
+    return f", with {n:,} {'item' if n == 1 else 'items'} added" if n else ""
+
+
+def added_item_counts(study: Study) -> dict[int, int]:
+    """Number of a revision to how many items were added to the running study with it."""
+    added = study.items.filter(revision_number__gt=1).order_by()
+    return dict(added.values_list("revision_number").annotate(n=Count("pk")))

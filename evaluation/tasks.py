@@ -8,9 +8,11 @@ from celery import shared_task, signals
 from django.conf import settings
 from django.db import transaction
 
-from evaluation.dumps import FileSource, export_to, import_dump
+from evaluation.dumps import Source, export_to, import_dump
 from evaluation.dumps.imports.draft_items import import_items
 from evaluation.dumps.imports.scores import import_scores
+from evaluation.dumps.tables.source import arms_of, open_source
+from evaluation.dumps.tables.table_map import read_map
 from evaluation.models import Job
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.operations.message_queue import send_message
@@ -28,6 +30,8 @@ from evaluation.services.jobs import (
     remove_old_files,
     waiting_jobs,
 )
+from evaluation.services.studies.rehearsing import rehearse
+from evaluation.services.table_maps import keep_table_map
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +50,9 @@ def work_on_job(job_id: int) -> None:
         if job.kind == Job.Kind.EXPORT or isinstance(refused, WrongState):
             _failed(job, str(refused))
             return
-        done = "launched" if job.kind == Job.Kind.LAUNCH else "imported"
+        done = {Job.Kind.LAUNCH: "launched", Job.Kind.REHEARSAL: "rehearsed"}.get(
+            Job.Kind(job.kind), "imported"
+        )
         errors = "1 error" if refused.total == 1 else f"{refused.total:,} errors"
         _failed(job, f"Nothing was {done}. {errors} found.", refused.problems, refused.total)
     except Exception as error:
@@ -98,8 +104,7 @@ def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:
 
 def _import(job: Job) -> None:
     progress = JobProgress(job)
-    source = FileSource(job.path)
-    source.name = job.file_name
+    source, table_map = _source(job)
     if job.study is not None:
         n = import_items(
             source,
@@ -108,6 +113,7 @@ def _import(job: Job) -> None:
             watch=progress,
             still_mine=lambda: progress("moving", 0, 1),
         )
+        keep_table_map(job.study, table_map)
         finish_job(job, message=f"{n:,} items are in the draft.")
         log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {n:,} items.")
         return
@@ -120,9 +126,23 @@ def _import(job: Job) -> None:
         replace_broken=True,
         watch=progress,
     )
+    keep_table_map(study, table_map)
     n = study.items.count()
     finish_job(job, message=f"{study.title} was created with {n:,} items.", study=study)
     log_action(study=study, by=job.by, message=f"Created from {job.file_name}: {n:,} items.")
+
+
+def _source(job: Job) -> tuple[Source, dict[str, Any]]:
+    """The job's file as a source, and the map of a table."""
+    table_map: dict[str, Any] = job.parameters.get("map", {})
+    opened = open_source(
+        job.path,
+        name=job.file_name,
+        protocol=job.study.protocol if job.study else job.parameters.get("protocol", ""),
+        table_map=read_map(table_map) if table_map else None,
+        arms=arms_of(job.study),
+    )
+    return opened.source, opened.map.as_json() if opened.map else {}
 
 
 def _scores(job: Job) -> None:
@@ -154,11 +174,20 @@ def _launch(job: Job) -> None:
     log_action(study=study, by=job.by, message=f"Launched with {total:,} items.")
 
 
+def _rehearse(job: Job) -> None:
+    draft, asked = job.study, job.parameters
+    assert draft is not None  # only an import has none
+    rehearsal, said = rehearse(draft, asked, watch=JobProgress(job))
+    finish_job(job, message=said)
+    log_action(study=draft, by=job.by, message=f"Rehearsed as {rehearsal.slug}. {said}")
+
+
 WORK: dict[str, Callable[[Job], None]] = {
     Job.Kind.IMPORT: _import,
     Job.Kind.EXPORT: _export,
     Job.Kind.LAUNCH: _launch,
     Job.Kind.SCORES: _scores,
+    Job.Kind.REHEARSAL: _rehearse,
 }
 
 

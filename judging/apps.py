@@ -9,22 +9,29 @@ class JudgingConfig(AppConfig):
 
     def ready(self) -> None:
         from evaluation import hooks
+        from evaluation.dumps.derivations import DERIVATIONS
         from judging import (
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
-        from judging.services import demo
+        from judging.services import demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.revisions import draft_revision
         from judging.services.runs import judge_workload, lifecycle, verification
 
         if judge_workload.JUDGING.key not in KINDS_OF_WORK:  # tests make the app ready twice
             KINDS_OF_WORK.register(judge_workload.JUDGING)
+        if entry_drafts.DERIVATION.key not in DERIVATIONS:
+            DERIVATIONS.register(entry_drafts.DERIVATION)
         hooks.demo.register("heuristics", demo.run_heuristics)
+        hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)
         hooks.methods_facts.register("judges", selectors.judges_in_figures)
         hooks.revisers.register(
             "judges", hooks.Reviser(draft_revision.reviser_name, draft_revision.revise_draft)
+        )
+        hooks.prompt_previews.register(
+            "judges", hooks.PromptPreview(prompt_preview.prompt_choices, prompt_preview.prompt_messages)
         )
         hooks.sections.register("runs", hooks.StudySection("Judge runs", "judging:run-list"))

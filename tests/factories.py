@@ -3,7 +3,7 @@
 from typing import Any
 
 from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Study, System
-from evaluation.services import PAPER_ARMS, add_arms, create_study, launch_study
+from evaluation.services import PAPER_ARMS, add_arms, create_study, freeze_items, launch_study, open_items
 
 NO_STEPS = {
     "consent": True,
@@ -107,3 +107,9 @@ def launch(study: Study, **rules: Any) -> Study:
     launch_study(study)
     study.refresh_from_db()
     return study
+
+
+def admit(study: Study, *items: Item) -> None:
+    """Open items that were written into a running study since launch."""
+    assert freeze_items(study, study.revisions.order_by("-number")[0]) == []
+    open_items(study, [item.pk for item in items])

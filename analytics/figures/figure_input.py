@@ -43,6 +43,9 @@ UNITS = {
     Over.FOLLOW_UP_RESPONSE: "follow-up questions of responses",
     Over.VALUE: "values of attributes",
     Over.CHOICE: "tags of items",
+    Over.TURN: "turns",
+    Over.TURN_RESPONSE: "replies in turns",
+    Over.CLAIM: "claims of responses",
 }
 
 
@@ -136,13 +139,17 @@ class PairInput(FigureInput):
 
 @dataclass(frozen=True, eq=False)
 class AnswerInput(FigureInput):
-    """Of any other question; `kinds` is the kind of each of the frame's systems (person, model, prompt)."""
+    """Of any other question; `kinds` is the kind of each of the frame's systems (person, model, prompt).
+
+    `by_group` has the same of every group that answered, by key.
+    """
 
     frame: AnswersFrame
     group: AnswerGroup
     answers: Answers
     kinds: tuple[str, ...]
     people: "AnswerInput | None"
+    by_group: "Mapping[str, AnswerInput]" = field(default_factory=dict, kw_only=True)
 
     @property
     def group_key(self) -> str:
@@ -214,7 +221,7 @@ def figure_inputs(
                 by_group=by_group,
             )
             by_group[group.key] = made
-            people = made if group.kind == Rater.Kind.PERSON else people
+            people = made if group.key == Rater.Kind.PERSON else people
             inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
         yield question, PAIRS, inputs
     for question in frame.unanswered:
@@ -225,6 +232,7 @@ def figure_inputs(
     for question in frame.answers.questions:
         answered: list[FigureInput] = []
         theirs: AnswerInput | None = None
+        of_groups: dict[str, AnswerInput] = {}
         form = form_of(question)
         for each in frame.answers.groups:
             if not len(each.answers[answered_by(question)]):
@@ -240,15 +248,18 @@ def figure_inputs(
                 answers,
                 kinds,
                 measures=frame.measures,
+                by_group=of_groups,
             )
-            theirs = found if each.kind == Rater.Kind.PERSON else theirs
+            of_groups[each.key] = found
+            theirs = found if each.key == Rater.Kind.PERSON else theirs
             answered.append(replace(found, passes=tuple(_answer_passes(frame.passes, found))))
         yield question, form, answered
 
 
 def _beside(group: PairGroup | AnswerGroup, people: Any) -> Any:
-    """The people that a group is held against: members of a jury are not, as their jury is, as one rater."""
-    return None if group.kind == JURY else people
+    """The people that a group is held against: members of a jury are not, as their jury is, as one rater; nor are
+    parts of people."""
+    return None if group.kind in (JURY, Rater.Kind.PERSON) else people
 
 
 def _pair_passes(passes: StudyPasses, given: PairInput) -> Iterator[PassInput]:

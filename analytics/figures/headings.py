@@ -29,6 +29,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("checks", "Shares of yes", "Yes or no"),
         Heading("choices", "Choices", "Choices"),
         Heading("agreement", "Agreement", "Agreement"),
+        Heading("groups", "Groups of people", "Groups"),
         Heading("judges", "Judges", "Judges"),
         Heading("measures", "Measures", "Measures"),
         Heading("bias", "Position and length bias", "Bias"),

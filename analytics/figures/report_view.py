@@ -53,7 +53,8 @@ class GroupsView:
         """
         together = any(group["kind"] == "judges" for group in self.groups)
         left_out = {"judge", "jury"} if together else {"jury"}
-        return [group for group in self.groups if group["kind"] not in left_out] or self.groups
+        told = [group for group in self.groups if not group.get("within")]
+        return [group for group in told if group["kind"] not in left_out] or told
 
     @property
     def others(self) -> list[Record]:
@@ -260,7 +261,7 @@ def group_head(group: Record) -> TableCell:
 def subject(group: Record) -> str:
     """The group as a subject in the middle of a sentence."""
     plural = {"person": "people", SIMULATED: "simulated raters", "judges": "the judges"}
-    return plural.get(group["kind"]) or str(group["label"])
+    return ("" if group.get("within") else plural.get(group["kind"])) or str(group["label"])
 
 
 def joined(names: Sequence[str]) -> str:

@@ -45,6 +45,7 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
             _group(group, np.isin(rows.judgments["rater"].to_numpy(), group.members), rows, answers),
             heuristic=all(rows.raters[pk].heuristic for pk in group.members),
             is_jury=group.is_one,
+            within=group.within,
         )
         for group in memberships(rows.raters, present)
     ]

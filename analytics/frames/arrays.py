@@ -196,6 +196,8 @@ class AnswerGroup:
     heuristic: bool = False
     # True of a jury as one rater.
     is_jury: bool = False
+    # The key of the group that this one is a part of.
+    within: str = ""
 
 
 @dataclass(frozen=True, eq=False)

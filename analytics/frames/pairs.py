@@ -22,10 +22,14 @@ from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.replicates import Readings, reduce_readings
 from analytics.statistics.core.tidy import MISSING, UNKNOWN_ORDER, Checks, Items, Judgments
 from analytics.statistics.preferences.grades import Grades, as_grade, as_preference
+from evaluation.forms import LAYOUTS
 from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec, Shown
 
+UNKNOWN_LAYOUT = -1
 ORDERS = {"r1,r2": 0, "r2,r1": 1}
+# What the parts of a preference are called.
+PART_NAMES = {Over.TURN: "turn", Over.FOLLOW_UP: "follow-up question"}
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,8 @@ class PairGroup:
     A `heuristic` reads nothing (it draws, or counts characters): it is a mark beside judges, and never one of them.
 
     `readings` are its judgments before replicates are reduced: what position bias and inconsistency are computed on;
-    `read` are their rows among the study's. Where the preference is graded, `grades` has one per judgment,
-    `graded_readings` one per reading.
+    `read` are their rows among the study's, `layout` how the responses stood on the screen of each, a code of LAYOUTS.
+    Where the preference is graded, `grades` has one per judgment, `graded_readings` one per reading.
     """
 
     key: str
@@ -45,12 +49,15 @@ class PairGroup:
     judgments: Judgments
     readings: Readings
     read: npt.NDArray[np.int64]
+    layout: npt.NDArray[np.int8]
     checks: Checks | None
     grades: Grades | None = None
     graded_readings: Grades | None = None
     heuristic: bool = False
     # True of a jury as one rater.
     is_jury: bool = False
+    # The key of the group that this one is a part of.
+    within: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,11 +79,30 @@ def pair_frames(rows: StudyRows, questions: Sequence[QuestionSpec]) -> list[Pair
     checks = asked[checklists[0].key] if checklists else None
     checks = checks if checks is not None and len(checks.judgment) else None
     items = rows.items.as_pairs()
-    if len(preferences) < 2 or asked_in_turns(preferences):
+    of_parts = any(each.over != Over.ITEM for each in preferences)
+    if not of_parts and (len(preferences) < 2 or asked_in_turns(preferences)):
         answers = [asked[each.key] for each in preferences]
         return [_frame(rows, items, answers, preferences[0] if preferences else None, checks)]
-    frames = [_frame(rows, items, [asked[each.key]], each, checks) for each in preferences]
+    answered = [part for each in preferences for part in by_part(asked[each.key])]
+    frames = [_frame(rows, items, [part], part.question, checks) for part in answered]
     return [frame for frame in frames if any(_has_labels(group) for group in frame.groups)] or frames[:1]
+
+
+def by_part(asked: Asked) -> list[Asked]:
+    """The answers to a preference that is asked of several parts, such as the turns of a conversation, as preferences
+    of their own, each under the name of its part."""
+    if asked.question.over == Over.ITEM:
+        return [asked]
+    return [
+        replace(asked.where(asked.part == code), question=_of_part(asked.question, part))
+        for code, part in enumerate(asked.parts)
+    ] or [asked]
+
+
+def _of_part(question: QuestionSpec, part: str) -> QuestionSpec:
+    """Under a name that says which part it is; no key of a question has a dot."""
+    name, number = PART_NAMES[question.over], part[1:]
+    return replace(question, key=f"{question.key}.{part}", prompt=f"{question.prompt} ({name} {number})")
 
 
 def asked_in_turns(preferences: Sequence[QuestionSpec]) -> bool:
@@ -113,6 +139,7 @@ def _frame(
             ),
             heuristic=all(rows.raters[pk].heuristic for pk in group.members),
             is_jury=group.is_one,
+            within=group.within,
         )
         for group in memberships(rows.raters, preferring)
     ]
@@ -189,11 +216,18 @@ def _group(
         own = _combined_checks(reduced, of_members, group.combined, checks)
     named = group.key, group.label, group.kind
     read = rows["judgment"].to_numpy(dtype=np.int64)
+    layout = _layouts(study, read)
     if not farthest:
-        return PairGroup(*named, judgments, _readings(rows), read, own)
+        return PairGroup(*named, judgments, _readings(rows), read, layout, own)
     readings = _readings(rows.assign(number=np.nan))
     grades = _grades(reduced, codes, farthest), _grades(rows, pd.factorize(rows["rater"])[0], farthest)
-    return PairGroup(*named, judgments, readings, read, own, *grades)
+    return PairGroup(*named, judgments, readings, read, layout, own, *grades)
+
+
+def _layouts(study: StudyRows, read: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
+    known = {layout: code for code, layout in enumerate(LAYOUTS)}
+    codes = np.array([known.get(layout, UNKNOWN_LAYOUT) for layout in study.layouts], dtype=np.int8)
+    return codes[study.judgments["layout"].to_numpy()[read]] if len(codes) else codes
 
 
 def _grades(rows: pd.DataFrame, rater: npt.NDArray[Any], farthest: int) -> Grades:

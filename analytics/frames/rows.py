@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from django.db.models import Q
+from django.db.models import Expression, Q, Value
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.frames.arrays import RESPONSE, StudyItems
 from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints
 from analytics.statistics.preferences.best_picks import NO_PICK
 from evaluation.database.columns import Columns, ColumnType, read_columns
+from evaluation.forms import SCREEN_TRACE
 from evaluation.models import Answer, Judgment, Rater, Role, Study
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.measures import Measure, declared_measures, gives_only_measures
@@ -70,6 +72,8 @@ class KnownRater:
     answers: bool = True
     # True of one that is made of other raters' judgments.
     derived: bool = False
+    # The group of people that it belongs to.
+    group: str = ""
     # The jury that it is a member of, and the rule by which that becomes one rater.
     jury: str = ""
     combination: str = DEFAULT_RULE
@@ -77,13 +81,15 @@ class KnownRater:
 
 @dataclass(frozen=True)
 class Membership:
-    """Raters who are read together. `combined` are those who count as one, {member: the first member of its jury}."""
+    """Raters who are read together. `combined` are those who count as one, {member: the first member of its jury};
+    `within` is the key of the group that this one is a part of, as experts are of people."""
 
     key: str
     label: str
     kind: str
     members: list[int]
     combined: Mapping[int, int] = field(default_factory=dict)
+    within: str = ""
 
     @property
     def is_one(self) -> bool:
@@ -105,8 +111,9 @@ class StudyRows:
     """The counting judgments of a study's main items that are not withdrawn, and who gave them; without those of raters
     that answer no question and only give measures.
 
-    `judgments` has a row per judgment, by its primary key: its `item`, a row of `items`, its `rater`, its `replicate`
-    and `shown`, the code of the order in which responses were shown. `item_pks` and `judgment_pks` ascend.
+    `judgments` has a row per judgment, by its primary key: its `item`, a row of `items`, its `rater`, its `replicate`,
+    `shown`, the code of the order in which responses were shown, and `layout`, the code of how they were arranged on
+    the screen. `item_pks` and `judgment_pks` ascend.
     """
 
     study: Study
@@ -116,6 +123,8 @@ class StudyRows:
     judgments: pd.DataFrame
     judgment_pks: Ints
     shown: tuple[str, ...]
+    # "" where it is not recorded.
+    layouts: tuple[str, ...]
     # Of these raters alone, whether they are in figures or not; None: of those that are.
     only: tuple[int, ...] | None = None
 
@@ -130,7 +139,8 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
     """The judgments of raters that are in figures, or `only` those of these raters, wherever they are."""
     items, item_pks = read_items(study)
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
-        "shown": ColumnType.CODED
+        "shown": ColumnType.CODED,
+        "layout": ColumnType.CODED,
     }
     raters = _raters(study)
     counting = countable_q(study)
@@ -140,23 +150,32 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
     found = Judgment.objects.filter(counting, item__role=Role.MAIN, item__withdrawn_at=None)
     if measuring := [pk for pk, rater in raters.items() if not rater.answers]:
         found = found.exclude(rater__in=measuring)
-    table = read_columns(found.order_by("pk"), types)
+    table = read_columns(found.annotate(layout=_layout(study)).order_by("pk"), types)
     row, known = places(item_pks, table.array("item_id"))
-    shown = table.coded("shown")
+    shown, layout = table.coded("shown"), table.coded("layout")
     judgments = pd.DataFrame(
         {
             "item": row,
             "rater": table.array("rater_id"),
             "replicate": table.array("replicate"),
             "shown": shown.codes,
+            "layout": layout.codes,
         }
     )[known].reset_index(drop=True)
     kept = None if only is None else tuple(only)
-    return StudyRows(study, items, item_pks, raters, judgments, table.array("pk")[known], shown.values, kept)
+    pks = table.array("pk")[known]
+    return StudyRows(study, items, item_pks, raters, judgments, pks, shown.values, layout.values, kept)
+
+
+def _layout(study: Study) -> Expression:
+    """Layout of the responses on a person's screen, from the trace; nothing where no two are compared."""
+    if not study.protocol_object.compares_pairs:
+        return Value("")
+    return KeyTextTransform("layout", KeyTransform(SCREEN_TRACE, "trace"))
 
 
 def _raters(study: Study) -> dict[int, KnownRater]:
-    rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "about")
+    rows = study.raters.order_by("pk").values_list("pk", "pseudonym", "label", "kind", "group", "about")
     return {
         pk: KnownRater(
             pseudonym,
@@ -167,9 +186,10 @@ def _raters(study: Study) -> dict[int, KnownRater]:
             declared_measures(about),
             not gives_only_measures(about),
             bool(about.get("derived")),
+            group,
             *_jury_of(about),
         )
-        for pk, pseudonym, label, kind, about in rows
+        for pk, pseudonym, label, kind, group, about in rows
     }
 
 
@@ -179,7 +199,8 @@ def _jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator[Membership]:
-    """People together, simulated raters together and apart from people, judges together and each alone.
+    """People together, simulated raters together and apart from people, judges together and each alone. Where people
+    are of several groups, each of these is one, too.
 
     Members of a jury are a group of their own; beside others, and so against people, their jury is one rater.
 
@@ -190,6 +211,9 @@ def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator
         members = [pk for pk, rater in raters.items() if rater.kind == kind]
         if members:
             yield Membership(str(kind), label, str(kind), members)
+            yield from _groups_within(
+                str(kind), label, {pk: raters[pk].group for pk in members if pk in present}
+            )
     judges = {pk: rater for pk, rater in raters.items() if rater.kind == Rater.Kind.JUDGE}
     together = [
         pk for pk, rater in judges.items() if pk in present and not rater.heuristic and not rater.derived
@@ -205,6 +229,14 @@ def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator
     for pk, rater in judges.items():
         if pk not in combined:
             yield Membership(rater.pseudonym, rater.label, rater.kind, [pk])
+
+
+def _groups_within(kind: str, label: str, groups: Mapping[int, str]) -> Iterator[Membership]:
+    """The groups of people with a name, if there is more than one: of a single one everything was said already."""
+    names = sorted(set(groups.values()) - {""})
+    for name in names if len(names) > 1 else ():
+        members = [pk for pk, group in groups.items() if group == name]
+        yield Membership(f"{kind}-{name}", f"{label}, {name}", kind, members, within=kind)
 
 
 def _juries(judges: Mapping[int, KnownRater], together: Sequence[int]) -> dict[str, list[int]]:

@@ -29,6 +29,8 @@ class RaterGroup:
     per_rater: Mapping[str, int]
     # True of a jury as one rater.
     is_jury: bool = False
+    # The key of the group that this one is a part of.
+    within: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +57,16 @@ class StudyFrame:
         asked = [each for each in self.questions if each.kind == Kind.PREFERENCE] if self.pairs else []
         if len(asked) < 2 or asked_in_turns(asked):
             return ()
-        known = {frame.preference.key for frame in self.pairs if frame.preference}
+        known = {frame.preference.key.partition(".")[0] for frame in self.pairs if frame.preference}
         return tuple(each for each in asked if each.key not in known)
 
     @property
     def judges_apart(self) -> tuple[RaterGroup, ...]:
-        """The groups in which each rater stands once: neither all judges together nor juries as one rater."""
-        return tuple(group for group in self.groups if group.kind != JUDGES and not group.is_jury)
+        """The groups in which each rater stands once: neither all judges together, nor juries as one rater, nor parts
+        of people."""
+        return tuple(
+            group for group in self.groups if group.kind != JUDGES and not (group.is_jury or group.within)
+        )
 
 
 def study_frame(study: Study) -> StudyFrame:
@@ -70,8 +75,8 @@ def study_frame(study: Study) -> StudyFrame:
     Questions are those of the latest revision; texts can't be counted.
     """
     directed, rows = countable_questions(study), read_rows(study)
-    compares = study.protocol_object.compares_pairs
-    paired = [each.question for each in directed if compares and is_of_pairs(each.question)]
+    paired = [each.question for each in directed if study.compares_pairs and is_of_pairs(each.question)]
+    compares = study.compares_pairs and (bool(paired) or not study.needs)
     others = [each for each in directed if each.question not in paired]
     pairs = tuple(pair_frames(rows, paired)) if compares else ()
     answers = answers_frame(rows, others) if others or not compares else None
@@ -114,6 +119,7 @@ def _groups(pairs: Iterable[PairFrame], answers: AnswersFrame | None) -> Iterabl
                 known.n_items,
                 dict(zip(known.raters, known.per_rater, strict=True)),
                 known.is_jury,
+                known.within,
             )
         else:
             yield _group_of_pairs(found[key])
@@ -132,6 +138,7 @@ def _group_of_pairs(parts: list[PairGroup]) -> RaterGroup:
         len(np.unique(np.concatenate(judged))),
         judgments_per_rater(parts),
         first.is_jury,
+        first.within,
     )
 
 

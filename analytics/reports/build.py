@@ -91,7 +91,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         report["questions"].append({**question_record(question, form), "groups": answered})
         report["records"] += _records(question, form, inputs)
     order = [question.key for question in frame.questions]
-    report["questions"].sort(key=lambda each: order.index(each["key"]) if each["key"] in order else -1)
+    report["questions"].sort(key=lambda each: _place(each["key"], order))
     correct_tests(report["records"])
     report["findings"] = []
     report["methods"] = []
@@ -99,6 +99,12 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     report["findings"] = findings(view)
     report["methods"] = [*methods(study, view, revision.spec), *facts_of(study)]
     return report
+
+
+def _place(key: str, order: list[str]) -> int:
+    """A question's place in the form; one that is asked of several parts has a record of each, as vote.t1 of vote."""
+    known = key if key in order else key.partition(".")[0]
+    return order.index(known) if known in order else -1
 
 
 def _records(question: QuestionSpec, form: str, inputs: list[FigureInput]) -> list[Record]:
@@ -118,6 +124,7 @@ def _group(group: RaterGroup) -> Record:
         "label": group.label,
         "kind": group.kind,
         "heuristic": group.heuristic,
+        **({"within": group.within} if group.within else {}),
         "judgments": group.judgments,
         "raters": len(group.per_rater),
         "items": group.items,

@@ -16,7 +16,7 @@ TIES: tuple[Ties, ...] = get_args(Ties)
 
 def has_ties(study: Study) -> bool:
     """True if the study's figures depend on how a tie counts: those of preferences between two responses do."""
-    return study.protocol_object.compares_pairs
+    return study.compares_pairs
 
 
 class NothingToReport(Exception):

@@ -33,7 +33,13 @@ FIELDS = {Kind.NOT: ("barred", "exclude", "nobody"), Kind.ONLY: ("invited", "adm
 
 def rules_form(request: HttpRequest, study: Study) -> type[ReasonForm]:
     """Two choices for each study that the user is a member of: nobody learns of others."""
-    others = list(my_studies(request).exclude(pk=study.pk).select_related("panel").order_by("title"))
+    others = list(
+        my_studies(request)
+        .filter(rehearsal_of=None)
+        .exclude(pk=study.pk)
+        .select_related("panel")
+        .order_by("title")
+    )
 
     class RulesForm(ReasonForm):
         field_order = [*(field_name(kind, other) for other in others for kind in FIELDS), "reason"]
@@ -76,7 +82,7 @@ def field_name(kind: str, other: Study) -> str:
 @study_page("write", methods=FORM)
 def entry_rules(request: HttpRequest, study: Study) -> HttpResponse:
     """Lists across studies. Rules on studies that this user does not know stay as they are."""
-    known = set(my_studies(request).values_list("pk", flat=True))
+    known = set(my_studies(request).filter(rehearsal_of=None).values_list("pk", flat=True))
     rules = list(EntryRule.objects.filter(study=study).select_related("other"))
     hidden = [rule for rule in rules if rule.other_id not in known]
 

@@ -21,7 +21,7 @@ from evaluation.admin.rights import has_right
 from evaluation.models import Role, Study
 from evaluation.permissions import get_study_for
 
-tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40))
+tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40, group="People"))
 hooks.sections.register("participants", hooks.StudySection("Participants", "annotator:participants-section"))
 
 

@@ -63,6 +63,8 @@ class PersonalLink(models.Model):
     # Becomes the participant's id, so it names one person in all of a team's studies.
     label = models.CharField(max_length=120)
     key = models.CharField(max_length=64, unique=True, default=new_token)
+    # The group of people that whoever opens it belongs to; empty for none.
+    group = models.CharField(max_length=60, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     # While it is revoked: since when, and why.
     revoked_at = models.DateTimeField(null=True, blank=True)

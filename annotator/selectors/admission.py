@@ -13,7 +13,7 @@ from evaluation.models import Revision, Status, Study
 def _at_door(slug: str) -> Any:
     lists = EntryRule.objects.filter(study=OuterRef("pk"))
     studies = Study.objects.visible().select_related("panel").annotate(has_lists=Exists(lists))
-    return studies.filter(slug=slug).exclude(status=Status.DRAFT)
+    return studies.filter(slug=slug, rehearsal_of=None).exclude(status=Status.DRAFT)
 
 
 AT_DOOR: CompiledSelect[Any] = CompiledSelect(_at_door, slug=field_of(Study, "slug"))

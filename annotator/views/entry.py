@@ -1,12 +1,12 @@
 """The door of a study: what it is about and the consent; who is known goes straight on. A GET stores nothing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from annotator.models import Participant, ParticipantOutcome
 from annotator.panels.platforms import Departure, get_platform
@@ -19,7 +19,6 @@ from annotator.panels.services.arrivals import (
 )
 from annotator.panels.services.unread_arrivals import note_unread
 from annotator.selectors import (
-    count_with_checks,
     find_participant,
     gets_same_code,
     has_places,
@@ -35,12 +34,12 @@ from annotator.services.admission.entry import (
     NotAdmitted,
     StudyFull,
     StudyNotOpen,
-    consent_version,
     enter,
 )
 from annotator.services.admission.entry_rules import is_admitted
 from annotator.views.shared.access import SeeOther, home, participant_view, render_for
-from annotator.views.shared.screens import contact, done_context, example_screen, rendered
+from annotator.views.shared.parts import about_study, closed_context, contact, done_context
+from annotator.views.shared.screens import example_screen
 from annotator.views.shared.texts import AWAY, LINK_REVOKED, LINK_TODO, NO_ID, NO_ID_TODO, Words
 from evaluation.models import Status, Study
 from evaluation.storable import storable
@@ -99,7 +98,12 @@ def _show(study: Any, arrival: Arrival, *, notice: str = "") -> HttpResponse:
         return _turn_away(study, arrival, "not_admitted")
     if not has_places(study):
         return _leave(study, arrival, ParticipantOutcome.FULL)
-    context = {"about": _about(study), "visit": arrival.params, "notice": notice}
+    context = {
+        "about": _about(study),
+        "visit": arrival.params,
+        "group": arrival.visit.group,
+        "notice": notice,
+    }
     return _page(study, "annotator/entry.html", context)
 
 
@@ -118,11 +122,11 @@ def _decide(study: Study, arrival: Arrival, choice: str, agreed_to: str | None) 
     if choice == "decline":
         return _leave(study, arrival, ParticipantOutcome.NO_CONSENT)
     if choice != "agree":
-        return _back_to_door(study, arrival.params)
+        return _back_to_door(study, arrival.address_params)
     try:
         participant = enter(study, arrival.visit, agreed_to=agreed_to)
     except ConsentChanged:
-        return _back_to_door(study, arrival.params | {"choice": CHANGED})
+        return _back_to_door(study, arrival.address_params | {"choice": CHANGED})
     except StudyFull:
         return _leave(study, arrival, ParticipantOutcome.FULL)
     except LinkRevoked:
@@ -155,9 +159,7 @@ def _revoked(study: Study) -> HttpResponse:
 
 
 def _closed(study: Study, words: tuple[Words, Words], **more: Words) -> HttpResponse:
-    """`more`: reward and pay (what it is called, and what becomes of it), todo."""
-    title, text = words
-    return _page(study, "annotator/entry_closed.html", {"closed": {"title": title, "text": text, **more}})
+    return _page(study, "annotator/entry_closed.html", closed_context(words, **more))
 
 
 def _leave(study: Study, arrival: Arrival, outcome: ParticipantOutcome) -> HttpResponse:
@@ -178,42 +180,4 @@ def _around(study: Study) -> dict[str, Any]:
 
 def _about(study: Study) -> dict[str, Any]:
     """The texts of the study's latest revision for its door."""
-    spec = latest_revision(study).spec
-    texts = spec["texts"]
-    minutes, items = study.paid_minutes, count_with_checks(items_to_do(study), spec)
-    facts = [
-        (gettext("Time"), ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}),
-        (gettext("Items"), ngettext("up to %(n)s", "up to %(n)s", items) % {"n": items}),
-    ]
-    if study.pay is not None:
-        facts.append((gettext("Pay"), f"{study.pay} {study.currency}"))
-    return {
-        "html": rendered(texts.get("about", "")),
-        "checks": list(_checks(spec["steps"])),
-        "facts": [{"label": label, "value": value} for label, value in facts],
-        "consent": rendered(texts.get("consent", "")) if spec["steps"].get("consent") else "",
-        "version": consent_version(spec),
-    }
-
-
-def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
-    """The tests on the way, named so that nobody is surprised by an early end."""
-    if qualification := steps.get("qualification"):
-        mark: int = qualification["pass_mark"]
-        yield gettext("The study begins with a qualification.")
-        yield ngettext(
-            "You continue if at least %(n)s answer in it is right; otherwise the study ends there.",
-            "You continue if at least %(n)s answers in it are right; otherwise the study ends there.",
-            mark,
-        ) % {"n": mark}
-    if attention := steps.get("attention"):
-        yield gettext("Some items check that you read carefully.")
-        allowed = attention.get("allowed_failures")
-        if allowed == 0:
-            yield gettext("If you fail one of them, the study ends early.")
-        elif allowed is not None:
-            yield ngettext(
-                "If you fail more than %(n)s of them, the study ends early.",
-                "If you fail more than %(n)s of them, the study ends early.",
-                allowed,
-            ) % {"n": allowed}
+    return about_study(study, latest_revision(study).spec, items_to_do(study))

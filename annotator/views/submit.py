@@ -12,7 +12,7 @@ from annotator.views.answer_revision import store_and_show
 from annotator.views.draft import draft_fields, is_too_large
 from annotator.views.shared.access import SeeOther, address_of, home, participant_view
 from annotator.views.shared.texts import REFUSED
-from evaluation.forms import LOOK, read_fields, read_trace, read_visible_ms
+from evaluation.forms import LOOK, SCREEN, read_fields, read_trace, read_visible_ms
 from evaluation.protocols import AnswersInvalid
 
 
@@ -22,8 +22,11 @@ def submit(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpRe
     if fields.pop(LOOK, ""):
         return _show_again(request, token, assignment_id, fields)
     data, visible_ms, trace = read_fields(fields), read_visible_ms(fields), read_trace(fields)
+    screen = fields.get(SCREEN, "")
     try:
-        assignment = submit_service(token, assignment_id, data, visible_ms=visible_ms, trace=trace)
+        assignment = submit_service(
+            token, assignment_id, data, visible_ms=visible_ms, trace=trace, screen=screen
+        )
     except AnswersInvalid:
         return _refuse(request, token, assignment_id, fields)
     if assignment.was_done:

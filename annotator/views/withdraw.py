@@ -6,7 +6,7 @@ from django.urls import reverse
 from annotator.selectors import get_participant
 from annotator.services.work.leave import withdraw as withdraw_service
 from annotator.views.shared.access import home, participant_view, render_for
-from annotator.views.shared.screens import contact
+from annotator.views.shared.parts import contact
 
 
 @participant_view("GET", "HEAD", "POST")

@@ -58,8 +58,16 @@ class StudyFilter(RowFilter):
     parameter_name = "study"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        studies = my_studies(request).order_by("-created_at").values_list("pk", "title")
+        studies = (
+            my_studies(request).filter(rehearsal_of=None).order_by("-created_at").values_list("pk", "title")
+        )
         return [(str(pk), title) for pk, title in studies[:200]]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.value() is not None:
+            # Inside a study its list goes on being of that study, which is nothing to choose.
+            self.template = "admin/no_filter.html"
 
     def has_output(self) -> bool:
         return True  # one study is still a choice: of that one or of all
@@ -82,6 +90,15 @@ class StudyChangeList(ChangeList):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.title = str(capfirst(self.opts.verbose_name_plural))
+        of_study = [each for each in self.filter_specs if isinstance(each, StudyFilter) and each.value()]
+        if of_study:
+            self.has_filters = len(self.filter_specs) > len(of_study)
+            chosen = set(self.filter_params) - {each.parameter_name for each in of_study}
+            self.has_active_filters = bool(chosen)
+            self.clear_all_filters_qs = self.get_query_string(
+                new_params={each.parameter_name: each.value() for each in of_study},
+                remove=list(chosen),
+            )
 
 
 class StudyScopedAdmin(admin.ModelAdmin):

@@ -20,9 +20,8 @@ def index_context(request: HttpRequest) -> dict[str, Any]:
     """Every study of the user's in a fixed number of queries."""
     main = Item.objects.filter(study=OuterRef("pk"), role=Role.MAIN, withdrawn_at=None).order_by()
     n_items = Subquery(main.values("study").annotate(n=Count("pk")).values("n"))
-    studies = annotate_judgment_counts(studies_for(request.user)).annotate(n_items=Coalesce(n_items, 0))[
-        :MAX_STUDIES
-    ]
+    own = studies_for(request.user).filter(rehearsal_of=None)
+    studies = annotate_judgment_counts(own).annotate(n_items=Coalesce(n_items, 0))[:MAX_STUDIES]
     role = roles(request)
     rows = [
         {

@@ -159,6 +159,11 @@ class QueryAdmin(StudyScopedAdmin):
     search_fields = ("key", "text", "category")
     ordering = ("study", "pk")
 
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """A conversation's text is the transcript of its turns."""
+        fixed = super().get_readonly_fields(request, obj)
+        return [*fixed, "text"] if obj is not None and obj.turns else fixed
+
 
 @admin.register(Context)
 class ContextAdmin(StudyScopedAdmin):

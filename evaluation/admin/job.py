@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import (
     FileResponse,
     Http404,
@@ -18,8 +18,9 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.job_rights import job_for, may_begin, my_jobs
 from evaluation.admin.pages import page, workbench_url
-from evaluation.admin.rights import has_right, my_studies
+from evaluation.admin.tables import mapping
 from evaluation.dumps import FORMATS
 from evaluation.models import Job
 from evaluation.refusals import Refused
@@ -31,36 +32,20 @@ from evaluation.tasks import enqueue_job
 REFRESH = "5"
 
 
-def my_jobs(request: HttpRequest) -> QuerySet[Job]:
-    """Jobs of the user's studies, and jobs without a study that the user began."""
-    mine = Q(study__in=my_studies(request).values("pk")) | Q(study=None, by=request.user.pk)
-    return Job.objects.filter(mine).select_related("study", "by")
-
-
-def _job(request: HttpRequest, pk: int) -> Job:
-    job = my_jobs(request).filter(pk=pk).first()
-    if job is None:
-        raise Http404
-    return job
-
-
-def _may_restart(request: HttpRequest, job: Job) -> bool:
-    """Check the right that beginning the job needs: viewers may export, writers may do the rest."""
-    need = "view" if job.kind == Job.Kind.EXPORT else "write"
-    return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)
-
-
 def watch(request: HttpRequest, pk: int) -> HttpResponse:
     """The job's progress; the page asks again by itself until it has ended."""
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
-    job = _job(request, pk)
+    job = job_for(request, pk)
+    if job.state == Job.State.STAGED:
+        return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
     context: dict[str, Any] = {
         "title": TITLES[job.kind],
         "job": job,
         "problems": [_where_and_what(sentence) for sentence in job.problems],
         "more_problems": job.n_problems - len(job.problems),
-        "restart": _may_restart(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
+        "restart": may_begin(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
+        "maps": job.state == Job.State.FAILED and "map" in job.parameters and bool(job.file),
         "downloads": job.kind == Job.Kind.EXPORT and job.state == Job.State.DONE and bool(job.file),
         "workbench": workbench_url(job.study) if job.study else "",
     }
@@ -88,12 +73,14 @@ TITLES: dict[str, str] = {
     Job.Kind.EXPORT: "Writing an export",
     Job.Kind.LAUNCH: "Launching",
     Job.Kind.SCORES: "Importing scores",
+    Job.Kind.REHEARSAL: "Rehearsing",
 }
 TABS: dict[str, str] = {
     Job.Kind.IMPORT: "workbench",
     Job.Kind.EXPORT: "exports",
     Job.Kind.LAUNCH: "workbench",
     Job.Kind.SCORES: "workbench",
+    Job.Kind.REHEARSAL: "workbench",
 }
 
 
@@ -106,8 +93,8 @@ def _where_and_what(sentence: str) -> tuple[str, str]:
 def restart(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    job = _job(request, pk)
-    if not _may_restart(request, job):
+    job = job_for(request, pk)
+    if not may_begin(request, job):
         return HttpResponse("Viewers of this study can't start this again.", status=403)
     try:
         restart_job(job)
@@ -124,7 +111,7 @@ def download(request: HttpRequest, pk: int) -> FileResponse | HttpResponse:
     """An export's file, streamed, for members only."""
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
-    job = _job(request, pk)
+    job = job_for(request, pk)
     if job.kind != Job.Kind.EXPORT or job.state != Job.State.DONE or not job.file or not job.path.exists():
         raise Http404
     assert job.finished_at is not None  # it is done
@@ -177,4 +164,6 @@ class JobAdmin(StudyScopedAdmin):
             ("<int:pk>/watch/", "watch", watch),
             ("<int:pk>/restart/", "restart", restart),
             ("<int:pk>/download/", "download", download),
+            ("<int:pk>/map/", "map", mapping.map_table),
+            ("<int:pk>/map/<int:number>/", "mapped_item", mapping.mapped_item),
         )

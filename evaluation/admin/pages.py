@@ -16,17 +16,27 @@ from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
+# The groups of a study's pages, as they stand in its bar; pages of no group have a place of their own there.
+GROUPS = ("Design", "People", "Judges", "Judgments", "Results")
+
 
 @dataclass(frozen=True)
 class Tab:
-    """A page or a list of one study. `per_study` puts the study's id into the path, otherwise into the filter."""
+    """A page or a list of one study, at its place in its group, which leads to the first.
+
+    `per_study` puts the study's id into the path, `by_slug` its slug, otherwise it stands in the filter.
+    """
 
     label: str
     url_name: str
     place: int
     per_study: bool = False
+    group: str = ""
+    by_slug: bool = False
 
     def url(self, study: Study) -> str:
+        if self.by_slug:
+            return reverse(self.url_name, args=[study.slug])
         if self.per_study:
             return reverse(f"admin:{self.url_name}", args=[study.pk])
         return f"{reverse(f'admin:{self.url_name}')}?study={study.pk}"
@@ -44,9 +54,14 @@ def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> d
         return {}
     current = tabs.get(tab) if tab else None
     in_order = sorted(tabs, key=lambda each: each.place)
+    firsts = [(group, next(each for each in in_order if each.group == group)) for group in GROUPS]
+    here = current.group if current else ""
+    beside = [each for each in in_order if here and each.group == here]
     return {
         "study": study,
-        "study_tabs": [(each.label, each.url(study), each is current) for each in in_order],
+        "at_workbench": tab == "workbench",
+        "study_tabs": [(group, first.url(study), group == here) for group, first in firsts],
+        "study_pages": [(each.label, each.url(study), each is current) for each in beside],
         "may_write": has_right(request, "write", study.pk),
         "may_own": has_right(request, "own", study.pk),
     }
@@ -79,6 +94,10 @@ def moved_page(url_name: str) -> View:
 
 def workbench_url(study: Study) -> str:
     return reverse("admin:evaluation_study_workbench", args=[study.pk])
+
+
+def walk_through_url(study: Study) -> str:
+    return reverse("annotator:walk-through", args=[study.slug])
 
 
 class ReasonForm(forms.Form):

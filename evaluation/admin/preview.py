@@ -16,10 +16,10 @@ from evaluation.forms import build_screen, read_fields, read_trace
 from evaluation.models import Item, Study
 from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.answers.trace import Trace
-from evaluation.protocols.base import sees_context
+from evaluation.protocols.base import Spec, Stimulus, sees_context
 from evaluation.rendering import render_markdown
 from evaluation.services import freeze_item
-from evaluation.services.studies.compilation import compile_spec, renderer_for
+from evaluation.services.studies.compilation import ResponseRenderer, compile_spec
 from evaluation.services.studies.freeze import select_parts
 
 # Orders offered: those in which the study shows as many responses, of many the first few.
@@ -50,7 +50,7 @@ def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:
     """Compile a draft's item without storing anything."""
     if item.stimulus is not None:
         return []
-    return freeze_item(item, spec, study, renderer_for(spec, render_markdown))
+    return freeze_item(item, spec, study, ResponseRenderer(spec, render_markdown))
 
 
 def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]) -> HttpResponse:
@@ -70,22 +70,10 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
             fine = True
         except AnswersInvalid as invalid:
             wrong = tuple(invalid.problems)
-    guideline = protocol.guideline(spec, with_context=sees_context(spec, stimulus))
     here = reverse("admin:evaluation_item_preview", args=[item.pk])
     context = {
         "screen": build_screen(protocol, spec, stimulus, order, data=data, problems=wrong, trace=trace),
-        "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
-        "notice": "",
-        "help": {
-            "contact": {"href": f"mailto:{study.contact}"} if "@" in study.contact else None,
-            "withdraw": "",
-            "problem": "",
-            "guideline": render_markdown(guideline),
-            "shortcuts": True,
-        },
-        "item": {"submit": f"{here}?order={order}", "skip": "", "draft": "", "visible_ms": "0"},
-        "remember": False,
-        "slug": study.slug,
+        **around_screen(study, spec, stimulus, submit=f"{here}?order={order}"),
         "preview": {
             "item": item,
             "study": study,
@@ -99,6 +87,25 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
     response = render(request, "admin/evaluation/item/preview.html", context, status=422 if wrong else 200)
     add_never_cache_headers(response)
     return response
+
+
+def around_screen(study: Study, spec: Spec, stimulus: Stimulus, *, submit: str = "") -> dict[str, Any]:
+    """The variables around an item's form on a participant's page, for a page that stores nothing."""
+    guideline = study.protocol_object.guideline(spec, with_context=sees_context(spec, stimulus))
+    return {
+        "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
+        "notice": "",
+        "help": {
+            "contact": {"href": f"mailto:{study.contact}"} if "@" in study.contact else None,
+            "withdraw": "",
+            "problem": "",
+            "guideline": render_markdown(guideline),
+            "shortcuts": True,
+        },
+        "item": {"submit": submit, "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
+        "remember": False,
+        "slug": study.slug,
+    }
 
 
 def _some_orders(n: int) -> list[str]:

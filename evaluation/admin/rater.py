@@ -41,8 +41,29 @@ def _per_rater(judgments: QuerySet[Any], figure: Any) -> Subquery:
 @admin.register(Rater)
 class RaterAdmin(StudyScopedAdmin):
     tab = "raters"
-    fields = ("pseudonym", "label", "kind", "source", "in_figures", "judged", "failed", "seconds", "standing")
-    list_display = ("name", "kind", "source", "judged", "failed", "seconds", "in_figures", "standing")
+    fields = (
+        "pseudonym",
+        "label",
+        "kind",
+        "group",
+        "source",
+        "in_figures",
+        "judged",
+        "failed",
+        "seconds",
+        "standing",
+    )
+    list_display = (
+        "name",
+        "kind",
+        "group",
+        "source",
+        "judged",
+        "failed",
+        "seconds",
+        "in_figures",
+        "standing",
+    )
     list_filter = (StudyFilter, "kind", "source", ExcludedFilter)
     list_select_related = ("study",)
     search_fields = ("pseudonym", "label")

@@ -1,17 +1,18 @@
 """A study's read-only records: revisions, exclusions, imports; and flags, which a person resolves."""
 
-import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
+from evaluation.admin.design.frozen import describe_spec
 from evaluation.admin.pages import ConfirmedAction, confirmation_page
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Import, ItemFlag, Revision, Study
@@ -26,9 +27,10 @@ class RevisionAdmin(StudyScopedAdmin):
     list_select_related = ("study",)
     ordering = ("study", "number")
 
-    @admin.display(description="spec")
+    @admin.display(description="design")
     def spec_text(self, revision: Revision) -> SafeString:
-        return format_html("<pre>{}</pre>", json.dumps(revision.spec, ensure_ascii=False, indent=2))
+        context = {"spec": describe_spec(revision.spec)}
+        return render_to_string("admin/evaluation/design/_spec.html", context)
 
 
 @admin.register(Exclusion)

@@ -13,7 +13,13 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.query import PageQuery, StrictSerializer
 from evaluation.models import GoingBack, Role, Status, Study, StudyMember
 from evaluation.permissions import roles_of, studies_for
-from evaluation.selectors import annotate_judgment_counts, counting_judgments, left_out_counts, outcome_counts
+from evaluation.selectors import (
+    added_item_counts,
+    annotate_judgment_counts,
+    counting_judgments,
+    left_out_counts,
+    outcome_counts,
+)
 from evaluation.services.history import log_action
 
 
@@ -35,6 +41,8 @@ class StudySerializer(serializers.Serializer[Any]):
 class RevisionSerializer(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     spec_hash = serializers.CharField()
+    hash = serializers.CharField(help_text="Its own: over its spec and the items that were added with it.")
+    items_added = serializers.IntegerField(help_text="To the running study; of the first revision none.")
 
 
 class ArmSerializer(serializers.Serializer[Any]):
@@ -95,11 +103,13 @@ class StudyList(ApiView):
         responses=StudySerializer(many=True),
     )
     def get(self, request: Request) -> Response:
-        return self.paged(annotate_judgment_counts(studies_for(request.user)), self._records)
+        return self.paged(
+            annotate_judgment_counts(studies_for(request.user).filter(rehearsal_of=None)), self._records
+        )
 
     def _records(self, studies: Iterable[Study]) -> list[dict[str, Any]]:
         roles = roles_of(self.request.user)
-        return [_record(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
+        return [study_brief(study, roles.get(study.pk), study.n_judgments) for study in studies]  # type: ignore[attr-defined]
 
 
 class StudyDetail(StudyView):
@@ -134,13 +144,13 @@ class StudyDetail(StudyView):
         role = study.members.filter(user=request.user.pk).values_list("role", flat=True).first()
         left_out = left_out_counts(study)
         counting = counting_judgments(study).count()
-        record = _record(study, role, counting + sum(left_out.values()))
+        record = study_brief(study, role, counting + sum(left_out.values()))
         record |= {
             "redundancy": study.redundancy,
             "baseline": study.baseline,
             "exact_times": study.exact_times,
             "going_back": study.going_back,
-            "revisions": list(study.revisions.order_by("number").values("number", "spec_hash")),
+            "revisions": _revisions(study),
             "arms": list(study.arms.values("key", "label", "context_at_generation", "context_at_judging")),
             "systems": list(study.systems.values("key", "label", "family")),
             "counts": {
@@ -154,7 +164,20 @@ class StudyDetail(StudyView):
         return record
 
 
-def _record(study: Study, role: str | None, judgments: int) -> dict[str, Any]:
+def _revisions(study: Study) -> list[dict[str, Any]]:
+    added = added_item_counts(study)
+    return [
+        {
+            "number": each.number,
+            "spec_hash": each.spec_hash,
+            "hash": each.hash,
+            "items_added": added.get(each.number, 0),
+        }
+        for each in study.revisions.order_by("number")
+    ]
+
+
+def study_brief(study: Study, role: str | None, judgments: int) -> dict[str, Any]:
     return {
         "slug": study.slug,
         "title": study.title,

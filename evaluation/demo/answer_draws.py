@@ -2,12 +2,14 @@
 
 The file says by question, under the name of its kind, what is expected of which part, and how much raters differ:
 
-- `raters.lean`: how far a rater rates higher or lower throughout; `taste`: how far a response appeals to a rater more
-  or less than it should, in all questions about it (standard deviations);
+- `raters.lean`: how far a rater rates higher or lower throughout, `raters.groups`: how far all of a group do;
+  `taste`: how far a response appeals to a rater more or less than it should, in all questions about it (standard
+  deviations);
 - `scales`: the expected value, its `noise`, and how far it is swayed by lean and taste (`sway`, 1);
 - `preferences`, `rankings`: how much each response is worth, or which scale that `follows`, and the `noise`; nearer
   than `tie_within` is a tie;
-- `chances`: of a checklist, how likely a part is ticked; `flags`: ticked if the best value of a scale is `at_most`;
+- `chances`: of a checklist, how likely a part is ticked; `flags`: ticked if the best value of a scale is `at_most`, or
+  by `chance`; `choices`: how likely each choice is;
 - `tags`: the words that speak for a tag, and how likely it is given if they are `said` or `unsaid`;
 - `entries`: of drafted entries how likely each is `expected` to be kept, what those that need it are `mended` to, which
   are `merged`, what is `added`, and how likely each of that is done (`mends`, `merges`, `adds`);
@@ -91,13 +93,22 @@ def draw_scale(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str, 
     return values
 
 
-def draw_preference(drawing: SimulatedJudgment, question: QuestionSpec) -> str:
+def draw_preference(drawing: SimulatedJudgment, question: QuestionSpec) -> str | dict[str, int]:
     given = drawing.of("preferences", question)
     worth = drawing.worth(given, question)
     best, second = sorted(worth, key=lambda part: -worth[part])[:2]
-    tie = question.ties and worth[best] - worth[second] < given.get("tie_within", 0)
+    lead = worth[best] - worth[second]
+    tie = question.ties and lead < given.get("tie_within", 0)
     drawing.picked = "tie" if tie else best
-    return drawing.picked
+    return {"number": _grade(question, drawing.picked, lead)} if question.grades else drawing.picked
+
+
+def _grade(question: QuestionSpec, label: str, lead: float) -> int:
+    """The grade of a preference for that label, the stronger the further it leads."""
+    if label == "tie":
+        return 0
+    strength = min(question.grades[-1], 1 + int(lead))
+    return strength if label == "r2" else -strength
 
 
 def draw_ranking(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str, int]:
@@ -110,6 +121,8 @@ def draw_ranking(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str
 def draw_checklist(drawing: SimulatedJudgment, question: QuestionSpec) -> int | dict[str, int]:
     if question.is_flag:
         given = drawing.of("flags", question)
+        if "chance" in given:
+            return int(drawing.rng.random() < given["chance"])
         return int(max(drawing.data[given["best_of"]].values()) <= given["at_most"])
     if question.over == Over.CHOICE:
         return _draw_tags(drawing, question)
@@ -128,6 +141,11 @@ def _draw_tags(drawing: SimulatedJudgment, question: QuestionSpec) -> dict[str, 
         tag: int(drawing.rng.random() < given["said" if said.get(tag) else "unsaid"])
         for tag in question.choices
     }
+
+
+def draw_choice(drawing: SimulatedJudgment, question: QuestionSpec) -> str:
+    weights = np.asarray([drawing.of("choices", question)[choice] for choice in question.choices])
+    return question.choices[int(drawing.rng.choice(len(weights), p=weights / weights.sum()))]
 
 
 def draw_text(drawing: SimulatedJudgment, question: QuestionSpec) -> str | None:
@@ -165,6 +183,7 @@ DRAWS: Mapping[str, Callable[[SimulatedJudgment, QuestionSpec], Any]] = {
     Kind.PREFERENCE: draw_preference,
     Kind.RANKING: draw_ranking,
     Kind.CHECKLIST: draw_checklist,
+    Kind.CHOICE: draw_choice,
     Kind.TEXT: draw_text,
     Kind.ENTRIES: draw_entries,
 }

@@ -1,7 +1,7 @@
 """Simulated raters for the demo: seeded draws from what each item's texts are like, marked as simulated for good."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,14 @@ RATERS = 15
 def simulate(study: Study, file: Path) -> int:
     """Judges every main item with `PER_ITEM` simulated raters; returns the number of judgments."""
     parameters = json.loads(file.read_text("utf-8"))
+    groups = list(parameters.get("raters", {}).get("groups", {})) or [""]
     raters = [
-        Rater.objects.create(study=study, kind=Rater.Kind.SIMULATED, label=f"simulated {number:02}")
+        Rater.objects.create(
+            study=study,
+            kind=Rater.Kind.SIMULATED,
+            label=f"simulated {number:02}",
+            group=groups[number % len(groups)],
+        )
         for number in range(1, RATERS + 1)
     ]
     batch = list(_judgments(study, raters, parameters))
@@ -36,7 +42,7 @@ def simulate(study: Study, file: Path) -> int:
 def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any]) -> Iterator[JudgmentInput]:
     revision = study.revisions.get()
     now = timezone.now()
-    leans = _leans(study, parameters)
+    leans = _leans(study, raters, parameters)
     # A pair has parameters of its own per item; everything else is drawn from what its systems and parts are like.
     pairs = "items" in parameters
     for item in study.items.filter(role=Role.MAIN).select_related("arm").order_by("key"):
@@ -60,10 +66,12 @@ def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any])
             )
 
 
-def _leans(study: Study, parameters: Mapping[str, Any]) -> list[float]:
-    """Each rater's tendency to rate higher or lower than the others."""
-    spread = parameters.get("raters", {}).get("lean", 0)
-    return [float(each) for each in design.generator(study.seed, "leans").normal(0, spread, RATERS)]
+def _leans(study: Study, raters: Sequence[Rater], parameters: Mapping[str, Any]) -> list[float]:
+    """Each rater's tendency to rate higher or lower than the others, beside that of their group."""
+    given = parameters.get("raters", {})
+    of_group = given.get("groups", {})
+    drawn = design.generator(study.seed, "leans").normal(0, given.get("lean", 0), RATERS)
+    return [float(each) + of_group.get(rater.group, 0.0) for each, rater in zip(drawn, raters, strict=True)]
 
 
 def _drawn_answers(

@@ -40,4 +40,5 @@ STUDIES = (
     _of_protocol("question_quality", "Quality of questions"),
     _of_protocol("justification_coding", "What reasons are about"),
     _of_protocol("condition_calibration", "Entries to calibrate"),
+    _of_protocol("custom", "Summaries of a document"),
 )

@@ -122,7 +122,7 @@ def parse_line(raw: bytes, number: int, done: int) -> SourceLine:
         return SourceLine(number, len(raw), done, problems=("not a JSON object",))
     if twice := _key_twice(raw, value):
         return SourceLine(number, len(raw), done, problems=(f"the key {twice!r} appears twice",))
-    found = dict.fromkeys(_unstorable(value)) if SUSPECT.search(raw) else ()
+    found = dict.fromkeys(find_unstorable(value)) if SUSPECT.search(raw) else ()
     return SourceLine(number, len(raw), done, value, tuple(found))
 
 
@@ -161,7 +161,7 @@ def _why_not_json(raw: bytes, error: orjson.JSONDecodeError) -> str:
     return f"not JSON: {error.msg} (character {error.colno} of the line)"
 
 
-def _unstorable(value: Any) -> Iterator[str]:
+def find_unstorable(value: Any) -> Iterator[str]:
     """Find text that a database would refuse or return changed, so that hashes would not match."""
     if isinstance(value, str):
         if "\x00" in value:
@@ -171,7 +171,7 @@ def _unstorable(value: Any) -> Iterator[str]:
             yield f"contains the number {value}, which not every database keeps as it is"
     elif isinstance(value, dict):
         for each in (*value, *value.values()):
-            yield from _unstorable(each)
+            yield from find_unstorable(each)
     elif isinstance(value, list):
         for each in value:
-            yield from _unstorable(each)
+            yield from find_unstorable(each)

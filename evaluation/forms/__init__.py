@@ -19,6 +19,7 @@ from evaluation.forms.input.posted_fields import (
     read_visible_ms,
 )
 from evaluation.forms.input.recorded_answers import answers_as_data
+from evaluation.forms.input.screen_record import LAYOUTS, SCREEN, SCREEN_TRACE, ScreenRecord, read_screen
 from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
 from evaluation.forms.response_names import response_names
 from evaluation.forms.screen import build_screen
@@ -27,14 +28,18 @@ from evaluation.forms.shapes import Field, Screen
 __all__ = [
     "HELD",
     "INSTRUCTION",
+    "LAYOUTS",
     "LOOK",
     "PROBLEM_NOTE",
     "PROBLEM_TEXTS",
+    "SCREEN",
+    "SCREEN_TRACE",
     "VISIBLE_MS",
     "Field",
     "ModelRevisions",
     "RoundRecord",
     "Screen",
+    "ScreenRecord",
     "answers_as_data",
     "build_feedback",
     "build_screen",
@@ -42,6 +47,7 @@ __all__ = [
     "merge_drafts",
     "problem_text",
     "read_fields",
+    "read_screen",
     "read_trace",
     "read_visible_ms",
     "response_names",

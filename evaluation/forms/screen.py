@@ -10,13 +10,20 @@ from evaluation.forms.entry_shapes import ModelRevisions
 from evaluation.forms.fields.builders import build_field
 from evaluation.forms.fields.entries import entry_lines
 from evaluation.forms.fields.follow_ups import group_by_follow_up
+from evaluation.forms.fields.places import add_claims, is_in_place, turn_lines
 from evaluation.forms.fields.screen_input import ScreenInput
 from evaluation.forms.problems import problem_text
 from evaluation.forms.response_names import response_names
-from evaluation.forms.shapes import Card, ChecklistCell, Field, ScaleGroup, Screen, SummaryLine
+from evaluation.forms.shapes import Card, ChecklistCell, Field, ScaleGroup, Screen, SourceText, SummaryLine
 from evaluation.protocols import Problem, Protocol
 from evaluation.protocols.answers.trace import Trace
 from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
+
+# Markup of more characters does not fit on a screen beside what is asked of it.
+LONG = 1_200
+# Questions that take one row, by their partials: these can stay in view while responses are read.
+ROWS = frozenset(f"evaluation/_{name}.html" for name in ("preference", "graded", "choice", "flag"))
+TEXT = "evaluation/_text.html"
 
 
 def build_screen(
@@ -43,16 +50,30 @@ def build_screen(
         if field["heads"]:
             _add_tallies(cards, field)
         _add_scales(cards, field)
+    add_claims(cards, stimulus, fields)
+    turns = turn_lines(stimulus, cards, fields)
+    query = _query(protocol, spec, stimulus)
+    if turns and turns[0]["said"]:
+        # What was said in these turns stands above the replies to it.
+        query["turns"] = query.get("turns", [])[: -len(turns)]
+    before, docked, after = _around_the_dock(cards, fields)
     return {
         "template": protocol.template,
-        "query": _query(protocol, spec, stimulus),
+        "query": query,
         "context": _context(stimulus) if sees_context(spec, stimulus) else [],
         "documents": read_documents(stimulus["query"]["documents"]) if protocol.shows_documents else [],
+        "source": _source(protocol, spec, stimulus),
+        "turns": turns,
         "cards": cards,
         "fields": fields,
+        "apart": [field for field in fields if not is_in_place(field, turns)],
+        "before": before,
+        "docked": docked,
+        "after": after,
+        "is_long": any(len(card["html"]) > LONG for card in cards),
         "drafted": next((field["entries"] for field in fields if "entries" in field), None),
         "follow_ups": group_by_follow_up(stimulus, questions, fields),
-        "has_scales": any(field["groups"] for field in fields),
+        "has_scales": any(field["points"] for field in fields),
         "has_keys": any(option["key"] for field in fields for option in field["options"]),
         "has_grades": any(question.grades for question in questions),
         "summary": _summary(fields, problems),
@@ -62,13 +83,31 @@ def build_screen(
 def _query(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> dict[str, Any]:
     query = stimulus["query"]
     return {
-        "label": gettext("%(asker)s asked") % {"asker": spec["asker"]},
+        "label": _query_label(spec, query),
         "asker": spec["asker"],
         "text": query["text"],
+        "turns": _turns(spec, query.get("turns", ())),
         "information_need": query["information_need"] if protocol.shows_information_need else "",
         "clarifying_question": stimulus["clarifying_question"],
         "references": [_reference(each) for each in query["references"]] if spec["show_references"] else [],
     }
+
+
+def _source(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> SourceText | None:
+    """The text that responses are held against, in a study that names a place for one."""
+    name, document = protocol.document_name(spec), stimulus["query"].get("document")
+    return {"name": name, "html": document["html"]} if name and document else None
+
+
+def _query_label(spec: Spec, query: Mapping[str, Any]) -> str:
+    said = gettext("Conversation with %(asker)s") if query.get("turns") else gettext("%(asker)s asked")
+    return said % {"asker": spec["asker"]}
+
+
+def _turns(spec: Spec, turns: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The turns of a conversation, each under whoever speaks."""
+    speakers = {"user": spec["asker"], "assistant": gettext("Assistant"), "system": gettext("Instructions")}
+    return [{"role": turn["role"], "speaker": speakers[turn["role"]], "html": turn["html"]} for turn in turns]
 
 
 def _reference(reference: Any) -> str:
@@ -98,11 +137,37 @@ def _add_tallies(cards: list[Card], field: Field) -> None:
 
 
 def _add_scales(cards: list[Card], field: Field) -> None:
-    """Add to each card the scale of a question that is asked once of every response."""
+    """Add to each card what a question asks of it that is asked once of every response."""
     by_part = {group["part"]: group for group in field["groups"]}
     for card in cards:
         if card["part"] in by_part:
             card["scales"].append({"field": field, "group": by_part[card["part"]]})
+
+
+def _first_input(part: ChecklistCell | ScaleGroup) -> str:
+    first: str = part["options"][0]["id"] if part["options"] else f"q-{part['name']}"
+    return first
+
+
+def _around_the_dock(
+    cards: Sequence[Card], fields: Sequence[Field]
+) -> tuple[list[Field], list[Field], list[Field]]:
+    """The questions before the choice and its reason, which stay in view, these themselves, and those after them.
+    Without responses nothing has to stay."""
+    fields = list(fields)
+    kept = [_keeps_in_view(field) for field in fields]
+    start = kept.index(True) if cards and True in kept else len(fields)
+    end = start
+    while end < len(fields) and kept[end]:
+        end += 1
+    if start < end < len(fields) and fields[end]["template"] == TEXT:
+        end += 1
+    return fields[:start], fields[start:end], fields[end:]
+
+
+def _keeps_in_view(field: Field) -> bool:
+    """True of a question in one row: a few options, or a scale for the item as a whole."""
+    return field["template"] in ROWS or [group["part"] for group in field["groups"]] == [""]
 
 
 def _errors(problems: Iterable[Problem]) -> dict[str, str]:
@@ -124,7 +189,7 @@ def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[SummaryLi
         if wrong:
             still = ngettext("%(n)s choice is missing.", "%(n)s choices are missing.", len(wrong))
             text = still % {"n": len(wrong)}
-            lines.append({"href": f"#{wrong[0]['options'][0]['id']}", "text": f"{asked} {text}"})
+            lines.append({"href": f"#{_first_input(wrong[0])}", "text": f"{asked} {text}"})
         if field["error"]:
             lines.append({"href": f"#{field['id']}", "text": f"{asked} {field['error']}"})
         if "entries" in field:

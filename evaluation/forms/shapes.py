@@ -68,18 +68,21 @@ class ScalePoint(Option):
 
 
 class ScaleGroup(TypedDict):
-    """One part that a scale is about, and the points to choose from.
+    """One part that a question is about, and the points or choices to choose from, or the text so far.
 
-    `who` is what the part is called; `head` what it belongs to, as an attribute to its value.
+    `who` is what the part is called; `head` what it belongs to, as an attribute to its value. `id` is of its first
+    input.
     """
 
     name: str
+    id: str
     part: str
     who: str
     who_id: str
     head: str
     head_id: str
-    options: list[ScalePoint]
+    options: list[Any]
+    value: str
     error: str
 
 
@@ -104,6 +107,9 @@ class Field(TypedDict):
 
     key: str
     id: str
+    # How it is answered, and what it is about (`QuestionKind.form`, `evaluation.protocols.Over`).
+    form: str
+    over: str
     template: str
     prompt: str
     help: str
@@ -118,6 +124,8 @@ class Field(TypedDict):
     ranked: NotRequired[RankingList]
     # Of a text: what its hidden field says of pasting, empty until a script counts.
     moves: NotRequired[str]
+    # Of a graded preference: the names at its two ends.
+    sides: NotRequired[list[str]]
     # A text of fewer characters counts as too short; 0 where none does.
     least: NotRequired[int]
     entries: NotRequired[EntrySet]
@@ -126,7 +134,7 @@ class Field(TypedDict):
 
 
 class ResponseScale(TypedDict):
-    """A question's scale for one response."""
+    """A question's scale or choices for one response, or another part that it is drawn beside."""
 
     field: Field
     group: ScaleGroup
@@ -135,7 +143,7 @@ class ResponseScale(TypedDict):
 class Card(TypedDict):
     """A response as it is shown; `tally` names the checklist whose total stands in its head, if there is one.
 
-    `scales` are those of the questions that are asked once of every response.
+    `scales` are those of the questions that are asked once of every response, `claims` what is asked of each claim.
     """
 
     part: str
@@ -144,6 +152,43 @@ class Card(TypedDict):
     tally: str
     met: str
     scales: list[ResponseScale]
+    claims: NotRequired[list["ClaimLine"]]
+
+
+class ClaimLine(TypedDict):
+    """A claim of a response, with what is asked of it."""
+
+    part: str
+    text: str
+    asked: list[ResponseScale]
+
+
+class ReplyCell(TypedDict):
+    """A response's reply in one turn, with what is asked of it."""
+
+    part: str
+    name: str
+    html: str
+    asked: list[ResponseScale]
+
+
+class TurnLine(TypedDict):
+    """A turn of a conversation: what was said, the replies side by side, and what is asked of the turn."""
+
+    part: str
+    number: int
+    label: str
+    said: str
+    html: str
+    replies: list[ReplyCell]
+    asked: list[ResponseScale]
+
+
+class SourceText(TypedDict):
+    """The text that responses are held against, under its name in the study."""
+
+    name: str
+    html: str
 
 
 class Document(TypedDict):
@@ -175,8 +220,18 @@ class Screen(TypedDict):
     query: dict[str, Any]
     context: list[dict[str, str]]
     documents: list[Document]
+    # In a place of its own, where the study has one.
+    source: SourceText | None
+    turns: list[TurnLine]
     cards: list[Card]
     fields: list[Field]
+    # Those that are not drawn beside the responses, turns or claims that they are about.
+    apart: list[Field]
+    # The same: the choice and its reason (`docked`), and what comes before and after them.
+    before: list[Field]
+    docked: list[Field]
+    after: list[Field]
+    is_long: bool
     # The responses where they are sets of entries and not texts.
     drafted: EntrySet | None
     follow_ups: list[FollowUp]

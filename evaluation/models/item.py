@@ -40,12 +40,16 @@ class Query(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, related_name="queries")
     key = models.CharField(max_length=120)
     text = models.TextField(blank=True)
+    # [{"role": "user", "text": str}, ...] of a conversation, whose transcript is then the text.
+    turns = models.JSONField(default=list, blank=True)
     category = models.CharField(max_length=120, blank=True)
     source = models.CharField(max_length=200, blank=True)
     split = models.CharField(max_length=10, choices=Split, default=Split.NONE, blank=True)
     information_need = models.TextField(blank=True)
     references = models.JSONField(default=list, blank=True)
     documents = models.JSONField(default=list, blank=True)
+    # The text that responses are held against, such as what they summarise; the study says what it is called.
+    document = models.TextField(blank=True)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
@@ -83,6 +87,10 @@ class Response(models.Model):
     system = models.ForeignKey(System, models.PROTECT, related_name="responses")
     key = models.CharField(max_length=120)
     text = models.TextField(blank=True)
+    # Its replies by turn, where it is one side of a conversation; its text is then all of them.
+    turns = models.JSONField(default=list, blank=True)
+    # The claims that it makes, a text each, where they are judged one by one.
+    claims = models.JSONField(default=list, blank=True)
     context = models.ForeignKey(Context, models.PROTECT, null=True, blank=True, related_name="responses")
 
     class Meta:
@@ -126,6 +134,10 @@ class Item(models.Model):
     # Which of the presentation orders its first slot has; fixed once, when slots or judges first need it.
     start_order = models.PositiveSmallIntegerField(null=True, blank=True, editable=False)
     withdrawn_at = models.DateTimeField(null=True, blank=True)
+    # Number of the revision that it came in with; of those that were there at launch, the first.
+    revision_number = models.PositiveSmallIntegerField(default=1, editable=False)
+    # What of another study a derived item was made from: its item, and whose judgment. Empty for all others.
+    origin = models.JSONField(default=dict, blank=True, editable=False)
     dump = models.ForeignKey(Import, models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:

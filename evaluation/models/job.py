@@ -18,18 +18,21 @@ class Job(models.Model):
         EXPORT = "export", "export"
         LAUNCH = "launch", "launch"
         SCORES = "scores", "import of scores"
+        REHEARSAL = "rehearsal", "rehearsal"
 
     class State(models.TextChoices):
+        # A table whose map nobody has confirmed yet; no worker looks at it.
+        STAGED = "staged", "to be mapped"
         QUEUED = "queued", "queued"
         RUNNING = "running", "running"
         DONE = "done", "done"
         FAILED = "failed", "failed"
 
     kind = models.CharField(max_length=10, choices=Kind)
-    # The study's, or that of the study which an import is going to make.
+    # The study's, or that of the study which an import is going to make; empty until a staged one has been given it.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
-    # Of an import: title, protocol; of an export: format; of scores: what `import_scores` takes.
+    # Of an import: title, protocol, of a table its map; of an export: format; of scores: what `import_scores` takes.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -63,14 +66,16 @@ class Job(models.Model):
                 name="one_job_at_once_per_kind",
             ),
             models.CheckConstraint(
-                name="job_kind_known", condition=Q(kind__in=["import", "export", "launch", "scores"])
+                name="job_kind_known",
+                condition=Q(kind__in=["import", "export", "launch", "scores", "rehearsal"]),
             ),
             models.CheckConstraint(
                 name="job_leased_while_running",
                 condition=Q(state="running", lease__isnull=False) | (~Q(state="running") & Q(lease=None)),
             ),
             models.CheckConstraint(
-                name="job_state_known", condition=Q(state__in=["queued", "running", "done", "failed"])
+                name="job_state_known",
+                condition=Q(state__in=["staged", "queued", "running", "done", "failed"]),
             ),
         ]
 

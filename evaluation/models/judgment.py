@@ -36,6 +36,8 @@ class Rater(models.Model):
     pseudonym = models.CharField(max_length=60, default=new_pseudonym)
     # The published name of an imported person or model; never a platform's id.
     label = models.CharField(max_length=120, blank=True)
+    # The group of people that a person belongs to ("experts"); empty where the study tells none apart.
+    group = models.CharField(max_length=60, blank=True)
     # False for a judge's run that is a trial, an anchor, unfinished or superseded: kept, exported, in no figure.
     in_figures = models.BooleanField(default=True)
     # What the report must say of a judge: {"judge", "version", "model", "reference", "orders", "samples",

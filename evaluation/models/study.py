@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from evaluation.canonical import canonical_hash
 from evaluation.protocols import Protocol, get_protocol
 
 
@@ -101,11 +102,15 @@ class Study(models.Model):
     once_per = models.CharField(max_length=10, choices=OncePer, default=OncePer.QUERY)
     arm_per = models.CharField(max_length=11, choices=ArmPer, default=ArmPer.PARTICIPANT)
     render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
+    single_dollars = models.BooleanField(default=False)
+    show_images = models.BooleanField(default=False)
     asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
     baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
     show_references = models.BooleanField(default=False)
     steps = models.JSONField(default=default_steps)
     skips = models.JSONField(default=default_skips)
+    # What an item needs, where the protocol leaves that to the study (`evaluation.protocols.requirements.needs`).
+    needs = models.JSONField(default=dict, blank=True)
 
     # Rules that may change while the study is live: not hashed.
     redundancy = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
@@ -119,6 +124,8 @@ class Study(models.Model):
     revisions_per_day = models.PositiveIntegerField(default=200)
     revisions_anonymous = models.PositiveIntegerField(default=0)
     going_back = models.CharField(max_length=5, choices=GoingBack, default=GoingBack.LAST)
+    # The groups of people that are told apart, by the labels that addresses and files give raters.
+    groups = models.JSONField(default=list, blank=True)
     contact = models.CharField(
         max_length=200, blank=True, help_text="E-mail address on every participant's page."
     )
@@ -127,6 +134,9 @@ class Study(models.Model):
         default=False, help_text="Exports carry exact times instead of the day."
     )
 
+    # Which column of its tables is what (`evaluation.dumps.tables`), as the last one was read.
+    table_map = models.JSONField(default=dict, blank=True, editable=False)
+
     launching_since = models.DateTimeField(null=True, blank=True, editable=False)
     study_hash = models.CharField(max_length=64, blank=True, editable=False)
     # Grows with every exclusion, restoration and correction, so that cached results are known to be old.
@@ -134,12 +144,23 @@ class Study(models.Model):
     simulated = models.BooleanField(
         default=False, editable=False, help_text="Has judgments by simulated raters."
     )
+    # The study that a copy or a derived draft was made from, and how (`services.studies.origin`); empty for all others.
+    origin = models.JSONField(default=dict, blank=True, editable=False)
+
+    # Of a rehearsal, the draft that it is a copy of: filled by simulated participants, and deleted as a whole
+    # (`services.studies.rehearsals`).
+    rehearsal_of = models.OneToOneField(
+        "self", models.PROTECT, null=True, blank=True, editable=False, related_name="rehearsal"
+    )
 
     objects = StudyQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "studies"
         constraints = [
+            models.CheckConstraint(
+                name="study_rehearsal_is_simulated", condition=Q(rehearsal_of=None) | Q(simulated=True)
+            ),
             models.CheckConstraint(name="study_status_known", condition=Q(status__in=Status.values)),
             # Else a participant could meet a query again, in another arm.
             models.CheckConstraint(
@@ -161,6 +182,15 @@ class Study(models.Model):
     @property
     def protocol_object(self) -> Protocol:
         return get_protocol(self.protocol)
+
+    @property
+    def compares_pairs(self) -> bool:
+        """True if every item has two responses, so that a preference compares systems."""
+        return self.protocol_object.compares(self.needs)
+
+    @property
+    def is_rehearsal(self) -> bool:
+        return self.rehearsal_of_id is not None
 
     @property
     def is_frozen(self) -> bool:
@@ -247,6 +277,8 @@ class Revision(models.Model):
     number = models.PositiveSmallIntegerField(default=1)
     spec = models.JSONField()
     spec_hash = models.CharField(max_length=64)
+    # Over the items that were added to a running study with it; empty where it came with other words.
+    items_hash = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -255,6 +287,11 @@ class Revision(models.Model):
 
     def __str__(self) -> str:
         return f"{self.study} r{self.number}"
+
+    @property
+    def hash(self) -> str:
+        """The revision's own hash: over its spec and the items that came with it."""
+        return canonical_hash([self.spec_hash, self.items_hash]) if self.items_hash else self.spec_hash
 
 
 class StudyMember(models.Model):

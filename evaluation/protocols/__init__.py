@@ -15,6 +15,7 @@ from evaluation.protocols.base import (
 )
 from evaluation.protocols.condition_calibration import ConditionCalibration
 from evaluation.protocols.context_validation import ContextValidation
+from evaluation.protocols.custom import Custom
 from evaluation.protocols.justification_coding import JustificationCoding
 from evaluation.protocols.pairwise import Pairwise
 from evaluation.protocols.protocol import Protocol
@@ -57,6 +58,7 @@ PROTOCOLS: Registry[Protocol] = Registry(
         QuestionQuality(),
         ConditionCalibration(),
         JustificationCoding(),
+        Custom(),
     ),
 )
 

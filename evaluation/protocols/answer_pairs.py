@@ -41,6 +41,8 @@ class AnswerPairs(Protocol):
     template = "evaluation/protocols/answer_pairs.html"
     shows_information_need = True
     compares_pairs = True
+    response_counts = (2, 2)
+    needed_columns = ("clarifying_question", "information_need")
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (

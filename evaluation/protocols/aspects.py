@@ -46,6 +46,7 @@ class Aspects(Protocol):
     label = "Ratings by aspect"
     template = "evaluation/protocols/aspects.html"
     shows_documents = True
+    response_counts = (1, MAX_ANSWERS)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
@@ -107,5 +108,5 @@ class Aspects(Protocol):
         return [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, 1, MAX_ANSWERS),
+            *check_response_count(stimulus, *self.response_counts),
         ]

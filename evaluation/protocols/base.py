@@ -18,6 +18,8 @@ Data = Mapping[str, Any]
 Source = Literal["form", "import", "judge"]
 
 MAX_TEXT = 20_000
+# So many parts of a kind can stand in one item.
+MAX_PARTS = 50
 
 
 class Kind(StrEnum):
@@ -49,6 +51,11 @@ class Over(StrEnum):
     FOLLOW_UP_RESPONSE = "follow_up.response"
     # The values of an attribute (a follow-up question with its answer set); where one was chosen, that one alone.
     VALUE = "value"
+    # A turn of a conversation, and each response's reply in it.
+    TURN = "turn"
+    TURN_RESPONSE = "turn.response"
+    # The claims that a response makes: the facts that it states, one by one.
+    CLAIM = "claim"
     # The question's own choices, of which several may hold.
     CHOICE = "choice"
 
@@ -250,6 +257,20 @@ MESSAGES = {
     "query_empty": "the query has no text",
     "responses_between": "needs {low} to {high} responses, has {found}",
     "response_empty": "{part} is empty",
+    "document_missing": "needs a document ({name}), and the query has none",
+    "document_unused": "the query has a document, and the study names no place for one",
+    "turns_missing": "has no turns of a conversation",
+    "turns_differ": "the responses reply in different numbers of turns",
+    "turns_unasked": "the responses reply to {replies} turns, and the query ends in {asked} turns of who asked",
+    "claims_missing": "no response has claims",
+    "too_many_parts": "{where} has {found} {what}; at most {limit} can be asked about",
+    "needs_unused": "every item of this protocol needs the same",
+    "needs_responses": "the number of responses is from 0 to {limit}, the least first",
+    "needs_unknown": "needs has {name!r}, which no study has",
+    "compares_responses": "compares responses, and an item may have fewer than two",
+    "preference_of_parts": "can be asked of turns or follow-up questions only where every item has two responses",
+    "part_not_shown": "can't be asked of these parts here: only a form of one's own shows them",
+    "part_unneeded": "is asked of responses, and an item needs none",
     "clarifying_question_missing": "has no clarifying question",
     "information_need_missing": "the query has no information need",
     "answers_missing": "follow-up question {number} has no set of answers",

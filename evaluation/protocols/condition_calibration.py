@@ -81,6 +81,8 @@ class ConditionCalibration(Protocol):
     template = "evaluation/protocols/condition_calibration.html"
     shows_documents = True
     drafts_entries = True
+    response_counts = (0, MAX_SETS)
+    needed_columns = ("document",)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         labels = {key: label for key, (label, _) in CHECKS.items()}
@@ -108,7 +110,7 @@ class ConditionCalibration(Protocol):
         problems = [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, 0, MAX_SETS),
+            *check_response_count(stimulus, *self.response_counts),
             *check_fragments(stimulus),
         ]
         for response in stimulus["responses"]:

@@ -42,6 +42,8 @@ class ContextValidation(Protocol):
     key = "context_validation"
     label = "Context validation"
     template = "evaluation/protocols/context_validation.html"
+    response_counts = (0, 0)
+    needed_columns = ("context",)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (

@@ -32,6 +32,7 @@ class JustificationCoding(Protocol):
     key = "justification_coding"
     label = "Justification coding"
     template = "evaluation/protocols/justification_coding.html"
+    response_counts = (1, 1)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (codebook_question("criteria"),)
@@ -40,7 +41,7 @@ class JustificationCoding(Protocol):
         return dict(TEXTS)
 
     def check_item(self, spec: Spec, stimulus: Stimulus) -> list[Problem]:
-        problems = [*check_arm(spec, stimulus), *check_response_count(stimulus, 1, 1)]
+        problems = [*check_arm(spec, stimulus), *check_response_count(stimulus, *self.response_counts)]
         return problems + [
             Problem("response_empty", "responses", {"part": response["part"]})
             for response in stimulus["responses"]

@@ -62,6 +62,7 @@ class Pairwise(Protocol):
     key = "pairwise"
     label = "Pairwise comparison"
     compares_pairs = True
+    response_counts = (2, 2)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (

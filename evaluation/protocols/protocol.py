@@ -1,7 +1,7 @@
 """The protocol: the one place where a kind of task is described."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from evaluation.protocols.answers.gold import compare_all, find_gold_problems
@@ -42,8 +42,14 @@ class Protocol:
     shows_documents: ClassVar[bool] = False
     # Whether responses are drafted sets of entries, written as JSON, rather than texts.
     drafts_entries: ClassVar[bool] = False
+    # The fewest and the most responses that its items may have.
+    response_counts: ClassVar[tuple[int, int]] = (1, 10)
+    # What else each of its items needs, by the names that tables' columns have (`evaluation.dumps.tables`).
+    needed_columns: ClassVar[tuple[str, ...]] = ()
     # Whether a study has a list of attributes, which items may name instead of bringing their values.
     has_attributes: ClassVar[bool] = False
+    # Whether a study says itself what an item needs (`evaluation.protocols.requirements.needs`).
+    has_needs: ClassVar[bool] = False
 
     @abstractmethod
     def default_questions(self) -> tuple[QuestionSpec, ...]:
@@ -73,14 +79,30 @@ class Protocol:
         """Problems with a study's questions, before any item is looked at."""
         questions = [QuestionSpec.from_json(data) for data in spec["questions"]]
         problems = [problem for question in questions for problem in find_question_problems(question)]
+        problems += [
+            Problem("part_not_shown", f"questions.{question.key}")
+            for question in questions
+            if not self.has_needs and _is_of_own_forms(question)
+        ]
         problems += self._attribute_problems(attributes_of(spec))
-        if self.compares_pairs:
+        needs = spec.get("needs") or {}
+        if needs and not self.has_needs:
+            problems.append(Problem("needs_unused", "needs"))
+        if self.compares(needs):
             return problems
         return problems + [
             Problem("preference_of_two", f"questions.{question.key}")
             for question in questions
             if question.kind == Kind.PREFERENCE and "points" in question.form
         ]
+
+    def compares(self, needs: Mapping[str, Any]) -> bool:
+        """True if all items of a study with these needs have two responses (see `compares_pairs`)."""
+        return self.compares_pairs
+
+    def document_name(self, spec: Spec) -> str:
+        """The name of the text that responses are held against, as it stands above its place; empty without one."""
+        return ""
 
     def _attribute_problems(self, attributes: Attributes) -> list[Problem]:
         if attributes and not self.has_attributes:
@@ -131,6 +153,12 @@ class Protocol:
         if problems:
             raise AnswersInvalid(problems)
         return answers
+
+
+def _is_of_own_forms(question: QuestionSpec) -> bool:
+    """True of questions over parts that only a form of one's own shows."""
+    of_follow_ups = question.kind == Kind.PREFERENCE and question.over == Over.FOLLOW_UP
+    return of_follow_ups or question.over in (Over.TURN, Over.TURN_RESPONSE, Over.CLAIM)
 
 
 def _is_ticked(question: QuestionSpec) -> bool:

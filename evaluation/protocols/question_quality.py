@@ -49,6 +49,7 @@ class QuestionQuality(Protocol):
     key = "question_quality"
     label = "Question quality"
     template = "evaluation/protocols/question_quality.html"
+    response_counts = (1, MAX_QUESTIONS)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
@@ -75,5 +76,5 @@ class QuestionQuality(Protocol):
         return [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, 1, MAX_QUESTIONS),
+            *check_response_count(stimulus, *self.response_counts),
         ]

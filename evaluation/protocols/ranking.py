@@ -35,6 +35,7 @@ class Ranking(Protocol):
     key = "ranking"
     label = "Ranking"
     template = "evaluation/protocols/ranking.html"
+    response_counts = (2, MAX_RANKED)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
@@ -56,5 +57,5 @@ class Ranking(Protocol):
         return [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, 2, MAX_RANKED),
+            *check_response_count(stimulus, *self.response_counts),
         ]

@@ -44,6 +44,8 @@ class Relevance(Protocol):
     label = "Relevance by attribute value"
     template = "evaluation/protocols/relevance.html"
     has_attributes = True
+    response_counts = (1, 1)
+    needed_columns = ("attributes",)
 
     def default_questions(self) -> tuple[QuestionSpec, ...]:
         return (
@@ -66,7 +68,7 @@ class Relevance(Protocol):
         return [
             *check_arm(spec, stimulus),
             *check_query(stimulus),
-            *check_response_count(stimulus, 1, 1),
+            *check_response_count(stimulus, *self.response_counts),
             *check_answer_sets(stimulus),
             *_chosen_problems(stimulus),
         ]

@@ -1,6 +1,17 @@
 """Responses as HTML that can't do anything."""
 
 from evaluation.rendering.box import RenderBox
-from evaluation.rendering.markdown import RENDERER, render_markdown, render_plain
+from evaluation.rendering.images import describe_images
+from evaluation.rendering.markdown import render_markdown, render_plain
+from evaluation.rendering.rules import DEFAULT_RULES, EARLIER, RENDERER, RenderRules
 
-__all__ = ["RENDERER", "RenderBox", "render_markdown", "render_plain"]
+__all__ = [
+    "DEFAULT_RULES",
+    "EARLIER",
+    "RENDERER",
+    "RenderBox",
+    "RenderRules",
+    "describe_images",
+    "render_markdown",
+    "render_plain",
+]

@@ -11,14 +11,17 @@ import select
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from evaluation.rendering.markdown import render_markdown, render_plain
+from evaluation.rendering.rules import DEFAULT_RULES, RenderRules
 
-# Below this no input that we know of takes longer than a few milliseconds.
+# Below this no input that we know of takes longer than a few milliseconds, unless code is to be coloured.
 SHORT = 2_000
+FENCES = ("```", "~~~")
 # Starting Python and importing the renderer; not part of a text's own time.
 START_SECONDS = 30.0
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -40,21 +43,21 @@ class RenderBox:
     ) -> None:
         self._end_child()
 
-    def render(self, text: str) -> str:
+    def render(self, text: str, rules: RenderRules = DEFAULT_RULES) -> str:
         """The text as safe HTML; plain, and counted in `fallbacks`, if Markdown takes too long."""
-        if len(text) <= SHORT:
-            return render_markdown(text)
-        rendered = self._ask_child(text)
+        if len(text) <= SHORT and not any(fence in text for fence in FENCES):
+            return render_markdown(text, rules)
+        rendered = self._ask_child(text, rules)
         if rendered is None:
             self.fallbacks += 1
             return render_plain(text)
         return rendered
 
-    def _ask_child(self, text: str) -> str | None:
+    def _ask_child(self, text: str, rules: RenderRules) -> str | None:
         child = self._child or self._start_child()
         assert child.stdin is not None
         try:
-            child.stdin.write(json.dumps(text).encode() + b"\n")
+            child.stdin.write(json.dumps([text, asdict(rules)]).encode() + b"\n")
             child.stdin.flush()
             line = self._read_line(child, self.seconds)
         except OSError:

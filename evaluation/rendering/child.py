@@ -1,16 +1,18 @@
-"""The rendering process: a JSON string per line in, a JSON string per line out."""
+"""The rendering process: a text and its rules per line in as JSON, a JSON string per line out."""
 
 import json
 import sys
 
 from evaluation.rendering.markdown import render_markdown
+from evaluation.rendering.rules import RenderRules
 
 
 def main() -> None:
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     for line in sys.stdin:
-        sys.stdout.write(json.dumps(render_markdown(json.loads(line))) + "\n")
+        text, rules = json.loads(line)
+        sys.stdout.write(json.dumps(render_markdown(text, RenderRules(**rules))) + "\n")
         sys.stdout.flush()
 
 

@@ -1,35 +1,26 @@
 """Responses as safe HTML: CommonMark, then a sanitiser. Nothing that comes out can run, load or break the page.
 
 Two walls: the renderer escapes raw HTML and drops images, the sanitiser allows a short list of tags. Either alone
-would do; both must fail before a response harms a participant.
+would do; both must fail before a response harms a participant. Images in the text itself pass both where a study
+wants them.
 """
 
 import html
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
-import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
-# Part of every stimulus and so of its hash: a change of what comes out is a new version.
-RENDERER = "commonmark-2"
-
-# Each runs in the direction of its own text: an Arabic paragraph in an English response from right to left.
-DIRECTED = {"p", "h3", "h4", "h5", "h6", "blockquote", "li", "table"}
-TAGS = DIRECTED | {
-    "br", "hr", "ul", "ol", "strong", "em", "s", "sup", "code", "pre", "a", "thead", "tbody", "tr", "th", "td",
-    "section",
-}  # fmt: skip
-ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
-# Attributes with the only value that they may have. Code wider than the page is scrolled, from the keyboard too.
-VALUES = {**{tag: {"dir": {"auto"}} for tag in DIRECTED}, "pre": {"tabindex": {"0"}}}
-CLASSES = {"li": {"task-list-item"}, "section": {"footnotes"}}
-LINK_RULES = {"http", "https", "mailto"}
-
+from evaluation.rendering.code import highlight
+from evaluation.rendering.images import is_shown
+from evaluation.rendering.mathematics import mathematics
+from evaluation.rendering.rules import DEFAULT_RULES, EARLIER, RenderRules
+from evaluation.rendering.sanitiser import COMMONMARK, DIRECTED, ILLUSTRATED, RICH, Allowed
 
 # A response's headings stand under the page's own, which end here.
 PAGE_LEVEL = 2
@@ -97,30 +88,64 @@ def _keep_unreferenced(state: StateCore) -> None:
             footnotes["list"][len(footnotes["list"])] = {"label": label[1:], "count": 0}
 
 
+class _RichRenderer(_Renderer):
+    """Code in colours, tables that scroll in a frame, and images, where they are wanted, that are in the text."""
+
+    images = False
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        language = tokens[idx].info.strip().split(maxsplit=1)
+        code = highlight(tokens[idx].content, language[0] if language else "")
+        return f'<pre tabindex="0"><code>{code}</code></pre>\n'
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        opened = self.renderToken(tokens, idx, options, env)
+        return f'<div class="wide" role="group" aria-label="Table" tabindex="0">{opened}'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        return "</table></div>\n"
+
+    def image(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
+        description = " ".join(self.renderInlineAsText(tokens[idx].children or [], options, env).split())
+        source = str(tokens[idx].attrs.get("src", ""))
+        if self.images and is_shown(source):
+            return f'<img src="{html.escape(source)}" alt="{html.escape(description)}">'
+        return html.escape(f"[image not loaded: {description}]" if description else "[image not loaded]")
+
+
+class _IllustratedRenderer(_RichRenderer):
+    images = True
+
+
 _OPTIONS = {"html": False, "linkify": False, "tasklists": True, "maxNesting": 30}
-_markdown = (
-    MarkdownIt("commonmark", _OPTIONS, renderer_cls=_Renderer)
-    .enable(["table", "strikethrough"])
-    .use(footnote_plugin, inline=False)
-)
-_markdown.core.ruler.before("footnote_tail", "keep_unreferenced", _keep_unreferenced)
-for _name, _rule in FOOTNOTES.items():
-    _markdown.add_render_rule(_name, _rule)
 
 
-def render_markdown(text: str) -> str:
+@cache
+def _parser(rules: RenderRules) -> MarkdownIt:
+    kinds = {True: _IllustratedRenderer, False: _RichRenderer}
+    renderer = _Renderer if rules.renderer == EARLIER else kinds[rules.images]
+    parser = (
+        MarkdownIt("commonmark", _OPTIONS, renderer_cls=renderer)
+        .enable(["table", "strikethrough"])
+        .use(footnote_plugin, inline=False)
+    )
+    parser.core.ruler.before("footnote_tail", "keep_unreferenced", _keep_unreferenced)
+    for name, rule in FOOTNOTES.items():
+        parser.add_render_rule(name, rule)
+    if rules.renderer != EARLIER:
+        mathematics(parser, single_dollars=rules.single_dollars)
+    return parser
+
+
+def _allowed(rules: RenderRules) -> Allowed:
+    if rules.renderer == EARLIER:
+        return COMMONMARK
+    return ILLUSTRATED if rules.images else RICH
+
+
+def render_markdown(text: str, rules: RenderRules = DEFAULT_RULES) -> str:
     """Markdown as sanitised HTML."""
-    return nh3.clean(
-        _markdown.render(text),
-        tags=TAGS,
-        attributes=ATTRIBUTES,
-        tag_attribute_values=VALUES,
-        allowed_classes=CLASSES,
-        url_schemes=LINK_RULES,
-        link_rel="noopener noreferrer nofollow",
-        set_tag_attribute_values={"a": {"target": "_blank"}},
-        strip_comments=True,
-    ).strip()
+    return _allowed(rules).clean(_parser(rules).render(text))
 
 
 def render_plain(text: str) -> str:

@@ -3,6 +3,7 @@
 from evaluation.services.exclusions import AlreadyExcluded, exclude, restore
 from evaluation.services.judgments import JudgmentInput, load_answers, record_judgments, revise_judgment
 from evaluation.services.studies.creation import PAPER_ARMS, add_arms, create_study
+from evaluation.services.studies.duplication import duplicate_study
 from evaluation.services.studies.freeze import (
     assign_orders,
     compute_study_hash,
@@ -11,7 +12,7 @@ from evaluation.services.studies.freeze import (
     freeze_spec,
     set_stimulus,
 )
-from evaluation.services.studies.items import admit_items, withdraw_item
+from evaluation.services.studies.items import open_items, withdraw_item
 from evaluation.services.studies.launch import (
     close_study,
     launch_advice,
@@ -31,11 +32,11 @@ __all__ = [
     "JudgmentInput",
     "RevisionPlan",
     "add_arms",
-    "admit_items",
     "assign_orders",
     "close_study",
     "compute_study_hash",
     "create_study",
+    "duplicate_study",
     "exclude",
     "freeze_item",
     "freeze_items",
@@ -45,6 +46,7 @@ __all__ = [
     "launch_problems",
     "launch_study",
     "load_answers",
+    "open_items",
     "pause_study",
     "plan_revision",
     "record_judgments",

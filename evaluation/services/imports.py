@@ -31,14 +31,19 @@ from evaluation.models import (
 )
 from evaluation.protocols.attributes import attributes_of
 from evaluation.services.judgments import JudgmentInput, record_judgments
-from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.compilation import SHOWN_WHERE_SET, compile_spec
 from evaluation.services.studies.creation import create_study, write_attributes, write_questions_and_texts
-from evaluation.services.studies.freeze import assign_orders, compute_study_hash, set_stimulus
+from evaluation.services.studies.freeze import (
+    assign_orders,
+    compute_study_hash,
+    hash_added_items,
+    set_stimulus,
+)
 
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
 # Those that a spec names only where they are not the default.
-OPTIONAL_FIELDS = ("arm_per",)
+OPTIONAL_FIELDS = ("arm_per", "needs", *SHOWN_WHERE_SET)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +56,8 @@ class StudyInput:
     rules: Mapping[str, Any]
     systems: Sequence[Mapping[str, Any]]
     queries: Sequence[Query] = ()
+    # `Study.origin`
+    origin: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -72,13 +79,15 @@ class RaterInput:
     kind: str
     label: str
     source: str
+    group: str = ""
 
 
 @dataclass(frozen=True)
 class RaterFacts:
-    """A rater's data on the study's line: `Rater.in_figures` and `Rater.about`."""
+    """A rater's data on the study's line: `Rater.in_figures`, `Rater.group` and `Rater.about`."""
 
     in_figures: bool = True
+    group: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -121,6 +130,7 @@ def begin_import(
             protocol=spec["protocol"],
             owner=owner,
             created_by_import=dump,
+            origin=dict(study_input.origin),
             **study_input.fields(),
         )
         _write_spec_rows(study, spec)
@@ -270,6 +280,7 @@ class ImportWriter:
             kind=each.kind,
             label=each.label,
             source=each.source,
+            group=each.group or facts.group,
             in_figures=facts.in_figures,
             about=dict(facts.about),
             dump=self.dump,
@@ -305,6 +316,9 @@ def finish_import(study: Study, *, notes: Mapping[str, Any]) -> None:
     if frozen:
         assign_orders(study)
     with transaction.atomic():
+        for revision in study.revisions.filter(number__gt=1):
+            revision.items_hash = hash_added_items(study, revision.number)
+            revision.save(update_fields=["items_hash"])
         if frozen:
             study.study_hash = compute_study_hash(study)
             study.status = Status.CLOSED

@@ -16,6 +16,7 @@ from django.utils import timezone
 from evaluation.models import Job, Study
 from evaluation.operations.full_disk import is_full_disk
 from evaluation.refusals import Refused
+from evaluation.services.table_maps import discard_old_tables
 
 MAX_PROBLEMS = 1_000
 NO_ROOM = "The server's disk is full, and nothing was saved. Try again once whoever runs it has made room."
@@ -181,6 +182,7 @@ def remove_old_files() -> int:
         job.path.unlink(missing_ok=True)
         removed += 1
     ended.update(file="")
+    removed += discard_old_tables()
     known = set(Job.objects.exclude(file="").values_list("file", flat=True))
     for path in _folder().iterdir():
         if path.name not in known and path.stat().st_mtime < old.timestamp():

@@ -33,6 +33,19 @@ TEXTS = (
     "[^1]: In the *kitchen*.",
     "",
     "القهوة مفيدة لمعظم الناس باعتدال. " * 5,
+    "Half of it is gone after \\(t_{1/2}\\), by\n\\[\nc(t) = c_0 \\left(\\frac{1}{2}\\right)^{t/t_{1/2}} "
+    "= c_0 e^{-\\lambda t}, \\qquad \\lambda = \\frac{\\ln 2}{t_{1/2}} \\tag{1}\n\\]\n"
+    "and \\(\\unknown{x}\\) is none.\n\n"
+    "```python\n# What is left\ndef left(cups: int, hours: float) -> float:\n"
+    "    return 63 * cups * 0.5 ** (hours / 5)\n```\n\n"
+    "| Cup | Caffeine | Sugar | Milk | Where | When | Price |\n|---|---|---|---|---|---|---|\n"
+    "| Espresso | 63 mg | none | none | at the counter | in the morning | 1.20 |",
+)
+TURNS = (
+    ("system", "Answer in a few words."),
+    ("user", "Is coffee good for you?"),
+    ("assistant", "In moderation, **yes**:\n\n- three cups a day,\n- none after noon."),
+    ("user", "And when I am \\(2 \\times 40\\)?"),
 )
 
 
@@ -55,7 +68,8 @@ def patterns(request: HttpRequest) -> HttpResponse:
     )
     context = {
         "full": _screen("full", asked_back="For whom?", references=["Yes, within limits.\n\nAsk a doctor."]),
-        "others": _screen("others", texts=TEXTS[2:], first=3),
+        "others": _screen("others", texts=TEXTS[2:4], first=3),
+        "talk": _screen("talk", texts=(*TEXTS[4:], TEXTS[1]), first=8, turns=TURNS),
         "rated": _rated(""),
         "rated_wrong": _rated("-wrong", wrong=True),
         "states": [(name, _fields(name)) for name in ("empty", "filled", "wrong")],
@@ -286,6 +300,7 @@ def _stimulus(
     texts: tuple[str, ...] = TEXTS[:2],
     first: int = 1,
     asked_back: str = "",
+    turns: tuple[tuple[str, str], ...] = (),
     references: list[str] | None = None,
     documents: list[dict[str, str]] | None = None,
 ) -> dict[str, Any]:
@@ -293,6 +308,7 @@ def _stimulus(
         "arm": "with",
         "query": {
             "text": "Is coffee good for you?",
+            "turns": [{"role": role, "text": text, "html": render_markdown(text)} for role, text in turns],
             "references": references or [],
             "documents": documents or [],
             "information_need": "",

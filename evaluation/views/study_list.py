@@ -12,7 +12,7 @@ from evaluation.selectors import annotate_judgment_counts
 @login_required
 @require_safe
 def study_list(request: HttpRequest) -> HttpResponse:
-    studies = [
-        (study, f"{study.n_judgments:,}") for study in annotate_judgment_counts(studies_for(request.user))
-    ]
+    # Rehearsals are found from their drafts.
+    own = studies_for(request.user).filter(rehearsal_of=None)
+    studies = [(study, f"{study.n_judgments:,}") for study in annotate_judgment_counts(own)]
     return render(request, "evaluation/study_list.html", {"studies": studies})

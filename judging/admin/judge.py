@@ -37,7 +37,7 @@ from judging.services.endpoints.access import offered_endpoints
 from judging.services.evaluation_steps import takes_steps
 from judging.services.judges import FIELDS, current_spec, preview_stimulus
 
-tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70))
+tabs.register("judges", Tab("Judges", "judging_judge_changelist", 70, group="Judges"))
 
 
 class JudgeForm(forms.ModelForm):
@@ -79,7 +79,21 @@ class JudgeForm(forms.ModelForm):
                 self.fields[option_name(backend.key, option.key)] = option_field(option, given)
 
     def sections(self) -> list[tuple[str, list[Any]]]:
-        return [(heading, [self[name] for name in names]) for heading, names in SECTIONS]
+        return [(heading, [self[name] for name in names]) for heading, names in BASIC]
+
+    def advanced_sections(self) -> list[tuple[str, list[Any]]]:
+        return [(heading, [self[name] for name in names]) for heading, names in ADVANCED]
+
+    def opens_advanced(self) -> bool:
+        """True where a folded field is wrong, or is not as every judge begins."""
+        names = [name for _, names in ADVANCED for name in names]
+        return any(self[name].errors or self._differs(name) for name in names)
+
+    def _differs(self, name: str) -> bool:
+        bound = self[name]
+        field: Any = Judge._meta.get_field(name)
+        usual = field.get_default()
+        return bool(self.fields[name].has_changed(usual, bound.data if self.is_bound else bound.value()))
 
     def option_sections(self) -> list[dict[str, Any]]:
         """Of each backend that has options: its key and label, whether it is the chosen one, and its fields."""
@@ -151,11 +165,14 @@ class JudgeForm(forms.ModelForm):
         }
 
 
-SECTIONS = (
+BASIC = (
     ("Who judges", ("name", "backend", "endpoint", "model")),
-    ("Questions and reply", ("questions", "rationale", "verdict", "one_call_per_question")),
+    ("What it is asked", ("questions", "orders")),
+)
+ADVANCED = (
+    ("Reply", ("rationale", "verdict", "one_call_per_question")),
     ("Reference", ("with_reference", "reference_from")),
-    ("Orders and samples", ("orders", "samples", "self_preference", "own_system", "own_family")),
+    ("Samples and self-preference", ("samples", "self_preference", "own_system", "own_family")),
     ("Parameters", ("temperature", "max_tokens", "extra", "price_prompt", "price_completion")),
     ("Prompt", ("template",)),
 )

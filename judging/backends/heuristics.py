@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
-from evaluation.protocols.answers.parts import parts_of, response_parts
+from evaluation.protocols.answers.parts import parts_of, response_parts, turn_parts
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.entries.sets import MAX_ENTRIES, drafted_entries
 from evaluation.protocols.kinds import KINDS
@@ -66,10 +66,24 @@ def prefer_shorter(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> 
 
 def _by_length(question: QuestionSpec, stimulus: Stimulus, draws: Draws, sign: int) -> Any:
     """By the characters of the texts that are judged, markup included; the more (times the sign), the better."""
+    if question.over == Over.TURN:
+        return {
+            turn: verdict_by_merit(question, _reply_merits(stimulus, number, sign), draws)
+            for number, turn in enumerate(turn_parts(stimulus))
+        }
     merits: dict[str, float] = {
         response["part"]: sign * len(response["text"]) for response in stimulus["responses"]
     }
     return verdict_by_merit(question, merits, draws) if merits else None
+
+
+def _reply_merits(stimulus: Stimulus, turn: int, sign: int) -> dict[str, float]:
+    """The merits of the replies in one turn; of responses that are no conversations, there is nothing to tell apart."""
+    replies = {response["part"]: response.get("turns", ()) for response in stimulus["responses"]}
+    return {
+        part: float(sign * len(turns[turn]["text"])) if turn < len(turns) else 0.0
+        for part, turns in replies.items()
+    }
 
 
 def verdict_by_merit(question: QuestionSpec, merits: Mapping[str, float], draws: Draws) -> Any:
@@ -132,7 +146,12 @@ def is_no_text(question: QuestionSpec) -> bool:
 def compares_responses(question: QuestionSpec) -> bool:
     """Lengths say something about preferences, rankings, and scales over the responses."""
     rated = question.kind == Kind.SCALE and question.over == Over.RESPONSE
-    return rated or question.kind in (Kind.PREFERENCE, Kind.RANKING)
+    return rated or question.kind == Kind.RANKING or _is_of_texts(question)
+
+
+def _is_of_texts(question: QuestionSpec) -> bool:
+    """True of a preference between whole responses, or between their replies in each turn."""
+    return question.kind == Kind.PREFERENCE and question.over in (Over.ITEM, Over.TURN)
 
 
 RANDOM = Heuristic(key="random", label="random (seeded)", rule=draw, answers=is_no_text)

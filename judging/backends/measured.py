@@ -32,7 +32,7 @@ MARGIN = JudgeOption(
 
 
 def is_comparison(question: QuestionSpec) -> bool:
-    return question.kind in (Kind.PREFERENCE, Kind.RANKING)
+    return question.kind == Kind.RANKING or (question.kind == Kind.PREFERENCE and question.over == Over.ITEM)
 
 
 def fits_scale(question: QuestionSpec, measure: Measure) -> bool:

@@ -45,11 +45,11 @@ def preference_cells(question: QuestionSpec, view: View, tie: str = "tie") -> li
     response much better (1) to the second."""
     if question.grades and tie == "tie":
         grades = sorted(question.grades, reverse=view.order[0] == "r2")
-        return [AnswerCell((), "", {str(number): grade for number, grade in enumerate(grades, 1)})]
+        return _everywhere(question, view, {str(number): grade for number, grade in enumerate(grades, 1)})
     choices = {str(number): part for number, part in enumerate(view.order, 1)}
     if question.ties:
         choices[tie] = "tie"
-    return [AnswerCell((), "", choices)]
+    return _everywhere(question, view, choices)
 
 
 def checklist_cells(question: QuestionSpec, view: View) -> list[AnswerCell]:

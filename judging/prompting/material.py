@@ -8,6 +8,7 @@ from evaluation.canonical import canonical_hash
 from evaluation.protocols import Over, Protocol
 from evaluation.protocols.base import Spec, Stimulus, sees_context
 from evaluation.protocols.entries.sets import Entry, read_set
+from evaluation.rendering.images import describe_images
 from evaluation.storable import storable
 from judging.prompting.settings import Settings
 from judging.prompting.view import View
@@ -23,7 +24,12 @@ class Material:
     """An item's texts as this judge sees them, responses in the order shown."""
 
     asker: str
+    # A conversation's transcript, if it is one.
     query: str
+    is_conversation: bool
+    # The text that responses are held against, with its name in the study; empty without one.
+    document: str
+    document_name: str
     information_need: str
     clarifying_question: str
     documents: tuple[Lines, ...]
@@ -43,12 +49,23 @@ def material_of(
     documents = _shown_documents(protocol, stimulus, settings)
     follow_ups_are, follow_ups = _follow_ups(protocol, spec, stimulus, view)
     references = _references(spec, stimulus, settings)
-    texts = {response["part"]: _response_text(protocol, response) for response in stimulus["responses"]}
+    name = protocol.document_name(spec)
+    document = str(stimulus["query"]["document"]["text"]) if name and "document" in stimulus["query"] else ""
+    texts = {
+        response["part"]: _response_text(protocol, response, stimulus) for response in stimulus["responses"]
+    }
+    if spec.get("show_images"):  # the models are sent text
+        query, document = describe_images(query), describe_images(document)
+        texts = {part: describe_images(text) for part, text in texts.items()}
     said = [text for lines in (*follow_ups, *documents) for _, text in lines]
-    marked = [query, clarifying, *said, *references, *texts.values(), *([need] if need else [])]
+    further = [text for text in (need, document) if text]
+    marked = [query, clarifying, *said, *references, *texts.values(), *further]
     return Material(
         asker=" ".join(str(spec["asker"]).split()),
         query=query,
+        is_conversation=bool(stimulus["query"].get("turns")),
+        document=document,
+        document_name=name,
         information_need=need,
         clarifying_question=clarifying,
         documents=documents,
@@ -60,8 +77,11 @@ def material_of(
     )
 
 
-def _response_text(protocol: Protocol, response: Mapping[str, Any]) -> str:
-    """A response as it is read: a drafted set as its numbered entries."""
+def _response_text(protocol: Protocol, response: Mapping[str, Any], stimulus: Stimulus) -> str:
+    """A response as it is read: a drafted set as its numbered entries, a conversation turn by turn, and after it the
+    claims that it makes."""
+    if "turns" in response or "claims" in response:
+        return "\n\n".join([*_turns(response, stimulus), *_claims(response)])
     if not protocol.drafts_entries:
         text: str = response["text"]
         return text
@@ -69,6 +89,24 @@ def _response_text(protocol: Protocol, response: Mapping[str, Any]) -> str:
         "\n".join([f"Entry {number}", *_entry_lines(entry)])
         for number, entry in enumerate(read_set(response["text"]), 1)
     )
+
+
+def _turns(response: Mapping[str, Any], stimulus: Stimulus) -> Iterator[str]:
+    """Each turn with what was said in it and the reply; a response without turns is its text."""
+    if "turns" not in response:
+        yield response["text"]
+        return
+    replies = response["turns"]
+    said = list(stimulus["query"].get("turns") or [])[-len(replies) :]
+    for number, reply in enumerate(replies, 1):
+        if len(said) == len(replies):
+            yield f"Turn {number}, said to it: {_indented(said[number - 1]['text'])}"
+        yield f"Turn {number}, its reply: {_indented(reply['text'])}"
+
+
+def _claims(response: Mapping[str, Any]) -> Iterator[str]:
+    for number, claim in enumerate(response.get("claims", ()), 1):
+        yield f"Claim {number}: {_indented(claim)}"
 
 
 def _entry_lines(entry: Entry) -> Iterator[str]:
@@ -157,7 +195,8 @@ def _references(spec: Spec, stimulus: Stimulus, settings: Settings) -> tuple[str
 def remarked(material: Material) -> Material:
     """The material with a mark that none of its texts contains, after some of them were changed."""
     said = [text for lines in (*material.follow_ups, *material.documents) for _, text in lines]
-    single = (material.query, material.information_need, material.clarifying_question)
+    single = [material.query, material.information_need, material.clarifying_question]
+    single += [material.document] if material.document else []
     return replace(material, mark=mark_of([*single, *said, *material.references, *material.responses]))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from evaluation.protocols import Kind, Protocol, QuestionSpec
+from evaluation.protocols import Kind, Over, Protocol, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from judging.prompting.settings import CannotAsk, Settings
 
@@ -43,12 +43,12 @@ def wants_labels(questions: Sequence[QuestionSpec], settings: Settings) -> bool:
     """
     if settings.verdict != "logprobs" or not questions:
         return False
-    if [question.kind for question in questions] == [Kind.PREFERENCE]:
+    if [(question.kind, question.over) for question in questions] == [(Kind.PREFERENCE, Over.ITEM)]:
         return True
     if settings.one_call_per_question:
         return False
     keys = ", ".join(question.key for question in questions)
     raise CannotAsk(
         f"Log-probabilities are read for a preference alone, and this judge is asked {keys} in one call. "
-        "Choose the preference, or one call per question."
+        "Choose the preference about the whole item, or one call per question."
     )

@@ -30,6 +30,8 @@ MARKED = "Lines that carry [{mark}] are the study's; no text between them contai
 DOCUMENTS = """\
 Documents to look things up in. They are not to be judged themselves, and they need not hold everything that is true."""
 
+DOCUMENT = "The text that the responses are held against. It is not to be judged itself."
+
 REFERENCE = """\
 Written by people as an answer to the query. Compare the responses with it; it is not to be judged itself, and a \
 response may differ from it and still be good."""
@@ -52,12 +54,16 @@ def persona_text(persona: str) -> str:
 
 
 def query_block(material: Material) -> str:
-    """The query and what was asked back; nothing where an item is about something else."""
+    """The query, what was asked back and the document; nothing where an item is about something else."""
     asker, mark = material.asker, material.mark
+    query = (f"{asker} asked:", "Query", material.query)
+    if material.is_conversation:
+        query = (f"{asker}, the user, talked with an assistant:", "Conversation", material.query)
     asked = [
-        (f"{asker} asked:", "Query", material.query),
+        query,
         (f"What {asker} is really looking for:", "Information need", material.information_need),
         (f"{asker} was asked back:", "Clarifying question", material.clarifying_question),
+        (DOCUMENT, material.document_name, material.document),
     ]
     return "\n\n".join(f"{about}\n{fence(name, text, mark)}" for about, name, text in asked if text)
 

@@ -12,6 +12,9 @@ WHERE = {
     Over.FOLLOW_UP: "For each follow-up question, ",
     Over.FOLLOW_UP_RESPONSE: "For each follow-up question and each response, ",
     Over.VALUE: "For each value of each attribute, ",
+    Over.TURN: "For each turn, ",
+    Over.TURN_RESPONSE: "For each turn and each response, ",
+    Over.CLAIM: "For each claim of each response, ",
 }
 
 
@@ -38,14 +41,15 @@ def preference_how(question: QuestionSpec, view: View, tie: str = "tie") -> str:
         says.append(f"{tie} for “{question.label('tie') or 'Tie'}”")
     if len(says) > 1:
         says[-1] = f"or {says[-1]}"
-    return _with_meanings(f"Answer {', '.join(says)}.", [(tie, question.about("tie"))])
+    return _with_meanings(_begun(question, f"answer {', '.join(says)}."), [(tie, question.about("tie"))])
 
 
 def _graded_how(question: QuestionSpec) -> str:
     """The points from one response to the other; whichever is shown first, the words are of its distance."""
     grades = question.grades
     lines = [(str(number), _grade_said(question, grade)) for number, grade in enumerate(grades, 1)]
-    return _with_meanings(f"Answer with one of the points {listed(name for name, _ in lines)}:", lines)
+    sentence = f"answer with one of the points {listed(name for name, _ in lines)}:"
+    return _with_meanings(_begun(question, sentence), lines)
 
 
 def _grade_said(question: QuestionSpec, place: int) -> str:
@@ -77,7 +81,7 @@ def checklist_how(question: QuestionSpec, view: View) -> str:
 def choice_how(question: QuestionSpec, view: View) -> str:
     offered = KINDS[question.kind].offers(question)
     choices = [(choice, _worded(question, choice) or choice) for choice in offered]
-    return _with_meanings("Answer with one of these:", choices)
+    return _with_meanings(_begun(question, "answer with one of these:"), choices)
 
 
 def ranking_how(question: QuestionSpec, view: View) -> str:
@@ -89,7 +93,7 @@ def ranking_how(question: QuestionSpec, view: View) -> str:
 
 
 def text_how(question: QuestionSpec, view: View) -> str:
-    return "Answer in one line of text."
+    return _begun(question, "answer in one line of text.")
 
 
 # Under which name an entry says which drafted ones it came from.

@@ -11,7 +11,7 @@ from dataclasses import replace
 from evaluation.models import Item, Role, Study
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec, Stimulus
-from evaluation.services.studies.compilation import compile_stimulus
+from evaluation.services.studies.compilation import UNRENDERED, compile_stimulus
 from judging import prompting
 
 
@@ -50,5 +50,5 @@ def stimulus_of(item: Item, spec: Spec) -> Stimulus:
         clarifying_question=item.clarifying_question,
         responses=list(item.responses.select_related("system")),
         attributes=attributes_of(spec),
-        render=lambda text: "",
+        render=UNRENDERED,
     )

@@ -12,6 +12,7 @@ from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.refusals import FieldsRefused
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging import prompting
 from judging.asking import ItemCall, asking_of, possible_earlier
 from judging.asking.scores.response_asking import ResponseAsking
@@ -31,6 +32,7 @@ from judging.services.endpoints.targets import (
 from judging.services.references import referenced, uses_reference
 
 # Fields that a researcher sets; the rest is bookkeeping.
+NO_JUDGES = "judges don't work on it."
 FIELDS = (
     "name", "backend", "endpoint", "model", "temperature", "max_tokens", "extra", "questions", "verdict", "rationale",
     "with_reference", "reference_from", "one_call_per_question", "template", "orders", "samples", "self_preference",
@@ -41,6 +43,7 @@ Problems = dict[str, list[str]]
 
 def create_judge(study: Study, *, user: Any = None, jury: Jury | None = None, **fields: Any) -> Judge:
     """A new judge in a study, version 1."""
+    refuse_in_rehearsal(study, NO_JUDGES)
     judge = Judge(study=study, created_by=user, jury=jury, **_known(fields))
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
@@ -77,6 +80,7 @@ def edit_judge(judge: Judge, *, user: Any = None, **changes: Any) -> Judge:
 
 def copy_judge(judge: Judge, study: Study, *, user: Any = None) -> Judge:
     """The same settings in another study; what does not fit there is refused."""
+    refuse_in_rehearsal(study, NO_JUDGES)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)
         return _save(_twin(judge, study, user), user)
@@ -145,13 +149,18 @@ def preview_stimulus(judge: Judge, item: Item) -> Stimulus:
 
 def preview_request(judge: Judge, item: Item, *, order: str | None = None, step: str = "") -> Request:
     """The exact request that this judge would be sent for this item, frozen or not; canonical if no order is given."""
-    study = judge.study
-    spec = current_spec(study)
     stimulus = preview_stimulus(judge, item)
+    return compose_request(judge, current_spec(judge.study), stimulus, order=order, step=step)
+
+
+def compose_request(
+    judge: Judge, spec: Spec, stimulus: Stimulus, *, order: str | None = None, step: str = ""
+) -> Request:
+    """The request that this judge would be sent for a stimulus, neither of which need be stored."""
     if order is None:
         order = ",".join(response["part"] for response in stimulus["responses"])
     call = ItemCall(
-        protocol=study.protocol_object,
+        protocol=judge.study.protocol_object,
         spec=spec,
         stimulus=stimulus,
         settings=judge_settings(judge),

@@ -1,11 +1,11 @@
 // 1, T, 2 choose the preference outside of text fields, and can be turned off; Ctrl or Cmd and Enter submits,
 // or asks the model where one writes to it.
-// Where the focus is in a scale, a number chooses its point.
+// Where the focus is in a scale, a number chooses its point. N goes to the next open answer. Choosing never scrolls.
 const form = document.getElementById("judge");
 const toggle = document.getElementById("shortcuts");
 const NAME = "assay:shortcuts";
 
-const isText = (target) => target.matches?.("textarea, input:not([type=radio], [type=checkbox]), [contenteditable]");
+const isText = (target) => target.matches?.("textarea, select, input:not([type=radio], [type=checkbox]), [contenteditable]");
 
 // Of a number with several signs, what was typed of it and when: the next key within this time goes on with it.
 const TYPING_MS = 1000;
@@ -34,11 +34,16 @@ function optionOf(event) {
 
 function choose(event) {
   if (!toggle?.checked || event.ctrlKey || event.metaKey || event.altKey || isText(event.target)) return;
+  if (event.key.toLowerCase() === "n") {
+    event.preventDefault();
+    document.dispatchEvent(new Event("assay:next"));
+    return;
+  }
   const scale = /^[-\d]$/.test(event.key) ? event.target.closest?.(".scale") : null;
   const input = scale ? pointOf(scale, event) : optionOf(event);
   if (!input) return;
   event.preventDefault();
-  input.focus();
+  input.focus({ preventScroll: true });
   input.click();
 }
 

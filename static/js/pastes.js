@@ -1,6 +1,7 @@
 // How many characters are pasted into a text: the number alone, never the text. What is moved about within it is no paste.
 for (const area of document.querySelectorAll("#judge [data-kind=text] textarea")) {
   const count = area.parentElement.querySelector("[name^='trace.']");
+  if (!count) continue;
   let own = null;
   const add = (length) => {
     const before = JSON.parse(count.value || "[]")[0]?.pasted ?? 0;

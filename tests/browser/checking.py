@@ -4,7 +4,8 @@ from annotator.models import Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment, Study
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.test_screens import PANEL, look
+from tests.browser.looking import look
+from tests.browser.test_screens import PANEL
 from tests.browser.walking import tab_to
 
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page
 
-from tests.browser.walking import segment, tab_to
+from tests.browser.walking import segment
 
 # The names of the scales on the page, in its order, and of each the values of its points.
 SCALES = """nodes => nodes.map(node => { const inputs = [...node.querySelectorAll('input')];
@@ -20,10 +20,12 @@ def rate_by_mouse(page: Page, place: int = -1) -> None:
 
 
 def rate_by_keyboard(page: Page) -> dict[str, str]:
-    """Each scale by Tab and the key of its last point but one; returns what should be chosen now."""
+    """Each scale by N, which goes to the next open answer in whichever tab, and the key of its last point but one;
+    returns what should be chosen now."""
     wanted = {}
     for name, values in scales(page):
-        tab_to(page, f'[name="{name}"]')
+        page.keyboard.press("n")
+        assert page.evaluate("document.activeElement.name") == name
         wanted[name] = values[-2]
         page.keyboard.press(values[-2])
     return wanted

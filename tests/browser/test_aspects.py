@@ -9,9 +9,10 @@ from annotator.models import Participant
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.looking import SHOTS, look, shoot
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
-from tests.browser.test_screens import DOOR, PANEL, SHOTS, look, shoot
+from tests.browser.test_screens import DOOR, PANEL
 from tests.browser.walking import let_pass, press_on, segment, tab_to
 from tests.protocol_factories import ITEMS_ONLY, make_aspects_study
 
@@ -54,7 +55,7 @@ def test_looks_right(visitor: Visitor) -> None:
         shoot(page, f"aspects-{viewport['width']}-light")
         rate_by_mouse(page, 1)
         segment(page, "best", "r1")
-        page.locator(".rated").nth(1).locator(".about summary").nth(1).click()
+        page.locator(".rated:visible .about summary").nth(1).click()
         page.screenshot(path=SHOTS / f"aspects_at_work-{viewport['width']}.png")
     visitor.assert_calm()
 
@@ -189,7 +190,7 @@ def test_documents_are_searched_in_the_page(visitor: Visitor) -> None:
 def test_documents_are_one_step_away_on_a_phone(new_visitor: Callable[..., Visitor]) -> None:
     visitor = new_visitor(viewport=PHONE)
     page = open_item(visitor)
-    page.locator(".rated").nth(2).scroll_into_view_if_needed()
+    page.get_by_role("tab").nth(2).click()
     page.get_by_role("link", name="Documents").click()
     assert page.locator("#documents li").first.is_visible()
     stays, box = (page.locator(each).bounding_box() for each in (".stays", "#documents"))
@@ -202,7 +203,7 @@ def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) 
     visitor.page.set_viewport_size(viewport)
     page = open_item(visitor)
     question, last = page.locator(".query > p"), page.locator("[name=comments]")
-    for place in (page.locator(".rated").nth(3), last):
+    for place in (page.locator(".rated:visible"), last):
         place.scroll_into_view_if_needed()
         box = question.bounding_box()
         assert 0 < box["y"] < 150

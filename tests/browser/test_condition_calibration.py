@@ -16,8 +16,8 @@ from evaluation.models import Item, Judgment
 from evaluation.protocols.entries.sets import Decision, decisions
 from tests.browser.checking import be_on_a_phone, come, hand_in, hand_in_by_keyboard
 from tests.browser.conftest import Visitor
+from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.test_screens import look
 from tests.browser.walking import tab_to
 from tests.protocol_factories import (
     BOILING_DRAFT,

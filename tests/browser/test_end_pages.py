@@ -21,7 +21,8 @@ from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.test_screens import ITEMS_ONLY, PANEL, shoot
+from tests.browser.looking import shoot
+from tests.browser.test_screens import ITEMS_ONLY, PANEL
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RETURN = "Please return your submission on Prolific"

@@ -13,8 +13,8 @@ from tests.browser.checking import (
     hand_in_by_keyboard,
 )
 from tests.browser.conftest import Visitor
+from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.test_screens import look
 from tests.browser.walking import segment, tab_to
 from tests.factories import NO_STEPS, launch
 

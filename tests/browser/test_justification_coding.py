@@ -4,8 +4,8 @@ import pytest
 
 from tests.browser.checking import answers_of, be_on_a_phone, come, hand_in, hand_in_by_keyboard
 from tests.browser.conftest import Visitor
+from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.test_screens import look
 from tests.browser.walking import tab_to
 from tests.protocol_factories import REASONS, make_justification_coding_study
 

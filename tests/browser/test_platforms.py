@@ -22,8 +22,9 @@ from annotator.services.work.progress import finish
 from evaluation.models import Judgment, StudyMember
 from tests.browser import material
 from tests.browser.conftest import Visitor
+from tests.browser.looking import look
 from tests.browser.test_admin import sign_in
-from tests.browser.test_screens import ITEMS_ONLY, look
+from tests.browser.test_screens import ITEMS_ONLY
 from tests.browser.walking import fill_by_mouse
 from tests.protocol_factories import (
     BOILING,

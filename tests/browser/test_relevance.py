@@ -8,8 +8,9 @@ from playwright.sync_api import Page
 from annotator.services.admission.entry import enter
 from evaluation.models import Judgment
 from tests.browser.conftest import PHONE, Visitor
+from tests.browser.looking import look
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
-from tests.browser.test_screens import DOOR, PANEL, look
+from tests.browser.test_screens import DOOR, PANEL
 from tests.browser.walking import press_on, segment
 from tests.protocol_factories import make_relevance_study
 

@@ -16,7 +16,8 @@ from tests import protocol_factories
 from tests.annotator.pages import Form
 from tests.browser import material
 from tests.browser.conftest import Visitor
-from tests.browser.test_screens import ITEMS_ONLY, PANEL, look
+from tests.browser.looking import look
+from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import segment, until
 from tests.crowd import before
 

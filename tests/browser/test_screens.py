@@ -1,14 +1,12 @@
-"""Every screen in light and dark, wide and on a phone: no violation that axe knows, nothing wider than the page."""
+"""Every screen of participants: no violation that axe knows, nothing wider than the page."""
 
 import re
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page
 
 from annotator.models import Participant, ParticipantOutcome, Slot, Step
 from annotator.services.admission.entry import enter
@@ -20,13 +18,12 @@ from annotator.services.work.submit import advance_participant, submit
 from annotator.visit import Visit
 from evaluation.services import close_study, pause_study
 from tests.browser import material
-from tests.browser.axe import run_axe
-from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.conftest import PHONE, Visitor
+from tests.browser.looking import CLOSELY, ONCE, look
 from tests.crowd import current_assignment, filled_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
 STEPS = {
     "consent": True,
     "instructions": True,
@@ -241,35 +238,16 @@ SCREENS: list[Callable[[], str]] = [
 ]  # fmt: skip
 
 
-def shoot(page: Page, name: str) -> None:
-    """The whole page, in a window as high as it: what sticks to an edge would else be drawn across the middle."""
-    SHOTS.mkdir(exist_ok=True)
-    before = page.viewport_size
-    height = page.evaluate("document.documentElement.scrollHeight")
-    page.set_viewport_size({"width": before["width"], "height": max(height, before["height"])})
-    page.screenshot(path=SHOTS / f"{name}.png")
-    page.set_viewport_size(before)
-
-
-def look(visitor: Visitor, name: str) -> None:
-    """The page that is open, in both themes and sizes."""
-    page = visitor.page
-    for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        for size, viewport in (("1280", WIDE), ("390", PHONE)):
-            page.set_viewport_size(viewport)
-            shoot(page, f"{name}-{size}-{theme}")
-            violations = run_axe(page).response["violations"]
-            found = [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in violations]
-            assert found == [], f"{name} {size} {theme}"
-    page.set_viewport_size({"width": 320, "height": 640})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+# A participant's way, where everybody comes by; of the others one look is enough.
+WALK = {
+    entry, instructions, training, feedback_wrong, qualification, item_with_context, skipping, comments, done_completed,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.__name__)
 def test_screen(screen: Callable[[], str], visitor: Visitor) -> None:
     visitor.go(screen())
-    look(visitor, screen.__name__)
+    look(visitor, screen.__name__, CLOSELY if screen in WALK else ONCE)
     visitor.complaints = [text for text in visitor.complaints if "404" not in text]
     visitor.assert_calm()
 
@@ -321,7 +299,7 @@ def test_screen_no_consent(visitor: Visitor) -> None:
     visitor.page.get_by_role("button", name="I do not agree").click()
     assert "stored" in visitor.page.text_content("main")
     assert not Participant.objects.exists()
-    look(visitor, "no_consent")
+    look(visitor, "no_consent", ONCE)
     visitor.assert_calm()
 
 
@@ -329,7 +307,7 @@ def test_screen_help_open(visitor: Visitor) -> None:
     visitor.go(item_with_context())
     for details in visitor.page.locator(".help details").all():
         details.locator("summary").click()
-    look(visitor, "help_open")
+    look(visitor, "help_open", ONCE)
     assert re.search("What is wrong with it", visitor.page.text_content(".help"))
     assert Participant.objects.get().step == Step.ITEMS
     visitor.assert_calm()

@@ -159,7 +159,8 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     fill_by_mouse(page)
     page.get_by_role("button", name="Submit and continue").click()
     assert page.text_content("#code") == "C1TUA9KX"
-    assert Judgment.objects.get().visible_ms == 0
+    judgment = Judgment.objects.get()
+    assert (judgment.visible_ms, judgment.trace) == (0, {"screen": {"layout": "plain"}})
     assert visitor.cookies_set == []
 
 

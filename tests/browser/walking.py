@@ -20,7 +20,10 @@ def let_pass(page: Page, ms: int) -> None:
 
 
 def segment(page: Page | Frame, name: str, value: str) -> None:
-    """Clicks a choice of a segmented control where a finger or a mouse would."""
+    """Clicks a choice of a segmented control where a finger or a mouse would, in its response's tab if it has one."""
+    closed = page.locator(f'.pane[hidden]:has(input[name="{name}"])')
+    if closed.count():
+        page.locator(f"#tab-{closed.get_attribute('data-part')}").click()
     page.locator(f'label:has(input[name="{name}"][value="{value}"])').click()
 
 

@@ -59,7 +59,9 @@ class Found:
             "content_type_id": ContentType.objects.get_for_model(study).pk,
             "app_label": "evaluation",
             "url": "nowhere",
+            "number": 0,
             "name": rows["endpoint"].name,
+            "station": "items",
         }
 
     def __call__(self, route: str, **given: Any) -> str:

@@ -23,7 +23,7 @@ from tests.config import site as sites
 MB = 1_000_000
 UPLOAD = "/admin/evaluation/study/from-file/"
 FORM = {"slug": "large", "title": "Large", "protocol": "pairwise"}
-SMALL = b'{"record": "study"}\n'
+SMALL = b'{"assay": 1}\n'
 
 
 @contextmanager

@@ -172,6 +172,7 @@ VIOLATIONS = {
     "job_leased_while_running": lambda w: begin_jobs(w, state="running"),
     "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),
     "study_going_back_known": lambda w: change(w.study, going_back="some"),
+    "study_rehearsal_is_simulated": lambda w: change(w.study, rehearsal_of=w.study, simulated=False),
     "study_status_known": lambda w: change(w.study, status="ended"),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),

@@ -3,41 +3,48 @@
 import re
 import sys
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.models import Item, Response
-from evaluation.rendering import RenderBox, box, markdown, render_markdown, render_plain
-from evaluation.rendering.markdown import ATTRIBUTES, CLASSES, LINK_RULES, TAGS, VALUES
+from evaluation.rendering import RenderBox, box, markdown, render_markdown, render_plain, sanitiser
+from evaluation.rendering.rules import EARLIER, RenderRules
+from evaluation.rendering.sanitiser import LINK_RULES, RICH
 from evaluation.services import launch_study
 from tests.factories import make_study
 
-VOID = {"br", "hr"}
+VOID = {"br", "hr", "img"}
 LINK_ATTRIBUTES = {"href", "title", "rel", "target"}
 
 
 class Reader(HTMLParser):
     """Reads HTML as a browser would, notes what could do harm, and what stays open."""
 
-    def __init__(self):
+    def __init__(self, allowed=RICH):
         super().__init__(convert_charrefs=True)
+        self.allowed = allowed
         self.harm, self.open, self.text = [], [], ""
 
     def handle_starttag(self, tag, attrs):
-        allowed = LINK_ATTRIBUTES if tag == "a" else ATTRIBUTES.get(tag, set())
-        if tag not in TAGS:
+        if tag not in self.allowed.tags:
             self.harm.append(tag)
-        fixed = {**VALUES.get(tag, {}), "class": CLASSES.get(tag, set())}
         self.harm += [
-            f"{tag} {name}={value}"
-            for name, value in attrs
-            if name not in allowed and value not in fixed.get(name, ())
+            f"{tag} {name}={value}" for name, value in attrs if not self.may_have(tag, name, value or "")
         ]
         self.harm += [f"{tag} -> {to}" for name, to in attrs if name == "href" and not harmless(to)]
         if tag not in VOID:
             self.open.append(tag)
+
+    def may_have(self, tag, name, value):
+        if name == "class":
+            return set(value.split()) <= self.allowed.classes.get(tag, set())
+        if pattern := self.allowed.patterns.get((tag, name)):
+            return pattern.fullmatch(value)
+        any_value = LINK_ATTRIBUTES if tag == "a" else self.allowed.attributes.get(tag, set())
+        return name in any_value or value in self.allowed.values.get(tag, {}).get(name, ())
 
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
@@ -62,8 +69,8 @@ def harmless(address):
     return not colon or scheme in LINK_RULES or not scheme.replace("+", "").replace("-", "").isalnum()
 
 
-def read(markup):
-    reader = Reader()
+def read(markup, allowed=RICH):
+    reader = Reader(allowed)
     reader.feed(markup)
     reader.close()
     assert reader.harm == []
@@ -123,10 +130,10 @@ def test_attacks_become_text(render, text):
 def test_each_of_the_two_walls_holds_alone(text, monkeypatch):
     """The sanitiser given the text as HTML, and the renderer without a sanitiser behind it."""
     with monkeypatch.context() as patch:
-        patch.setattr(markdown._markdown, "render", lambda text: text)
+        patch.setattr(markdown, "_parser", lambda rules: SimpleNamespace(render=lambda text: text))
         read(render_markdown(text))
     with monkeypatch.context() as patch:
-        patch.setattr(markdown.nh3, "clean", lambda html, **rules: html)
+        patch.setattr(sanitiser.nh3, "clean", lambda html, **rules: html)
         read(render_markdown(text))
 
 
@@ -156,12 +163,12 @@ def test_these_tests_see_harm_where_there_is_some(html):
     ("text", "shown"),
     [
         ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-        ("![A cat](https://evil.example/cat.png)", "[image: A cat]"),
+        ("![A cat](https://evil.example/cat.png)", "[image not loaded: A cat]"),
         (
             "![A **black** cat,\n`purring` &amp; <b>](https://evil.example/x)",
-            "[image: A black cat, purring & <b>]",
+            "[image not loaded: A black cat, purring & <b>]",
         ),
-        ("![](https://evil.example/cat.png)", "[image]"),
+        ("![](https://evil.example/cat.png)", "[image not loaded]"),
         ("[click](javascript:alert(1))", "[click](javascript:alert(1))"),
         ("a < b && b > c", "a < b && b > c"),
     ],
@@ -255,7 +262,7 @@ def test_each_block_runs_in_the_direction_of_its_own_text(text, directed):
 
 def test_code_can_be_scrolled_from_the_keyboard():
     assert (
-        render_markdown("```py\nx = '<b>'\n```") == "<pre tabindex=\"0\"><code>x = '&lt;b&gt;'\n</code></pre>"
+        render_markdown("```\nx = '<b>'\n```") == "<pre tabindex=\"0\"><code>x = '&lt;b&gt;'\n</code></pre>"
     )
 
 
@@ -283,6 +290,8 @@ MARKUP = st.lists(
         [
             "<", ">", "</", "<script>", "</p>", "<img src=x onerror=y>", "[", "](", ")", "![", "javascript:", "data:",
             "[^1]", "[^1]: ", "[ ] ", "[x] ",
+            "\\(", "\\)", "\\[", "\\]", "$", "$$", "\\text{", "\\frac", "{", "}", "^", "&", "```py\n", "x",
+            "![a](data:image/png;base64,AAAA)", "\\begin{align}", "\\end{align}",
             "&#x", "&lt;", "`", "```\n", "*", "**", "_", "~~", "#", "\n", "\n\n", "- ", "1. ", "> ", "|", "---", "\\",
             '"', "'", " ", "\t", "http://a.b", "<!--", "-->", "<![CDATA[", "]: ", "\x00", "\u202e", "a", "é",
         ]
@@ -296,6 +305,8 @@ MARKUP = st.lists(
 def test_nothing_but_allowed_tags_and_attributes_ever_comes_out(text):
     for html in (render_markdown(text), render_plain(text)):
         read(html)
+    read(render_markdown(text, RenderRules(single_dollars=True, images=True)), sanitiser.ILLUSTRATED)
+    read(render_markdown(text, RenderRules(EARLIER)), sanitiser.COMMONMARK)
 
 
 @settings(max_examples=100, deadline=None)

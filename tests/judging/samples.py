@@ -125,6 +125,34 @@ QUESTIONS = (
     QuestionSpec("note", Kind.TEXT, "Anything else?", required=False),
 )  # fmt: skip
 
+# A form of one's own over what no other protocol has: turns, replies in them, claims.
+OWN_QUESTIONS = (
+    QuestionSpec("better", Kind.PREFERENCE, "Which conversation?"),
+    QuestionSpec("vote", Kind.PREFERENCE, "Which reply?", options={"form": {"over": "turn"}}),
+    QuestionSpec("flaw", Kind.CHOICE, "Wrong?", options={"form": {"over": "turn.response", "choices": ["a", "b"]}}),
+    QuestionSpec("true", Kind.CHECKLIST, "Is it true?", help="By the document.", options={"form": {"over": "claim"}}),
+    QuestionSpec("overall", Kind.SCALE, "How good?", options={"form": {"low": 1, "high": 5, "over": "response"}}),
+)  # fmt: skip
+
+
+def own_stimulus() -> dict[str, Any]:
+    """Two conversations of two turns; the first makes two claims, the second one."""
+    said = ("Is coffee good for you?", "And tea?")
+    stimulus = make_stimulus(*PAIR)
+    stimulus["query"] |= {
+        "turns": [{"role": "user", "text": text, "html": f"<p>{text}</p>"} for text in said],
+        "document": {"text": "Coffee keeps adults awake.", "html": "<p>Coffee keeps adults awake.</p>"},
+    }
+    for response, claims in zip(
+        stimulus["responses"], (["It keeps you awake.", "It is cheap."], ["Ask."]), strict=True
+    ):
+        turns = (response["text"], f"Tea, too, {response['key']}.")
+        response |= {"turns": [{"text": text, "html": f"<p>{text}</p>"} for text in turns], "claims": claims}
+    return stimulus
+
+
+OWN_NEEDS = {"query": True, "least": 2, "most": 2, "document": "Source text"}
+
 SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "pairwise": (
         make_spec("pairwise", arms=[{"key": ARM, "context_at_generation": False, "context_at_judging": True}]),
@@ -141,6 +169,7 @@ SAMPLES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "question_quality": (make_spec("question_quality"), make_stimulus("How old are you?", "Why?", "How much?")),
     "justification_coding": (make_spec("justification_coding"), make_stimulus("It is shorter and true.", query="")),
     "condition_calibration": (make_spec("condition_calibration"), make_stimulus(RECORD, OTHER_RECORD)),
+    "custom": (make_spec("custom", OWN_QUESTIONS, needs=OWN_NEEDS), own_stimulus()),
     EVERYTHING: (make_spec("aspects", QUESTIONS), make_stimulus(*FOUR[:3], follow_ups=(AGE, HEALTH))),
 }  # fmt: skip
 
@@ -221,7 +250,8 @@ def _entry_said(entry: dict[str, Any], order: str) -> dict[str, Any]:
 def _names(question: QuestionSpec, stimulus: dict[str, Any], order: str, part: str) -> list[str]:
     if question.over == Over.CHOICE:
         return [part]
-    return [_name(question, stimulus, order, part, piece) for piece in part.split(".") if piece]
+    names = [_name(question, stimulus, order, part, piece) for piece in part.split(".") if piece]
+    return names[::-1] if question.over == Over.CLAIM else names
 
 
 def _name(question: QuestionSpec, stimulus: dict[str, Any], order: str, part: str, piece: str) -> str:
@@ -230,6 +260,8 @@ def _name(question: QuestionSpec, stimulus: dict[str, Any], order: str, part: st
     if piece[0] == "v":
         rated = [each for each in parts_of(question, stimulus) if each.split(".")[0] == part.split(".")[0]]
         return f"value_{rated.index(part) + 1}"
+    if piece[0] in "tc":
+        return f"{'turn' if piece[0] == 't' else 'claim'}_{piece[1:]}"
     return f"{'attribute' if question.over == Over.VALUE else 'follow_up'}_{piece[1:]}"
 
 

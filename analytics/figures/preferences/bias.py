@@ -2,23 +2,40 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, with_interval
-from analytics.display.tables import P_COLUMNS, Builder, columns
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, group_head
+from analytics.frames.pairs import UNKNOWN_LAYOUT, PairGroup
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Bools
 from analytics.statistics.preferences.bias import length_bias, position_bias
+from evaluation.forms import LAYOUTS
 from evaluation.protocols import QuestionSpec
+
+# The layouts of a screen, and of judgments that don't say which one it was.
+LAYOUT_NAMES = {
+    "columns": "side by side",
+    "stacked": "one below the other",
+    "tabs": "in tabs, one at a time",
+    "plain": "page without scripts",
+    "": "not recorded",
+}
 
 
 class BiasFigure(Figure):
     heading = "bias"
     place = 10
     finding_place = 40
-    definition = "Position bias, the share of preferences for the response shown first, and length bias."
+    definition = (
+        "Position bias, the share of preferences for the response shown first, also by the layout of the screen, and "
+        "length bias."
+    )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
@@ -33,8 +50,23 @@ class BiasFigure(Figure):
             resample=given.resample("position bias"),
             tests=given.tests("position bias", 1),
         )
+        by_layout = [
+            {
+                "layout": name,
+                **plain(
+                    position_bias(
+                        readings.label[rows],
+                        readings.first[rows],
+                        items.query[readings.item[rows]],
+                        resample=given.resample(f"position bias {name}"),
+                        tests=None,
+                    )
+                ),
+            }
+            for name, rows in _layouts(given.group)
+        ]
         length = length_bias(items, given.group.judgments, resample=given.resample("length bias"))
-        return {"position": plain(position), "length": plain(length)}
+        return {"position": plain(position), "layouts": by_layout, "length": plain(length)}
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["position"]["test"] is not None:
@@ -87,13 +119,34 @@ class BiasFigure(Figure):
                 *(length.share(of_length[name]) for name in ("longer", "shorter", "bias")),
                 length.n(of_length["bias"]),
             )
-        yield Block(tables=(position.build(), length.build()))
+        by_layout = _layout_table(view.groups, self.key)
+        yield Block(tables=tuple(table for table in (position.build(), by_layout, length.build()) if table))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "Length bias is the share of judgments for the longer response less that for the shorter one, of all "
             "judgments of two responses of unequal length, ties included."
         )
+
+
+def _layouts(group: PairGroup) -> Iterator[tuple[str, Bools]]:
+    """The readings of each layout, and those of which none is recorded; nothing unless there is more than one."""
+    found = np.unique(group.layout)
+    if len(found) > 1:
+        for code in sorted(found, key=lambda code: (code == UNKNOWN_LAYOUT, code)):
+            yield "" if code == UNKNOWN_LAYOUT else LAYOUTS[code], group.layout == code
+
+
+def _layout_table(groups: Iterable[Record], key: str) -> Table | None:
+    table = Builder(
+        "Position by layout: the same share by how the two responses stood on the screen. No test is made of it.",
+        columns(["Raters", "Layout", "First preferred", "n"]),
+    )
+    rows = [(group, each) for group in groups for each in group[key]["layouts"]]
+    for group, each in rows:
+        name = words(LAYOUT_NAMES[each["layout"]])
+        table.add(group_head(group), name, table.share(each["share"]), table.n(each["share"]))
+    return table.build() if rows else None
 
 
 FIGURE = BiasFigure()

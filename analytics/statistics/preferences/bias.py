@@ -37,7 +37,7 @@ EQUAL_LENGTHS = "judgments of responses of equal length"
 class PositionBias:
     """Share of preferences for the response presented first, that share less one half, and whether it is none.
 
-    `test` is a sign-flip test over queries, None where there is no such preference.
+    `test` is a sign-flip test over queries, None where there is no such preference or nothing is tested.
     """
 
     share: Estimate
@@ -57,13 +57,13 @@ class LengthBias:
 
 
 def position_bias(
-    label: Ints, first: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization
+    label: Ints, first: Ints, query: Ints, *, resample: ResampleSpec, tests: Randomization | None
 ) -> PositionBias:
     """Preference for the response presented first, from raw readings (not from reduced replicates).
 
     label, first and query are (n,): the label given, which canonical response was presented first (0, 1,
     or -1 where unknown), and the query, over which the interval is taken. Readings without a label, those
-    of unknown order and ties are left out.
+    of unknown order and ties are left out. Without `tests` nothing is tested.
     """
     if not label.shape == first.shape == query.shape:
         raise TidyDataError("Position bias needs a label, an order and a query for every reading.")
@@ -89,7 +89,7 @@ def position_bias(
         share=True,
     )
     n_first = int(np.count_nonzero(preferred_first))
-    test = sign_flip(preferred_first - 0.5, query[used], tests).two_sided if share.n else None
+    test = sign_flip(preferred_first - 0.5, query[used], tests).two_sided if share.n and tests else None
     return PositionBias(share, share.shifted(-0.5), n_first, len(preferred_first) - n_first, test)
 
 

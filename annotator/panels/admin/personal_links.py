@@ -1,5 +1,6 @@
 """Personal links for colleagues: those that there are, more of them, and revoking and restoring one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,19 @@ class LinksForm(forms.Form):
         "open it. The name is the participant's id: you see it in the list of participants, but "
         "it is in no export.",
     )
+    group = forms.ChoiceField(
+        label="Group of people",
+        required=False,
+        help_text="Everybody who enters by one of these links belongs to it. The study's settings name its groups.",
+    )
+
+    def __init__(self, *args: Any, groups: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        group = self.fields["group"]
+        assert isinstance(group, forms.ChoiceField)
+        group.choices = [("", "none"), *((each, each) for each in groups)]
+        if not groups:
+            del self.fields["group"]
 
 
 @dataclass(frozen=True)
@@ -43,11 +57,11 @@ class LinkRow:
 @study_page("write", methods=FORM)
 def links(request: HttpRequest, study: Study) -> HttpResponse:
     """The personal links that there are, and a form for more."""
-    form = LinksForm(request.POST if request.method == "POST" else None)
+    form = LinksForm(request.POST if request.method == "POST" else None, groups=study.groups)
     if request.method == "POST" and form.is_valid():
         names = [name for name in form.cleaned_data["names"].splitlines() if name.strip()]
         try:
-            made = make_links(study, names)
+            made = make_links(study, names, group=form.cleaned_data.get("group", ""))
         except Refused as wrong:
             form.add_error("names", str(wrong))
         else:

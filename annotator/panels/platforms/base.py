@@ -14,6 +14,8 @@ from annotator.panels.platforms.endings import LINK, LINK_AWAY, Endings, Words
 from annotator.visit import Visit
 
 MAX_ID = 120
+# In place of the ids that a platform gives.
+EXAMPLE = "EXAMPLE"
 Settings = Mapping[str, Any]
 
 
@@ -111,6 +113,10 @@ class Platform:
     def leave(self, outcome: str, code: str, visit: Visit, settings: Settings) -> Departure:
         """The way back for somebody with this outcome; `code` is the study's for it, empty where it has none."""
         return Departure(code=code)
+
+    def example_visit(self, settings: Settings) -> Visit:
+        """A visit of nobody, for a look at how the ways of participants end."""
+        return Visit(self.key, EXAMPLE, EXAMPLE, EXAMPLE)
 
     def find_problems(self, settings: Settings) -> list[str]:
         """Sentences that say what is wrong with the settings."""

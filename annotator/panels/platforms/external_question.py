@@ -5,6 +5,7 @@ site that the address names. An address anybody can write, so the study's settin
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from annotator.panels.platforms.addresses import (
     find_origin_problems,
@@ -75,6 +76,10 @@ class ExternalQuestion(Platform):
             return Departure(code=code)
         fields = {"assignmentId": visit.session_id, "outcome": outcome} | ({"code": code} if code else {})
         return Departure(post_to=submit_to + SUBMIT_PATH, fields=fields)
+
+    def example_visit(self, settings: Settings) -> Visit:
+        sites = split_origins(settings.get("submit_origins", ""))
+        return replace(super().example_visit(settings), extra={"turkSubmitTo": next(iter(sites), "")})
 
     def find_problems(self, settings: Settings) -> list[str]:
         submit, frame = settings.get("submit_origins", ""), settings.get("frame_origins", "")

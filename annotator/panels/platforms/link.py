@@ -25,7 +25,7 @@ from annotator.visit import Visit
 
 PLACES = ("code", "participant", "study", "session")
 # Names that the entry form uses itself.
-TAKEN = ("choice", "consent", "personal")
+TAKEN = ("choice", "consent", "personal", "group")
 OUTCOMES = {
     "completed": "completed",
     "no_consent": "no consent",

@@ -1,7 +1,7 @@
 """Arrivals at a study's door by a platform's address, and the way back."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.conf import settings as installation
 
@@ -10,6 +10,9 @@ from annotator.panels.platforms import Departure, Platform, Settings, get_platfo
 from annotator.panels.services.panel_settings import panel_of, settings_for
 from annotator.visit import Visit
 from evaluation.models import Study
+
+# The parameter of a study's address that says to which group of people somebody belongs, whatever the platform.
+GROUP = "group"
 
 
 class LinkUnknown(Exception):
@@ -34,6 +37,11 @@ class Arrival:
         return self.platform.visit_params(self.visit, self.settings)
 
     @property
+    def address_params(self) -> dict[str, str]:
+        """The same with whatever else the address said."""
+        return self.params | ({GROUP: self.visit.group} if self.visit.group else {})
+
+    @property
     def lacks_id(self) -> bool:
         """True if they lack the id that the platform needs to recognise them and to take them back."""
         return not (self.visit.is_known or self.visit.preview) and self.platform.needs_id(self.settings)
@@ -47,7 +55,10 @@ def read_arrival(study: Study, params: Mapping[str, str]) -> Arrival:
     panel = panel_of(study)
     platform = platform_of_params(params) if panel is None else get_platform(panel.platform)
     settings = settings_for(study, platform.key)
-    return Arrival(platform.read_visit(params, settings), platform, settings)
+    visit = platform.read_visit(params, settings)
+    # A name that the study does not have would make a group of its own in every figure.
+    group = params.get(GROUP, "")
+    return Arrival(replace(visit, group=group if group in study.groups else ""), platform, settings)
 
 
 def _named(study: Study, key: str) -> Visit:
@@ -56,7 +67,7 @@ def _named(study: Study, key: str) -> Visit:
         raise LinkUnknown(key)
     if link.revoked_at is not None:
         raise LinkRevoked(link.label)
-    return Visit("personal", link.label, session_id=link.key)
+    return Visit("personal", link.label, session_id=link.key, group=link.group)
 
 
 def refuse_revoked_link(study: Study, visit: Visit) -> None:

@@ -9,6 +9,7 @@ from annotator.models import Panel
 from annotator.panels.platforms import Settings, get_platform, offered_platforms
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 MAX_SETTING = 1_000
 
@@ -30,6 +31,7 @@ def settings_for(study: Study, platform: str) -> Settings:
 
 def set_panel(study: Study, platform: str, settings: Mapping[str, Any], returned: str) -> Panel:
     """Set where the study recruits, as a whole. Raises WrongState, or Refused with every problem."""
+    refuse_in_rehearsal(study, "it recruits nobody.")
     cleaned = _clean(platform, settings, returned)
     with transaction.atomic():
         Study.objects.select_for_update(no_key=True).get(pk=study.pk)

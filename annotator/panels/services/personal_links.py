@@ -12,14 +12,19 @@ from annotator.services.work.progress import finish
 from annotator.services.work.submit import lock_participant
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 MAX_LABEL = 120
 MAX_LINKS = 500
 MAX_REASON = 300
 
 
-def make_links(study: Study, labels: Iterable[str]) -> list[PersonalLink]:
-    """A link for each label, all or none. Refused for labels that are empty, too long or there already."""
+def make_links(study: Study, labels: Iterable[str], *, group: str = "") -> list[PersonalLink]:
+    """A link for each label, all or none, for people of that group. Refused for labels that are empty, too long or
+    there already, and for a group that the study does not have."""
+    if group and group not in study.groups:
+        raise Refused(f"The study has no group {group!r}; it has: {', '.join(study.groups) or 'none'}.")
+    refuse_in_rehearsal(study, "nobody is invited to it.")
     wanted = [label.strip() for label in labels]
     _check(wanted)
     with transaction.atomic():
@@ -27,7 +32,9 @@ def make_links(study: Study, labels: Iterable[str]) -> list[PersonalLink]:
         there = PersonalLink.objects.filter(study=study, label__in=wanted).values_list("label", flat=True)
         if taken := ", ".join(sorted(there)):
             raise Refused(f"There already is a link for: {taken}.")
-        return PersonalLink.objects.bulk_create(PersonalLink(study=study, label=label) for label in wanted)
+        return PersonalLink.objects.bulk_create(
+            PersonalLink(study=study, label=label, group=group) for label in wanted
+        )
 
 
 def _check(labels: list[str]) -> None:

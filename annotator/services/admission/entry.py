@@ -90,7 +90,8 @@ def enter(study: Study, visit: Visit, *, agreed_to: str | None = None) -> Partic
 def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     if study.status != Status.LIVE:
         raise StudyNotOpen(f"{study.title} is {study.status}")
-    if study.has_lists and not is_admitted(study, visit):
+    # Simulated participants have been nowhere else, so no list knows them.
+    if study.has_lists and not study.is_rehearsal and not is_admitted(study, visit):
         raise NotAdmitted(study.title)
     now = timezone.now()
     if not has_places(study):
@@ -101,7 +102,9 @@ def _take_in(study: Any, visit: Visit, agreed_to: str | None) -> Participant:
     arm = draw_arm(study, now)
     if arm is None and study.arm_per == ArmPer.PARTICIPANT:  # those at work took the last ones just now
         raise StudyFull(study.title)
-    rater = Rater(study=study, kind=Rater.Kind.PERSON)
+    # Whoever comes to a rehearsal is simulated, and marked so for good.
+    kind = Rater.Kind.SIMULATED if study.is_rehearsal else Rater.Kind.PERSON
+    rater = Rater(study=study, kind=kind, group=visit.group)
     NEW_RATER.run(rater)
     participant = Participant(
         study=study,

@@ -39,12 +39,22 @@ def take_back_slots(study: Study) -> None:
 
 def deal_missing_slots(study: Study) -> None:
     """Places for the frozen main items that have none yet, ranked behind those that exist."""
-    items = (
+    append(study, _without_slots(study), range(study.redundancy), in_play.count)
+
+
+def deal_added_slots(study: Study) -> None:
+    """Hook of items that come in while the study runs, in one transaction: arms are counted after the last slot."""
+    moved: Counter[int] = Counter()
+    append(study, _without_slots(study), range(study.redundancy), moved.update)
+    in_play.count(moved)
+
+
+def _without_slots(study: Study) -> QuerySet[Item]:
+    return (
         Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
         .exclude(start_order=None)
         .exclude(Exists(Slot.objects.filter(item=OuterRef("pk"))))
     )
-    append(study, items, range(study.redundancy), in_play.count)
 
 
 def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally) -> None:

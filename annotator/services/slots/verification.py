@@ -74,7 +74,7 @@ def _check_balance(study: Study) -> Iterator[str]:
     strata: dict[tuple[int, str], Counter[str]] = defaultdict(Counter)
     lots: dict[tuple[int, str], set[int | None]] = defaultdict(set)
     untouched: dict[tuple[int, str], bool] = {}
-    rows = slots.values_list("item__key", "arm_id", "item__systems_key", "order", "item__dump")
+    rows = slots.values_list("item__key", "arm_id", "item__systems_key", "order", "item__revision_number")
     for key, arm, systems, order, lot in rows.iterator():
         items[key][order] += 1
         strata[arm, systems][order] += 1

@@ -33,8 +33,10 @@ from annotator.services.work.progress import (
     next_step,
 )
 from evaluation.database.compiled_queries import CompiledSelect, CompiledUpdate, field_of
+from evaluation.forms import SCREEN_TRACE, ScreenRecord, read_screen
 from evaluation.models import Role
 from evaluation.protocols import AnswerValue, Kind
+from evaluation.protocols.answers.parts import response_parts
 from evaluation.protocols.answers.trace import Trace, possible_moves
 from evaluation.protocols.entries.sets import revision_origins, trace_answer_origins
 from evaluation.services import JudgmentInput, record_judgments
@@ -71,11 +73,13 @@ def submit(
     *,
     visible_ms: int | None = None,
     trace: Trace | None = None,
+    screen: str | None = None,
 ) -> Assignment:
     """Record the judgment, fill the place and give the participant what comes next.
 
     A second submit changes nothing. A late one is taken if the place is still free, and otherwise kept as surplus.
-    `trace` is how the answers came about, as the browser says; what can't have been is left out.
+    `trace` is how the answers came about and `screen` how the item was shown, as the browser says (empty without
+    scripts, None where there was no page); what can't have been is left out.
     Raises AnswersInvalid (nothing changed) or NotYours.
     """
     now = timezone.now()
@@ -94,7 +98,8 @@ def submit(
             known = revision_origins({each["number"]: each["after"] for each in rounds.get("rounds", ())})
             answers = trace_answer_origins(answers, known) if known else answers
             was_skipped = assignment.judgment_id is not None
-            _record(assignment, answers, now, visible_ms, moves | rounds)
+            shown = _shown(assignment, screen, now)
+            _record(assignment, answers, now, visible_ms, moves | rounds | shown)
             _advance(assignment, now, was_late=was_late or assignment.surplus, was_skipped=was_skipped)
             return cast(Assignment, assignment)
     except AlreadyDone:
@@ -114,6 +119,14 @@ def _rounds(assignment: Assignment, answers: list[AnswerValue]) -> Trace:
         return {}
     rounds = rounds_as_trace(assignment)
     return {"rounds": rounds} if rounds else {}
+
+
+def _shown(assignment: Assignment, screen: str | None, now: datetime) -> dict[str, ScreenRecord]:
+    """Layout in which the item was shown, as part of the trace."""
+    if screen is None:
+        return {}
+    parts = response_parts(assignment.item.stimulus or {"responses": []})
+    return {SCREEN_TRACE: read_screen(screen, parts, duration_ms(assignment, now))}
 
 
 def finished_meanwhile(token: str, assignment_id: uuid.UUID) -> Assignment | None:
@@ -166,7 +179,11 @@ def lock_assignment(token: str, assignment_id: uuid.UUID) -> Any:
 
 
 def _record(
-    assignment: Assignment, answers: list[AnswerValue], now: datetime, visible_ms: int | None, trace: Trace
+    assignment: Assignment,
+    answers: list[AnswerValue],
+    now: datetime,
+    visible_ms: int | None,
+    trace: dict[str, Any],
 ) -> None:
     surplus = not _fill_slot(assignment)
     # An item that was skipped and taken back has a judgment already, which says so and is replaced.

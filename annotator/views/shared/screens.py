@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
 from math import ceil
 from typing import Any
 
@@ -10,39 +9,46 @@ from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from annotator.models import Assignment, Participant, ParticipantOutcome, Step
-from annotator.panels.platforms import Departure, Platform, get_platform
+from annotator.models import Assignment, Participant, Step
+from annotator.panels.platforms import get_platform
 from annotator.panels.services.arrivals import departure_of
-from annotator.selectors import count_with_checks, last_skipped, last_submitted, next_release
+from annotator.selectors import last_skipped, last_submitted, next_release
 from annotator.services.slots.claim import lease_end
-from annotator.services.work.leave import MAX_COMMENTS
 from annotator.services.work.revision import answers_on_record, revision_of
 from annotator.services.work.skip import may_be_skipped, skips_allowed, skips_left
 from annotator.views.shared.access import address_of, render_for
+from annotator.views.shared.parts import (
+    comments_form,
+    contact,
+    done_context,
+    feedback_context,
+    form_problems,
+    guideline,
+    instruction_texts,
+    items_bar,
+    skip_question,
+    skips_said,
+    step_bar,
+    thanks_of,
+)
 from annotator.views.shared.revision_rounds import drafting_of, earlier_rounds
 from annotator.views.shared.texts import (
-    LINK_STOPPED,
-    LINK_TODO,
     NOTICES,
-    OUTCOMES,
     REFUSED,
-    STEP_LABELS,
 )
 from evaluation import design
 from evaluation.forms import (
     INSTRUCTION,
+    SCREEN,
     VISIBLE_MS,
     answers_as_data,
-    build_feedback,
     build_screen,
     held_fields,
     read_fields,
     read_trace,
 )
 from evaluation.models import GoingBack, Item, Role, Status, Study
-from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.base import Data
-from evaluation.rendering import render_markdown
 
 # How long before its end a lease is announced; a short lease, in its last fifth.
 WARN_SECONDS = 300
@@ -65,10 +71,11 @@ def item_screen(participant: Participant, assignment: Assignment, notice: str = 
     """The item with what was filled in so far; after a form that was refused, with what is still wrong with that."""
     draft, stimulus = assignment.draft, _stimulus(assignment)
     data = read_fields(draft)
-    problems = _problems(participant, stimulus, data) if notice == REFUSED else []
+    protocol, spec = participant.study.protocol_object, participant.revision.spec
+    problems = form_problems(protocol, spec, stimulus, data) if notice == REFUSED else []
     screen = build_screen(
-        participant.study.protocol_object,
-        participant.revision.spec,
+        protocol,
+        spec,
         stimulus,
         assignment.order,
         data=data,
@@ -81,12 +88,12 @@ def item_screen(participant: Participant, assignment: Assignment, notice: str = 
     context = _around(participant, "" if problems else notice, role=role) | {
         "screen": screen,
         "undo": _undo(participant, assignment),
-        "item": _item(participant, assignment, draft.get(VISIBLE_MS, "")),
+        "item": _item(participant, assignment, draft),
         "held": _held(participant, stimulus, data),
     }
     context["help"] |= {
         "problem": _address("problem", participant, assignment),
-        "guideline": guideline(participant, assignment.item.stimulus),
+        "guideline": guideline(protocol, spec, stimulus),
         "shortcuts": True,
     }
     return render_for(participant.study, "annotator/page_item.html", context)
@@ -100,23 +107,15 @@ def _held(participant: Participant, stimulus: dict[str, Any], data: Data) -> str
     return held_fields(protocol.questions(spec, stimulus), data)
 
 
-def _problems(participant: Participant, stimulus: dict[str, Any], data: Data) -> list[Problem]:
-    """The problems that keep the draft from being submitted, found again: they may have been put right meanwhile."""
-    try:
-        participant.study.protocol_object.clean(participant.revision.spec, stimulus, data, source="form")
-    except AnswersInvalid as invalid:
-        return list(invalid.problems)
-    return []
-
-
-def _item(participant: Participant, assignment: Assignment, visible_ms: str) -> dict[str, Any]:
+def _item(participant: Participant, assignment: Assignment, draft: dict[str, str]) -> dict[str, Any]:
     now = timezone.now()
     lease = _leased_until(participant, assignment) - now
     return {
         "submit": _address("submit", participant, assignment),
         "skip": _skip(participant, assignment),
         "draft": _address("draft", participant, assignment),
-        "visible_ms": visible_ms or "0",
+        "visible_ms": draft.get(VISIBLE_MS) or "0",
+        "screen": draft.get(SCREEN, ""),
         "lease_seconds": str(int(lease.total_seconds())),
         "lease_minutes": str(max(0, round(lease.total_seconds() / 60))),
         "warn_seconds": str(min(WARN_SECONDS, participant.study.lease_minutes * 12)),
@@ -133,27 +132,14 @@ def _skip(participant: Participant, assignment: Assignment) -> dict[str, str] | 
     if skips_allowed(participant) < 1 or not may_be_skipped(assignment):
         return None
     left = skips_left(participant)
-    words = ngettext("%(n)s skip left", "%(n)s skips left", left) if left > 0 else gettext("No skips left")
     url = _address("skip", participant, assignment) if left > 0 else ""
-    return {"url": url, "left": words % {"n": left}}
+    return {"url": url, "left": skips_said(left)}
 
 
 def skip_screen(participant: Participant, assignment: Assignment, *, fragment: bool) -> HttpResponse:
     """Ask before an item is skipped: as a page, or as what a dialog on the item's page holds."""
-    left = skips_left(participant)
-    context = {
-        "skip": {
-            "url": _address("skip", participant, assignment),
-            "home": _address("page", participant),
-            "left": ngettext(
-                "This is the last item that you can skip in this study.",
-                "You can skip %(n)s more items in this study, this one included.",
-                left,
-            )
-            % {"n": left},
-            "in_dialog": fragment,
-        }
-    }
+    url, home = _address("skip", participant, assignment), _address("page", participant)
+    context = {"skip": skip_question(url, home, skips_left(participant), in_dialog=fragment)}
     if fragment:
         return render_for(participant.study, "annotator/_skip.html", context)
     return render_for(participant.study, "annotator/skip.html", _around(participant, "") | context)
@@ -178,7 +164,7 @@ def answer_revision_screen(
     protocol, spec, stimulus = participant.study.protocol_object, participant.revision.spec, _stimulus(done)
     questions = protocol.questions(spec, stimulus)
     data = read_fields(done.draft) if done.draft else answers_as_data(questions, answers_on_record(done))
-    problems = _problems(participant, stimulus, data) if notice == REFUSED else []
+    problems = form_problems(protocol, spec, stimulus, data) if notice == REFUSED else []
     screen = build_screen(
         protocol,
         spec,
@@ -212,20 +198,8 @@ def back_screen(participant: Participant, done: list[Assignment]) -> HttpRespons
 
 
 def instructions_screen(participant: Participant, notice: str = "") -> HttpResponse:
-    spec = participant.revision.spec
-    texts = {
-        "instructions": rendered(spec["texts"].get("instructions", "")),
-        "guidelines": [
-            {"title": title, "html": rendered(spec["texts"][key])}
-            for key, title in (
-                ("guideline", gettext("How to judge")),
-                ("guideline_context", gettext("When we also show what the person told us")),
-            )
-            if spec["texts"].get(key)
-        ],
-    }
     context = _around(participant, notice) | {
-        "texts": texts,
+        "texts": instruction_texts(participant.revision.spec),
         "continue_url": _address("advance", participant),
     }
     return render_for(participant.study, "annotator/page_instructions.html", context)
@@ -234,13 +208,11 @@ def instructions_screen(participant: Participant, notice: str = "") -> HttpRespo
 def feedback_screen(participant: Participant, done: Assignment, notice: str = "") -> HttpResponse:
     """The item's gold beside what was answered."""
     protocol, spec = participant.study.protocol_object, participant.revision.spec
-    stimulus = _stimulus(done)
-    result = protocol.compare_gold(stimulus, done.item.gold or {}, answers_on_record(done))
-    context = _around(participant, notice, role=Role.TRAINING) | {
-        "feedback": build_feedback(protocol, spec, stimulus, done.order, result),
-        "screen": build_screen(protocol, spec, stimulus, done.order),
-        "continue_url": _address("advance", participant),
-    }
+    feedback = feedback_context(
+        protocol, spec, _stimulus(done), done.order, done.item.gold or {}, answers_on_record(done)
+    )
+    around = _around(participant, notice, role=Role.TRAINING)
+    context = around | feedback | {"continue_url": _address("advance", participant)}
     return render_for(participant.study, "annotator/page_feedback.html", context)
 
 
@@ -277,52 +249,19 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
 
 
 def comments_screen(participant: Participant, notice: str = "") -> HttpResponse:
-    """The form for final comments; with those that were too long, and their limit."""
-    value = participant.unsent_comments
-    error = gettext("This is too long; please keep it under %(limit)s characters.") % {"limit": MAX_COMMENTS}
     context = _around(participant, notice) | {
-        "comments": {
-            "url": _address("comments", participant),
-            "value": value,
-            "error": error if len(value) > MAX_COMMENTS else "",
-            "limit": str(MAX_COMMENTS),
-        },
+        "comments": comments_form(_address("comments", participant), participant.unsent_comments),
         "undo": _undo(participant, None),
     }
     return render_for(participant.study, "annotator/page_comments.html", context)
 
 
 def done_screen(participant: Participant, notice: str = "") -> HttpResponse:
-    thanks = ""
-    if participant.outcome == "completed":
-        thanks = rendered(participant.revision.spec["texts"].get("thanks", ""))
     leave = departure_of(participant)
+    thanks = thanks_of(participant.revision.spec, participant.outcome)
     done = done_context(participant.outcome, leave, get_platform(participant.platform), thanks)
     context = _around(participant, notice) | {"done": done}
     return render_for(participant.study, "annotator/page_done.html", context, leave=leave)
-
-
-def done_context(outcome: str, leave: Departure, platform: Platform, thanks: str = "") -> dict[str, Any]:
-    """The end of a way, with how to get back to the platform."""
-    title, text = OUTCOMES[outcome]
-    pay, todo = platform.ending(outcome, leave)
-    if platform.key == "personal" and outcome == ParticipantOutcome.RETURNED:
-        (title, text), todo = LINK_STOPPED, LINK_TODO
-    return {
-        "title": str(title),
-        "text": str(text),
-        "html": thanks,
-        "reward": str(platform.reward),
-        "pay": str(pay),
-        "todo": str(todo),
-        "completed": outcome == ParticipantOutcome.COMPLETED,
-        "code": leave.code,
-        "link": leave.link,
-        "post_to": leave.post_to,
-        "fields": dict(leave.fields),
-        # Of a link nobody knows where it leads.
-        "platform": "" if platform.key == "link" else platform.label,
-    }
 
 
 def example_screen(study: Study) -> Any:
@@ -343,19 +282,6 @@ SIMPLE: dict[Step, Callable[[Participant, str], HttpResponse]] = {
     Step.COMMENTS: comments_screen,
     Step.DONE: done_screen,
 }
-
-
-@lru_cache(maxsize=512)
-def rendered(text: str) -> str:
-    """A study's own text as HTML, rendered once per process; the text itself is the key, so a revision can't mix up."""
-    return render_markdown(text)
-
-
-def guideline(participant: Participant, stimulus: Any) -> str:
-    spec = participant.revision.spec
-    arms = {arm["key"]: arm for arm in spec["arms"]}
-    with_context = bool(stimulus["context"]) and arms[stimulus["arm"]]["context_at_judging"]
-    return rendered(participant.study.protocol_object.guideline(spec, with_context=with_context))
 
 
 def _stimulus(assignment: Assignment) -> dict[str, Any]:
@@ -388,28 +314,9 @@ def _around(participant: Participant, notice: str, *, role: str = "") -> dict[st
     }
 
 
-def contact(address: str) -> dict[str, str] | None:
-    return {"href": f"mailto:{address}"} if "@" in address else None
-
-
 def _bar(participant: Participant, role: str) -> dict[str, Any]:
     spec = participant.revision.spec
-    bar = {"title": spec["title"], "label": "", "done": 0, "total": 0, "progress": ""}
     if participant.step != Step.ITEMS:
-        return bar | {"label": STEP_LABELS.get(participant.step, "")}
-    done, total = _progress(participant)
-    numbers = {"n": min(done + 1, total), "done": done, "all": total}
-    label = gettext("%(n)s of %(all)s") if role else gettext("%(done)s of %(all)s done")
-    return bar | {
-        "label": label % numbers,
-        "done": str(done),
-        "total": str(total),
-        "progress": gettext("%(done)s of %(all)s done") % numbers,
-    }
-
-
-def _progress(participant: Participant) -> tuple[int, int]:
-    """Items done and to do. Attention checks count in both, so that they can't be told by a meter that stands still."""
-    return participant.judged + participant.checked, count_with_checks(
-        participant.quota, participant.revision.spec
-    )
+        return step_bar(spec, participant.step)
+    done = participant.judged + participant.checked
+    return items_bar(spec, done, participant.quota, on_item=bool(role))

@@ -6,18 +6,26 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, has_right, study_page
-from evaluation.admin.study.forms import ScoresForm, StudyFromFileForm, UploadForm
+from evaluation.admin.study.forms import ItemsForm, ScoresForm, StudyFromFileForm
+from evaluation.admin.tables.map_form import slug_problem
+from evaluation.admin.tables.staging import stage
 from evaluation.dumps import FORMATS, formats_of
+from evaluation.dumps.tables.source import arms_of
+from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 from evaluation.services.jobs import begin_job, new_file_name, store_upload
+from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 from evaluation.tasks import enqueue_job
+
+# A form shows no more errors than this.
+MAX_SHOWN = 5
 
 
 def study_from_file(request: HttpRequest) -> HttpResponse:
@@ -27,8 +35,10 @@ def study_from_file(request: HttpRequest) -> HttpResponse:
     form = StudyFromFileForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
-        parameters = {"title": data["title"], "protocol": data["protocol"]}
-        response = _begin_import(request, form, slug=data["slug"], parameters=parameters)
+        parameters = {name: data[name] for name in ("title", "protocol", "slug")}
+        response = _begin_import(
+            request, form, slug=data["slug"] or form.slug_of_file(), parameters=parameters
+        )
         if response is not None:
             return response
     context = {"title": "New study from a file", "form": form, "button": "Upload and check"}
@@ -40,7 +50,7 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
     """Items for a draft, instead of those it has."""
     if study.is_frozen:
         raise PermissionDenied("The study has been launched, so its items are frozen.")
-    form = UploadForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
+    form = ItemsForm(request.POST or None, request.FILES or None, limit_mb=settings.ASSAY_UPLOAD_MB)
     if request.method == "POST" and form.is_valid():
         response = _begin_import(request, form, slug=study.slug, study=study)
         if response is not None:
@@ -50,6 +60,7 @@ def upload(request: HttpRequest, study: Study) -> HttpResponse:
         "form": form,
         "button": "Upload and check",
         "replaces": study.items.count(),
+        "template": reverse("admin:evaluation_study_template", args=[study.pk]),
         "cancel": reverse("admin:evaluation_study_workbench", args=[study.pk]),
     }
     status = 422 if form.is_bound else 200
@@ -85,7 +96,8 @@ def scores(request: HttpRequest, study: Study) -> HttpResponse:
 def _begin_import(
     request: HttpRequest, form: forms.Form, *, kind: Job.Kind = Job.Kind.IMPORT, **job: Any
 ) -> HttpResponse | None:
-    """Begin the job and redirect to its page; None, with the reason in the form, if it can't begin."""
+    """Begin the job and redirect to its page, or to that of a table's map; None, with the reasons in the form, if it
+    can't begin."""
     file = form.cleaned_data["file"]
     try:
         kept = store_upload(file.chunks())
@@ -93,11 +105,32 @@ def _begin_import(
         form.add_error(None, str(refused))
         return None
     try:
+        if kind == Job.Kind.IMPORT:
+            table = {"parameters": job.get("parameters", {}), "study": job.get("study")}
+            if (mapping := stage(request, kept, file.name, **table)) is not None:
+                return mapping
+            if not job.get("study") and (taken := slug_problem(job["slug"])):
+                raise Refused(taken)
         return _queued(request, kind=kind, file=kept, file_name=file.name, **job)
     except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
-        form.add_error(None, str(refused))
+        for problem in refused.problems[:MAX_SHOWN]:
+            form.add_error(None, problem)
         return None
+
+
+@study_page()
+def template(request: HttpRequest, study: Study) -> HttpResponse:
+    """A table to fill in for this study: its columns, and a line as an example."""
+    format = request.GET.get("format", "csv")
+    if format not in SUFFIXES:
+        raise Http404
+    systems = list(study.systems.values_list("key", flat=True))
+    attributes = list(study.attributes.values_list("key", flat=True))
+    rows = template_rows(study.protocol_object, arms_of(study), attributes, systems, study.needs)
+    response = HttpResponse(write_template(format, *rows), content_type=SUFFIXES[format])
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-items.{format}"'
+    return response
 
 
 def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
@@ -140,6 +173,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpResponse:
+    refuse_in_rehearsal(study, NEVER_EXPORTED)
     return _queued(
         request,
         kind=Job.Kind.EXPORT,

@@ -1,11 +1,15 @@
 """Forms to create a study and edit its rules, arms, questions and texts."""
 
+from pathlib import Path
 from typing import Any
 
 from django import forms
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils.text import slugify
 
 from evaluation.admin.prose import Prose
-from evaluation.admin.study.question_options import NEW_FORMS, OptionsField
+from evaluation.admin.study.needs import GroupsField, NeedsForm
+from evaluation.admin.study.question_options import KIND_LABELS, NewOptionsField, OptionsField
 from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
 from evaluation.dumps.imports.scores import COLUMNS
 from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
@@ -70,6 +74,13 @@ class NewStudyForm(forms.ModelForm):
 class LiveStudyForm(CodesForm, forms.ModelForm):
     """The settings that may change while a study is live or paused."""
 
+    groups = GroupsField(
+        required=False,
+        label="Groups of people",
+        help_text="Such as “experts, crowd”, which the report holds against each other. People belong to the group "
+        "that their address names (…?group=experts), or their personal link.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs["initial"] = {**self.initial_rules(kwargs["instance"]), **(kwargs.get("initial") or {})}
         super().__init__(*args, **kwargs)
@@ -101,6 +112,8 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "once_per": "Once per",
             "arm_per": "Arm per",
             "render_as": "Show responses as",
+            "single_dollars": "Mathematics between single dollars",
+            "show_images": "Show images in responses",
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
@@ -121,6 +134,10 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "arm_per": "Draw one arm per participant, or one per item; always at random, weighted by the "
             "arms' open slots.",
             "render_as": "Markdown is sanitised: nothing in a response can run or load anything.",
+            "single_dollars": "Mathematics in \\(…\\), \\[…\\] and $$…$$ is always typeset; in $…$ only with this, "
+            "since a dollar may also be money.",
+            "show_images": "Images that stand in a response as data (data:image/png, jpeg, gif or webp). Others are "
+            "never loaded.",
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
             "items_per_participant": "How many items one participant is asked to judge.",
@@ -140,11 +157,14 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
         }
 
 
-class StudyForm(StepsForm, LiveStudyForm):
+class StudyForm(StepsForm, NeedsForm, LiveStudyForm):
     """A draft's rules, all in fields of their own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if not self.instance.protocol_object.has_needs:
+            for name in NeedsForm.base_fields:
+                del self.fields[name]
         systems = [(each.key, str(each)) for each in self.instance.systems.all()]
         self.fields["baseline"] = forms.ChoiceField(
             choices=[("", "none"), *systems],
@@ -164,11 +184,17 @@ class StudyForm(StepsForm, LiveStudyForm):
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:
-        return {**LiveStudyForm.initial_rules(study), **StepsForm.initial_steps(study.steps, study.skips)}
+        return {
+            **LiveStudyForm.initial_rules(study),
+            **StepsForm.initial_steps(study.steps, study.skips),
+            **NeedsForm.initial_needs(study.needs),
+        }
 
     def save(self, commit: bool = True) -> Any:
         self.instance.steps = self.steps_of(self.cleaned_data)
         self.instance.skips = self.skips_of(self.cleaned_data)
+        if self.instance.protocol_object.has_needs:
+            self.instance.needs = self.needs_of(self.cleaned_data)
         return super().save(commit)
 
     class Meta(LiveStudyForm.Meta):
@@ -183,17 +209,22 @@ class QuestionForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         question = self.instance
-        # What a new question is answered with is worded once its kind is known.
-        self.fields["options"] = OptionsField(question.kind or Kind.TEXT, question.options)
         if question.pk is None:
-            self.fields["kind"] = forms.ChoiceField(choices=[(key, key) for key in KINDS])
+            kinds = [(key, KIND_LABELS.get(key, key)) for key in KINDS]
+            self.fields["kind"] = forms.ChoiceField(choices=kinds, initial=Kind.SCALE)
+            self.initial["kind"] = Kind.SCALE
+            self.fields["options"] = NewOptionsField()
         else:
             self.fields["kind"].disabled = True
+            self.fields["options"] = OptionsField(question.kind, question.options)
 
-    def save(self, commit: bool = True) -> Any:
-        if self.instance.pk is None and (form := NEW_FORMS.get(self.cleaned_data["kind"])):
-            self.instance.options = {**self.instance.options, "form": form}
-        return super().save(commit)
+    def clean_options(self) -> dict[str, Any]:
+        options: dict[str, Any] = self.cleaned_data["options"]
+        field = self.fields["options"]
+        kind = self.cleaned_data.get("kind", "")
+        if isinstance(field, NewOptionsField):
+            return field.options_of(kind, options) if kind else {}
+        return options
 
     class Meta:
         model = Question
@@ -204,7 +235,6 @@ class QuestionForm(forms.ModelForm):
         }
         help_texts = {
             "key": "Names the answer's column in exports.",
-            "kind": "How it is answered and stored.",
             "help": "Shown under the question.",
             "position": "Lower numbers come first.",
         }
@@ -267,12 +297,9 @@ class TextForm(forms.ModelForm):
 
 
 class UploadForm(forms.Form):
-    """A file of items, in Assay's JSONL."""
+    """A file that is checked before anything is changed."""
 
-    file = forms.FileField(
-        help_text="Assay's JSONL, one item per line (see docs/formats.md). Every line is checked first; if "
-        "there are errors, nothing is changed and all errors are listed."
-    )
+    file = forms.FileField()
 
     def __init__(self, *args: Any, limit_mb: int, **kwargs: Any) -> None:
         self.limit_mb = limit_mb
@@ -283,6 +310,39 @@ class UploadForm(forms.Form):
         if file.size > self.limit_mb * 1_000_000:
             raise forms.ValidationError(f"The file is larger than {self.limit_mb} MB.")
         return file
+
+
+class ItemsForm(UploadForm):
+    """A file of items of any kind, or a table that is pasted."""
+
+    file = forms.FileField(
+        required=False,
+        help_text="CSV, TSV, XLSX, JSON, JSONL, Parquet, or a data set's folder as ZIP. On the next page you see which "
+        "column is what, and the first items. Assay's own JSONL is imported as it is.",
+    )
+    pasted = forms.CharField(
+        label="Or paste a table",
+        required=False,
+        strip=False,
+        max_length=1_000_000,
+        widget=forms.Textarea(attrs={"rows": 4, "dir": "auto", "spellcheck": "false"}),
+        help_text="Cells copied from a spreadsheet, with their header.",
+    )
+
+    def clean_file(self) -> Any:
+        return super().clean_file() if self.cleaned_data["file"] else None
+
+    def clean(self) -> dict[str, Any]:
+        """Take a pasted table as a file, too."""
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        pasted = data.get("pasted", "")
+        if data.get("file") and pasted.strip():
+            self.add_error("pasted", "There is a file, too. Leave one of the two empty.")
+        elif pasted.strip():
+            data["file"] = SimpleUploadedFile("pasted.txt", pasted.encode())
+        elif "file" in data and not data["file"]:
+            self.add_error("file", "Choose a file, or paste a table.")
+        return data
 
 
 class ScoresForm(UploadForm):
@@ -318,25 +378,34 @@ class ScoresForm(UploadForm):
         return data
 
 
-class StudyFromFileForm(UploadForm):
+class StudyFromFileForm(ItemsForm):
     """A new study, made from a file."""
 
     slug = forms.SlugField(
-        max_length=80, help_text="Part of every address of the study: letters, digits and hyphens."
+        max_length=80,
+        required=False,
+        help_text="Part of every address of the study: letters, digits and hyphens. Empty: the file's name.",
     )
     title = forms.CharField(
         max_length=200,
         required=False,
-        help_text="Shown to participants at the top of every page. Empty: the file's title.",
+        help_text="Shown to participants at the top of every page. Empty: the file's title or name.",
     )
     protocol = forms.ChoiceField(
         required=False,
-        choices=lambda: [("", "as the file says"), *((each.key, each.label) for each in PROTOCOLS.values())],
+        choices=lambda: [
+            ("", "as the file suggests"),
+            *((each.key, each.label) for each in PROTOCOLS.values()),
+        ],
     )
-    field_order = ("file", "slug", "title", "protocol")
+    field_order = ("file", "pasted", "title", "slug", "protocol")
+
+    def slug_of_file(self) -> str:
+        """The slug that the file's name suggests."""
+        return slugify(Path(self.cleaned_data["file"].name).stem)[:80] or "study"
 
     def clean_slug(self) -> str:
         slug: str = self.cleaned_data["slug"]
-        if Study.objects.visible().filter(slug=slug).exists():
+        if slug and Study.objects.visible().filter(slug=slug).exists():
             raise forms.ValidationError("A study with this slug already exists.")
         return slug

@@ -20,7 +20,20 @@ OVERS = {
     Over.FOLLOW_UP: "each follow-up question",
     Over.FOLLOW_UP_RESPONSE: "each follow-up question and response",
     Over.VALUE: "each possible answer of the follow-up questions",
+    Over.TURN: "each turn of the conversation",
+    Over.TURN_RESPONSE: "each response's reply in each turn",
+    Over.CLAIM: "each claim of each response",
     Over.CHOICE: "its own choices, several of which may apply",
+}
+# What a kind of question is, where it is chosen.
+KIND_LABELS: dict[str, str] = {
+    Kind.PREFERENCE: "preference between two responses",
+    Kind.SCALE: "scale",
+    Kind.CHECKLIST: "checklist: yes or no, or several choices",
+    Kind.RANKING: "ranking of the responses",
+    Kind.CHOICE: "one of several choices",
+    Kind.TEXT: "text",
+    Kind.ENTRIES: "condition-answer-citation entries",
 }
 SEPARATOR = "|"
 LINES = "value | label | meaning, a line each, in the order of the form; label and meaning are optional"
@@ -173,10 +186,19 @@ def _write_points(options: Options, text: Any) -> None:
             raise ValidationError(f"{value} is not a point of the scale from {low} to {high}.")
 
 
+def _write_some_choices(options: Options, text: Any) -> None:
+    """Of a question that may be asked of its own choices, or of something else."""
+    if (options.get(FORM) or {}).get("over") == Over.CHOICE:
+        _write_choices(options, text)
+
+
 POINTS = OptionPart(
     f"Points: {POINT_LINES}", _prose(4), lambda options: _lines_of(options, _worded(options)), _write_points
 )
 CHOICES = OptionPart(f"Choices: {LINES}", _prose(6), _read_choices, _write_choices)
+OWN_CHOICES = OptionPart(
+    f"If asked of its own choices: {LINES}", _prose(6), _read_choices, _write_some_choices
+)
 TIE = label_part("tie", "Label of the tie")
 GRADED = [("", "which one is better"), *((points, f"by how much, {points} points") for points in (5, 7))]
 GRADES = form_part(
@@ -204,6 +226,7 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
                 *ties,
                 GRADES,
                 *(grade_part(number) for number in range(1, form.get("points", 1) // 2 + 1)),
+                over_part(kind),
             )
         case Kind.SCALE:
             limits = (
@@ -218,11 +241,17 @@ def parts_of_kind(kind: str, before: Options) -> tuple[OptionPart, ...]:
                 return (CHOICES,)
             return (*YES_NO, over_part(Kind.CHECKLIST), tick_part("flag", "A single checkbox"))
         case Kind.CHOICE:
-            return (CHOICES,)
+            return (CHOICES, over_part(kind))
         case Kind.RANKING:
             return (tick_part("ties", "Allow ties"),)
         case _:
             return (over_part(kind),) if len(KINDS[kind].overs) > 1 else ()
+
+
+def parts_of_new(kind: str, before: Options) -> tuple[OptionPart, ...]:
+    """The fields of a question that is not stored yet: what only shows once something was chosen is among them."""
+    parts = parts_of_kind(kind, before)
+    return (*parts, OWN_CHOICES) if kind == Kind.CHECKLIST else parts
 
 
 class OptionsWidget(forms.MultiWidget):
@@ -256,9 +285,9 @@ def _labels(fields: Any) -> SafeString:
 class OptionsField(forms.MultiValueField):
     """A question's options; what its kind has no field for stays as it is."""
 
-    def __init__(self, kind: str, before: Mapping[str, Any]) -> None:
+    def __init__(self, kind: str, before: Mapping[str, Any], *, new: bool = False) -> None:
         self.kind, self.before = kind, dict(before)
-        self.keys = parts_of_kind(kind, self.before)
+        self.keys = (parts_of_new if new else parts_of_kind)(kind, self.before)
         fields = [part.field() for part in self.keys]
         super().__init__(
             fields,
@@ -284,6 +313,68 @@ class OptionsField(forms.MultiValueField):
             return bool(self.clean(data) != (initial if isinstance(initial, dict) else {}))
         except ValidationError:
             return True
+
+
+class NewOptionsWidget(forms.Widget):
+    """The fields of every kind of question, those of each in a group of its own; a script shows the chosen kind's."""
+
+    def __init__(self, fields: Mapping[str, OptionsField]) -> None:
+        self.of_kinds = fields
+        super().__init__()
+
+    def id_for_label(self, id_: str) -> str:
+        return ""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        given = value or {}
+        groups = (
+            (
+                kind,
+                KIND_LABELS.get(kind, kind),
+                field.widget.render(
+                    f"{name}_{kind}",
+                    given.get(kind, field.before),
+                    {"id": f"id_{name}_{kind}"},
+                    renderer,
+                ),
+            )
+            for kind, field in self.of_kinds.items()
+        )
+        return format_html_join(
+            "", '<div class="of-kind" data-kind="{}"><b class="quiet">{}</b> {}</div>', groups
+        )
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> dict[str, Any]:
+        return {
+            kind: field.widget.value_from_datadict(data, files, f"{name}_{kind}")
+            for kind, field in self.of_kinds.items()
+        }
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return False
+
+
+class NewOptionsField(forms.Field):
+    """The options of a question whose kind is chosen in the same form; `options_of` reads those of the chosen kind."""
+
+    def __init__(self) -> None:
+        self.of_kinds = {kind: OptionsField(kind, _new_options(kind), new=True) for kind in KINDS}
+        super().__init__(required=False, label="Answered", widget=NewOptionsWidget(self.of_kinds))
+
+    def options_of(self, kind: str, value: Mapping[str, Any]) -> Options:
+        """The options, by default those that a new question of the kind starts with."""
+        given = value.get(kind) or []
+        if not any(given):
+            return _new_options(kind)
+        options: Options = self.of_kinds[kind].clean(given)
+        return options
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return False  # a row in which nothing else was filled in is none
+
+
+def _new_options(kind: str) -> Options:
+    return {FORM: dict(NEW_FORMS[kind])} if kind in NEW_FORMS else {}
 
 
 def wording(question: Mapping[str, Any]) -> dict[str, str]:

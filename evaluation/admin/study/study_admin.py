@@ -2,146 +2,55 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
-from django.contrib.admin.options import InlineModelAdmin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from evaluation.admin.base import StudyScopedAdmin
-from evaluation.admin.pages import Tab, study_pages, tabs, workbench_url
-from evaluation.admin.rights import has_right, my_studies
-from evaluation.admin.study import files, launch, members, reference_pairs, resolver, revision, workbench
-from evaluation.admin.study.forms import (
-    ARMS,
-    AttributeForm,
-    LiveStudyForm,
-    NewStudyForm,
-    QuestionForm,
-    StudyForm,
-    TextForm,
+from evaluation.admin.design.frozen import design_context
+from evaluation.admin.design.inlines import (
+    ArmInline,
+    AttributeInline,
+    OrderedInline,
+    QuestionInline,
+    TextInline,
 )
-from evaluation.admin.study.rules import CODE_FIELDS, StepsForm, codes_lock_reason
-from evaluation.models import Arm, Attribute, Question, Study, Text
-from evaluation.refusals import WrongState
+from evaluation.admin.design.preview import draft_preview, preview_context
+from evaluation.admin.design.sections import CODES, DRAFT_FIELDSETS, LIVE_FIELDSETS, NEEDS, fill_sections
+from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
+from evaluation.admin.rights import has_right, my_studies
+from evaluation.admin.study import (
+    files,
+    launch,
+    members,
+    reference_pairs,
+    rehearsal,
+    resolver,
+    revision,
+    workbench,
+)
+from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
+from evaluation.admin.study.making import additions, derivation, duplicate
+from evaluation.admin.study.rules import codes_lock_reason
+from evaluation.models import Status, Study
+from evaluation.refusals import Refused, WrongState
 from evaluation.services import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft
+from evaluation.services.studies.rehearsals import rehearsal_of
 
 tabs.register("workbench", Tab("Workbench", "evaluation_study_workbench", 10, per_study=True))
-tabs.register("design", Tab("Design", "evaluation_study_change", 20, per_study=True))
-tabs.register("items", Tab("Items", "evaluation_item_changelist", 30))
-tabs.register("raters", Tab("Raters", "evaluation_rater_changelist", 50))
-tabs.register("judgments", Tab("Judgments", "evaluation_judgment_changelist", 60))
-tabs.register("exports", Tab("Exports", "evaluation_study_exports", 80, per_study=True))
-tabs.register("members", Tab("Members", "evaluation_study_members", 90, per_study=True))
-tabs.register("history", Tab("History", "evaluation_study_history", 100, per_study=True))
-
-
-class DraftInline(InlineModelAdmin):
-    """Rows of a draft, editable by its writers; read-only for everybody else and in every later state."""
-
-    extra = 0
-    can_add = True
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Without an object Django asks about the rows of the page's study, for which the right was checked already."""
-        return obj is None or has_right(request, "view", obj.pk)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return obj is not None and has_right(request, "write", obj.pk) and not obj.is_frozen
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.can_add and self.has_change_permission(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return self.can_add and self.has_change_permission(request, obj)
-
-
-class ArmInline(DraftInline, admin.StackedInline):
-    model = Arm
-    fields = (("key", "label", "position"), ("context_at_generation", "context_at_judging"))
-    verbose_name_plural = "Arms"
-
-
-class QuestionInline(DraftInline, admin.StackedInline):
-    model = Question
-    form = QuestionForm
-    fields = (("key", "kind"), "prompt", "help", ("shown", "required", "position"), "options")
-    verbose_name_plural = "Questions"
-
-
-class AttributeInline(DraftInline, admin.StackedInline):
-    model = Attribute
-    form = AttributeForm
-    verbose_name_plural = "Attributes"
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        values = "values" if self.has_change_permission(request, obj) else "value_text"
-        return (("key", "position"), "question", values)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return () if self.has_change_permission(request, obj) else ("value_text",)
-
-    @admin.display(description="values")
-    def value_text(self, attribute: Attribute) -> str:
-        return "\n".join(attribute.values)
-
-
-class TextInline(DraftInline, admin.StackedInline):
-    model = Text
-    form = TextForm
-    fields = ("body",)
-    can_add = False
-    verbose_name_plural = "Texts"
-    template = "admin/evaluation/study/texts_inline.html"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).order_by("pk")
-
-
-LIVE_FIELDS = (
-    ("items_per_participant",),
-    ("paid_minutes", "lease_minutes"),
-    ("pay", "currency"),
-    "going_back",
-    "contact",
-    "exact_times",
-    ("revisions_in_all", "revisions_per_day", "revisions_anonymous"),
-)
-WHAT = (
-    "What is shown",
-    {"fields": ("title", "asker", ("render_as", "show_references"), "baseline")},
-)
-CODES = (
-    "Completion codes",
-    {
-        "fields": CODE_FIELDS,
-        "description": "The codes that participants hand in at the panel, by outcome. Leave empty what "
-        "your panel has no code for.",
-    },
-)
-DRAFT_FIELDSETS = (
-    WHAT,
-    ("Design", {"fields": (("redundancy", "items_per_participant"), ("once_per", "arm_per"), "seed")}),
-    ("Participant steps", {"fields": StepsForm.STEP_FIELDS}),
-    ("Skipping", {"fields": StepsForm.SKIP_FIELDS}),
-    ("Time and pay", {"fields": (*LIVE_FIELDS[1:],)}),
-    CODES,
-)
-RULES = ("protocol_label", "asker", "seed", "once_per", "arm_per", "render_as", "baseline", "show_references",
-         "steps_text", "skips_text", "redundancy")  # fmt: skip
-LIVE_FIELDSETS = (
-    ("Can be changed at any time", {"fields": LIVE_FIELDS}),
-    CODES,
-    ("Frozen at launch", {"fields": RULES, "classes": ("collapse",)}),
-)
-READ_FIELDSETS = (
-    (None, {"fields": ("title", "slug", *RULES, "items_per_participant", "paid_minutes", "lease_minutes", "pay",
-                       "currency", "contact", "codes_text", "exact_times", "revisions_in_all", "revisions_per_day",
-                       "revisions_anonymous", "going_back")}),
-)  # fmt: skip
+tabs.register("design", Tab("Form", "evaluation_study_change", 20, per_study=True, group="Design"))
+tabs.register("items", Tab("Items", "evaluation_item_changelist", 30, group="Design"))
+tabs.register("judgments", Tab("All judgments", "evaluation_judgment_changelist", 50, group="Judgments"))
+tabs.register("raters", Tab("Raters", "evaluation_rater_changelist", 60, group="Judgments"))
+tabs.register("exports", Tab("Exports", "evaluation_study_exports", 80, per_study=True, group="Results"))
+tabs.register("report", Tab("Report", "analytics:study-report", 85, group="Results", by_slug=True))
+tabs.register("members", Tab("Members", "evaluation_study_members", 90, per_study=True, group="People"))
+tabs.register("history", Tab("History", "evaluation_study_history", 100, per_study=True, group="Design"))
 
 
 @admin.register(Study)
@@ -160,7 +69,9 @@ class StudyAdmin(StudyScopedAdmin):
         return found
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return my_studies(request).order_by("-created_at", "-pk")
+        found = my_studies(request).order_by("-created_at", "-pk")
+        in_list = getattr(request.resolver_match, "url_name", "") == "evaluation_study_changelist"
+        return found.filter(rehearsal_of=None) if in_list else found
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_active and request.user.is_staff)
@@ -174,23 +85,24 @@ class StudyAdmin(StudyScopedAdmin):
         return obj is not None and has_right(request, "own", obj.pk) and not obj.is_frozen
 
     # --- the forms --------------------------------------------------------------------------------------------------
+    def may_edit_draft(self, request: HttpRequest, obj: Any) -> bool:
+        return obj is not None and not obj.is_frozen and self.has_change_permission(request, obj)
+
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
             return ((None, {"fields": ("title", "slug", "protocol", "arms")}),)
         if not self.has_change_permission(request, obj):
-            return READ_FIELDSETS
+            return ((None, {"fields": ()}),)  # the design is read in words
         fieldsets = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
+        if obj.protocol_object.has_needs and not obj.is_frozen:
+            fieldsets = (fieldsets[0], NEEDS, *fieldsets[1:])
         if why := codes_lock_reason(obj):
             fixed = (CODES[0], {**CODES[1], "description": why})
             return tuple(fixed if each is CODES else each for each in fieldsets)
         return fieldsets
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        if obj is None:
-            return ()
-        if not self.has_change_permission(request, obj):
-            return READ_FIELDSETS[0][1]["fields"]
-        return RULES if obj.is_frozen else ()
+        return ()
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         if obj is None:
@@ -203,39 +115,32 @@ class StudyAdmin(StudyScopedAdmin):
         return {"slug": ("title",)} if obj is None else {}
 
     def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
-        if obj is None:
+        if not self.may_edit_draft(request, obj):
             return []
         found = super().get_inline_instances(request, obj)
         if obj.protocol_object.has_attributes:
             return found
         return [each for each in found if not isinstance(each, AttributeInline)]
 
-    @admin.display(description="protocol")
-    def protocol_label(self, study: Study) -> str:
-        return study.protocol_object.label
-
-    @admin.display(description="steps")
-    def steps_text(self, study: Study) -> str:
-        said = StepsForm.initial_steps(study.steps, study.skips)
-        steps = [name for name in ("consent", "instructions", "training", "comments") if said[f"step_{name}"]]
-        if said["qualification_pass_mark"]:
-            attempts = said["qualification_attempts"] or 1
-            often = f", {attempts} attempts" if attempts > 1 else ""
-            steps.append(f"qualification (pass mark {said['qualification_pass_mark']}{often})")
-        if said["attention_checks"]:
-            warned = ", with a warning" if said["attention_warn"] else ""
-            steps.append(f"attention checks ({said['attention_checks']} each{warned})")
-        return ", ".join(steps) or "items only"
-
-    @admin.display(description="skipping")
-    def skips_text(self, study: Study) -> str:
-        after = study.skips.get("flag_after")
-        flagged = f"; an item is flagged after {after}" if after else ""
-        return f"{study.skips.get('per_participant', 0)} per participant{flagged}"
-
-    @admin.display(description="completion codes")
-    def codes_text(self, study: Study) -> str:
-        return ", ".join(sorted(study.completion_codes)) or "none"
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        """Of a new study Django's form; of a draft the form with its preview; from launch on the design in words."""
+        obj = kwargs.get("obj")
+        if obj is not None:
+            context["is_design"] = True
+            # As it is stored: the form may have been sent with faults.
+            study = Study.objects.get(pk=obj.pk)
+            if self.may_edit_draft(request, study):
+                context["sections"] = fill_sections(context["adminform"], context["inline_admin_formsets"])
+                context |= preview_context(study)
+            else:
+                context |= design_context(study, request.GET.get("revision", ""))
+        response: Any = super().render_change_form(request, context, *args, **kwargs)
+        if obj is not None:
+            name = "draft" if "sections" in context else "frozen"
+            response.template_name = f"admin/evaluation/design/{name}.html"
+        return response  # type: ignore[no-any-return]
 
     # --- what is written --------------------------------------------------------------------------------------------
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
@@ -256,7 +161,7 @@ class StudyAdmin(StudyScopedAdmin):
         if isinstance(form, StudyForm):
             self.lock_draft(obj)
         names = [name for name in form.cleaned_data if name in {field.name for field in Study._meta.fields}]
-        extra = ["steps", "skips"] if isinstance(form, StudyForm) else []
+        extra = ["steps", "skips", "needs"] if isinstance(form, StudyForm) else []
         # Locked, because a panel that is being told the codes at this moment must not be told others.
         Study.objects.select_for_update(no_key=True).get(pk=obj.pk)
         codes = [] if codes_lock_reason(obj) else ["completion_codes"]
@@ -282,7 +187,11 @@ class StudyAdmin(StudyScopedAdmin):
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         messages.success(request, "Saved.")
-        return HttpResponseRedirect(reverse("admin:evaluation_study_change", args=[obj.pk]))
+        address = reverse("admin:evaluation_study_change", args=[obj.pk])
+        another = request.POST.get("_another", "")
+        if another:  # the button for who has no script, which adds a row on the page
+            address += f"?{urlencode({OrderedInline.wanted: another})}#{another}s"
+        return HttpResponseRedirect(address)
 
     # --- deleting a draft -------------------------------------------------------------------------------------------
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -294,6 +203,8 @@ class StudyAdmin(StudyScopedAdmin):
             "questions": study.questions.count(),
             "members": study.members.count(),
         }
+        if rehearsal_of(study):
+            counts["rehearsal, with all that was simulated"] = 1
         said = [f"{n:,} {what}" for what, n in counts.items()]
         perms = set() if self.has_delete_permission(request, study) else {"study"}
         return said, counts, perms, []
@@ -301,8 +212,8 @@ class StudyAdmin(StudyScopedAdmin):
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         try:
             delete_draft(obj)
-        except WrongState as frozen:
-            raise PermissionDenied(str(frozen)) from None
+        except Refused as refused:
+            raise PermissionDenied(str(refused)) from None
 
     # --- further pages ----------------------------------------------------------------------------------------------
     def notice(self, request: HttpRequest, obj: Any, study: Study) -> str:
@@ -313,19 +224,30 @@ class StudyAdmin(StudyScopedAdmin):
         return ""
 
     def action_links(self, request: HttpRequest, obj: Any, study: Study) -> list[tuple[str, str]]:
-        return [("Workbench", workbench_url(study))]
+        """Links to what can be done with the design as a whole: the row of buttons at the top of its page."""
+        links = [("Walk through", walk_through_url(study))] if study.status == Status.DRAFT else []
+        if study.is_frozen or not has_right(request, "write", study.pk):
+            return links
+        return [("Upload items", reverse("admin:evaluation_study_upload", args=[study.pk])), *links]
 
     def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
         return (
             ("from-file/", "from_file", files.study_from_file),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),
+            ("<int:pk>/design-preview/", "draft_preview", draft_preview),
             ("<int:pk>/upload/", "upload", files.upload),
+            ("<int:pk>/template/", "template", files.template),
             ("<int:pk>/scores/", "scores", files.scores),
             ("<int:pk>/launch/", "launch", launch.launch),
+            ("<int:pk>/rehearse/", "rehearse", rehearsal.rehearse),
+            ("<int:pk>/delete-rehearsal/", "delete_rehearsal", rehearsal.delete),
             ("<int:pk>/pause/", "pause", launch.pause),
             ("<int:pk>/resume/", "resume", launch.resume),
             ("<int:pk>/close/", "close", launch.close),
             ("<int:pk>/revise/", "revise", revision.revise),
+            ("<int:pk>/add-items/", "add_items", additions.add),
+            ("<int:pk>/derive/", "derive", derivation.derive),
+            ("<int:pk>/duplicate/", "duplicate", duplicate.duplicate),
             ("<int:pk>/resolve/", "resolve", resolver.resolve),
             ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),
             ("<int:pk>/members/", "members", members.members),

@@ -6,16 +6,19 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from evaluation import hooks
-from evaluation.admin.pages import page
+from evaluation.admin.pages import page, walk_through_url, workbench_url
 from evaluation.admin.rights import has_right, study_page
 from evaluation.admin.study.launch import advice_for, cautions_for
 from evaluation.admin.study.launch_design import study_design
 from evaluation.admin.study.resolver import has_calibrations
+from evaluation.dumps.derive import derivations_of
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
-from evaluation.selectors import counting_judgments, left_out_counts, standing_exclusions
+from evaluation.permissions import studies_for
+from evaluation.selectors import added_item_counts, counting_judgments, left_out_counts, standing_exclusions
 from evaluation.services import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
+from evaluation.services.studies.rehearsals import rehearsal_of
 
 SHOWN = 8
 
@@ -32,12 +35,15 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "step": _next_step(study, problems, judged),
         "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
         "draft": draft,
+        "walk_url": walk_through_url(study) if draft else "",
+        "rehearsal": rehearsal_of(study) if draft else None,
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
         "advice": advice_for(study, request.user),
         "cautions": cautions_for(study),
         "design": study_design(study) if draft else None,
         "judged": judged,
+        "origin": _origin(request, study),
         "participant_url": request.build_absolute_uri(f"/s/{study.slug}/"),
         "sections": [
             (section.label, reverse(section.url_name, args=[study.slug])) for section in hooks.sections
@@ -47,9 +53,24 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
         "exclusions": standing_exclusions(study)
         .select_related("rater", "judgment__rater", "judgment__item", "by")
         .order_by("-pk")[:SHOWN],
-        "revisions": list(study.revisions.order_by("-number").values("number", "spec_hash", "created_at")),
+        "revisions": _revisions(study),
     }
     return page(request, "admin/evaluation/study/workbench.html", context, study=study, tab="workbench")
+
+
+def _origin(request: HttpRequest, study: Study) -> dict[str, Any]:
+    """The study that this one was made from, with its address for its members."""
+    if not study.origin:
+        return {}
+    source = studies_for(request.user).filter(slug=study.origin.get("study", "")).first()
+    return {**study.origin, "url": workbench_url(source) if source else ""}
+
+
+def _revisions(study: Study) -> list[tuple[int, int]]:
+    """Number of each revision, the latest first, and of the items that were added with it."""
+    added = added_item_counts(study)
+    numbers = study.revisions.order_by("-number").values_list("number", flat=True)
+    return [(number, added.get(number, 0)) for number in numbers]
 
 
 def _flags(study: Study) -> Any:
@@ -81,7 +102,7 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
         if problems:
             return "Some issues block the launch of this draft.", "", ""
         return (
-            "Ready to launch. Preview a few items first.",
+            "Ready to launch. Walk through it as a participant first.",
             "Launch",
             _url(study, "launch"),
         )
@@ -99,16 +120,27 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
 
 
 def _action_links(study: Study) -> list[tuple[str, str]]:
+    if study.is_rehearsal:
+        return [("Delete the rehearsal", _url(study, "delete_rehearsal"))]
     scores = ("Import scores", "scores")
+    growing = (("Revise texts", "revise"), ("Add items", "add_items"))
     names: dict[str, tuple[tuple[str, str], ...]] = {
-        Status.DRAFT: (("Upload items", "upload"), ("Delete the draft", "delete")),
-        Status.LIVE: (("Pause", "pause"), ("Revise texts", "revise"), scores, ("Close", "close")),
-        Status.PAUSED: (("Revise texts", "revise"), scores, ("Close", "close")),
+        Status.DRAFT: (
+            ("Rehearse with simulated participants", "rehearse"),
+            ("Upload items", "upload"),
+            ("Delete the draft", "delete"),
+        ),
+        Status.LIVE: (("Pause", "pause"), *growing, scores, ("Close", "close")),
+        Status.PAUSED: (*growing, scores, ("Close", "close")),
         Status.CLOSED: (scores,),
     }
     resolve = (("Derive the resolver's study", "resolve"),) if has_calibrations(study) else ()
+    copy = (("Duplicate", "duplicate"),)
+    derive = (("Derive a study", "derive"),) if derivations_of(study) else ()
     pair = (("Pair with the reference", "pair_references"),) if can_pair_references(study) else ()
-    return [(label, _url(study, name)) for label, name in (*names[study.status], *resolve, *pair)]
+    return [
+        (label, _url(study, name)) for label, name in (*names[study.status], *copy, *derive, *resolve, *pair)
+    ]
 
 
 def _url(study: Study, name: str) -> str:

@@ -30,6 +30,7 @@ COLUMNS: dict[str, pa.DataType] = {
     "rater_kind": pa.string(),
     "rater_source": pa.string(),
     "rater_label": pa.string(),
+    "rater_group": pa.string(),
     "rater_model": pa.string(),
     "rater_in_figures": pa.bool_(),
     "replicate": pa.int32(),
@@ -74,7 +75,7 @@ def _item_rows(study: Study, item: StoredItem) -> Iterator[Row]:
         head = (
             study.slug, study.study_hash, judgment.revision, item.stimulus["arm"], item.key, item.stimulus_hash,
             item.role, query["key"], query["category"], rater.pseudonym, rater.kind, rater.source, rater.label,
-            str(rater.about.get("model", "")), rater.in_figures,
+            rater.group, str(rater.about.get("model", "")), rater.in_figures,
             judgment.replicate, judgment.outcome, judgment.shown,
         )  # fmt: skip
         tail = _tail(judgment, study.exact_times)

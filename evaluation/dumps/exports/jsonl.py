@@ -16,12 +16,14 @@ from evaluation.dumps.imports.items import complete_follow_ups, default_response
 from evaluation.models import Context, ItemResponse, Judgment, Outcome, Rater, Status, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.entries.sets import read_entry, read_set, write_set
+from evaluation.rendering import EARLIER
 from evaluation.services.studies.compilation import compile_spec, query_content
+from evaluation.turns import written_turns
 
 OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
 RULES = (
     "redundancy", "items_per_participant", "paid_minutes", "lease_minutes", "currency", "contact", "exact_times",
-    "completion_codes", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
+    "completion_codes", "groups", "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back",
 )  # fmt: skip
 
 
@@ -34,7 +36,7 @@ def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
     yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
     done = 0
     for chunk in stored.chunks():
-        given = _response_contexts(stored, chunk)
+        given = response_contexts(stored, chunk)
         for item in chunk:
             record = item_record(
                 item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
@@ -64,6 +66,8 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
         record["study_hash"] = study.study_hash
     if study.simulated:
         record["simulated"] = True
+    if study.origin:
+        record["origin"] = study.origin
     if raters := _rater_records(study):
         record["raters"] = raters
     if queries := _unused_queries(study):
@@ -74,18 +78,33 @@ def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any
 def _unused_queries(study: Study) -> list[dict[str, Any]]:
     """The queries that no item is about; the others stand on their items' lines."""
     unused = study.queries.filter(items__isnull=True).order_by("pk")
-    return [query_content(query) for query in unused.iterator()]
+    return [query_record(query_content(query)) for query in unused.iterator()]
+
+
+def query_record(query: dict[str, Any]) -> dict[str, Any]:
+    """A query as it was given: what was rendered, and a conversation's transcript, are made anew from it."""
+    written = dict(query)
+    if isinstance(query.get("document"), dict):
+        written["document"] = query["document"]["text"]
+    if "turns" in query:
+        written["turns"] = written_turns(query["turns"])
+        del written["text"]
+    return written
 
 
 def _rater_records(study: Study) -> list[dict[str, Any]]:
     """Facts about the raters that have judgments."""
     judged = Exists(Judgment.objects.filter(rater=OuterRef("pk")))
-    known = study.raters.filter(Q(in_figures=False) | ~Q(about={})).filter(judged)
+    known = study.raters.filter(Q(in_figures=False) | ~Q(about={}) | ~Q(group="")).filter(judged)
     records = []
-    for pseudonym, in_figures, about in known.order_by("pseudonym").values_list(
-        "pseudonym", "in_figures", "about"
+    for pseudonym, in_figures, group, about in known.order_by("pseudonym").values_list(
+        "pseudonym", "in_figures", "group", "about"
     ):
-        facts = {"in_figures": None if in_figures else False, "about": about or None}
+        facts = {
+            "in_figures": None if in_figures else False,
+            "group": group or None,
+            "about": about or None,
+        }
         records.append({"rater": pseudonym, **{k: v for k, v in facts.items() if v is not None}})
     return records
 
@@ -93,7 +112,7 @@ def _rater_records(study: Study) -> list[dict[str, Any]]:
 ResponseContexts = dict[str, dict[str, Any]]
 
 
-def _response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
+def response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[int, ResponseContexts]:
     """Per item and response key: the context that the response was given, where it was given one."""
     links = ItemResponse.objects.filter(item__in=[item.pk for item in chunk], response__context__isnull=False)
     rows = list(links.values_list("item_id", "response__key", "response__context_id"))
@@ -119,10 +138,10 @@ def item_record(
         "key": item.key,
         "arm": arm["key"],
         "role": item.role,
-        "query": stimulus["query"],
+        "query": query_record(stimulus["query"]),
         "context": context and _context_record(context),
         "responses": [
-            _text_record(response["text"], drafts)
+            _text_record(response, drafts)
             | _response_record(response, arm, context, given.get(response["key"]))
             for response in stimulus["responses"]
         ],
@@ -133,17 +152,29 @@ def item_record(
         "withdrawn": item.withdrawn or None,
         "start_order": item.start_order,
         "stimulus_hash": item.stimulus_hash or None,
+        "renderer": _renderer(item),
         "judgments": [judgment_record(each, exact_times) for each in item.judgments] or None,
+        "origin": item.origin or None,
+        "revision": item.revision if item.revision > 1 else None,
     }
     record.update((name, value) for name, value in optional.items() if value is not None)
     return record
 
 
-def _text_record(text: str, drafts: bool) -> dict[str, Any]:
-    """A response's text, as entries where reading them back gives the same text."""
+def _renderer(item: StoredItem) -> str | None:
+    """Renderer of a frozen item, where it is not the version that lines without one are of."""
+    version: str = item.stimulus["renderer"]
+    return version if item.stimulus_hash and version != EARLIER else None
+
+
+def _text_record(response: dict[str, Any], drafts: bool) -> dict[str, Any]:
+    """A response's text: as its turns where it has some, as entries where reading them back gives the same text."""
+    text, claims = response["text"], {"claims": response["claims"]} if "claims" in response else {}
+    if "turns" in response:
+        return {"turns": [turn["text"] for turn in response["turns"]], **claims}
     if drafts and write_set(entries := read_set(text)) == text:
         return {"entries": [{name: value for name, value in each.items() if value} for each in entries]}
-    return {"text": text}
+    return {"text": text, **claims}
 
 
 def _response_record(

@@ -17,6 +17,7 @@ from django.db.models import Count
 from evaluation.models import Role, Study
 from evaluation.protocols.entries.sets import Citation, Entry
 from evaluation.refusals import Refused
+from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 from evaluation.services.studies.resolver import CalibratedSet, calibrated_sets, count_queries, has_entries
 
 
@@ -43,6 +44,7 @@ class SettledSets:
 
 def settled_sets(study: Study) -> SettledSets:
     """The settled sets of a study, in the order of its judgments; Refused if there is none."""
+    refuse_in_rehearsal(study, NEVER_EXPORTED)
     latest = study.revisions.order_by("-number").first()
     if latest is None or not has_entries(latest.spec):
         raise Refused("Only a study of condition-answer-citation entries that was launched has settled sets.")

@@ -11,7 +11,7 @@ from django.db.models import Count
 
 from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
-from evaluation.services.studies.compilation import compile_spec, compile_stimulus
+from evaluation.services.studies.compilation import UNRENDERED, compile_spec, compile_stimulus
 from evaluation.services.studies.freeze import select_parts
 
 # Judgments held at once; an item with more of them is still read whole.
@@ -26,6 +26,7 @@ class StoredRater:
     kind: str
     source: str
     label: str
+    group: str
     in_figures: bool
     # What is known of a judge: its model and how it was asked.
     about: dict[str, Any]
@@ -70,6 +71,8 @@ class StoredItem:
     stimulus_hash: str
     # Key and follow-up questions, as `StoredStudy.context` has them.
     context: dict[str, Any] | None
+    origin: dict[str, Any] = field(default_factory=dict)
+    revision: int = 1
     judgments: list[StoredJudgment] = field(default_factory=list)
 
 
@@ -135,6 +138,8 @@ class StoredStudy:
             stimulus=stimulus,
             stimulus_hash=row.stimulus_hash,
             context=self.context(row.context) if not row.stimulus and row.context else stimulus["context"],
+            origin=row.origin,
+            revision=row.revision_number,
         )
 
     def _add_judgments(self, items: dict[int, StoredItem]) -> None:
@@ -159,7 +164,7 @@ class StoredStudy:
 
     def _load_raters(self, pks: set[int]) -> None:
         new = [pk for pk in pks if pk not in self._raters]
-        fields = ("pk", "pseudonym", "kind", "source", "label", "in_figures", "about")
+        fields = ("pk", "pseudonym", "kind", "source", "label", "group", "in_figures", "about")
         rows = Rater.objects.filter(pk__in=new).values_list(*fields)
         for pk, *values in rows if new else ():
             self._raters[pk] = StoredRater(self._excluded_raters.get(pk, ""), *values)
@@ -173,7 +178,7 @@ def _compiled(row: Item, attributes: Attributes) -> dict[str, Any]:
         clarifying_question=row.clarifying_question,
         responses=[link.response for link in row.item_responses.all()],
         attributes=attributes,
-        render=lambda text: "",
+        render=UNRENDERED,
     )
 
 

@@ -13,6 +13,7 @@ from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.dumps.formats import FORMATS
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
 
 def export_study(
@@ -25,6 +26,7 @@ def export_study(
     """Stream the study; memory stays flat whatever its size."""
     if format not in FORMATS:
         raise Refused(f"No format {format!r}; there are: {', '.join(FORMATS)}.")
+    refuse_in_rehearsal(study, NEVER_EXPORTED)
     FORMATS[format].write(out, StoredStudy(study), watch)
 
 
@@ -56,6 +58,7 @@ def export_to(
     study: Study, *, format: str, path: str, watch: Watch = lambda phase, done, total: None
 ) -> None:
     """Export to the file, or to standard output for `-`."""
+    refuse_in_rehearsal(study, NEVER_EXPORTED)
     if path != "-":
         with atomic_file(Path(path)) as handle:
             export_study(study, format=format, out=handle, watch=watch)

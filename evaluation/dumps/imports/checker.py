@@ -17,7 +17,7 @@ from evaluation.dumps.schemas import schema_problems
 from evaluation.models import Query, Response, Status
 from evaluation.refusals import Refused
 from evaluation.services.imports import ImportedItem, ImportedJudgment
-from evaluation.services.studies.compilation import renderer_for
+from evaluation.services.studies.compilation import Markdown
 
 # Phase, how much is done, of how much.
 Watch = Callable[[str, int, int], None]
@@ -78,9 +78,7 @@ class CheckResult:
 class DumpChecker:
     """The line-by-line check of a source; `problems` collects, `checked` is set once the first line was good."""
 
-    def __init__(
-        self, source: Source, *, slug: str, protocol: str, title: str, render: Callable[[str], str]
-    ) -> None:
+    def __init__(self, source: Source, *, slug: str, protocol: str, title: str, render: Markdown) -> None:
         self.source = source
         self.options = {"slug": slug, "protocol": protocol, "title": title}
         self.render = render
@@ -128,7 +126,7 @@ class DumpChecker:
         self.checked = CheckResult(header)
         specs = list(header.study.specs)
         self.plain = ItemPreparer(specs, None, header.measures)
-        self.rendering = ItemPreparer(specs, renderer_for(specs[-1], self.render), header.measures)
+        self.rendering = ItemPreparer(specs, self.render, header.measures)
         for query in header.study.queries:
             self.queries.add(query.key, _query_content(query), line.number)
         return ()
@@ -209,10 +207,11 @@ class DumpChecker:
 def _query_content(query: Query) -> list[Any]:
     return [
         query.text, query.category, query.source, query.split, query.information_need, query.references,
-        query.documents,
+        query.documents, query.document, query.turns,
     ]  # fmt: skip
 
 
-def _content(response: Response) -> list[str | None]:
+def _content(response: Response) -> list[Any]:
     context = response.context
-    return [response.system.key, response.text, context.key if context else None]
+    parts = response.turns, response.claims
+    return [response.system.key, response.text, *parts, context.key if context else None]

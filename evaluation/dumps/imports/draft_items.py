@@ -43,7 +43,7 @@ class DraftItemsSource:
         if given is not None and first.problems:
             yield first
             return
-        header = _header(self.study, given or {})
+        header = self.header(given or {})
         if given is not None:
             yield replace(first, value=header)
         else:
@@ -51,22 +51,21 @@ class DraftItemsSource:
             yield first
         yield from lines
 
+    def header(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The draft's own line, with the arms, systems and attributes that only the file's line has."""
+        spec = compile_spec(self.study)
+        record = study_record(self.study, [spec])
+        theirs = given.get("spec", {})
+        theirs = theirs if isinstance(theirs, dict) else {}
+        record["spec"] = {**spec, "arms": joined(spec["arms"], theirs.get("arms", []))}
+        if attributes := joined(spec.get("attributes", []), theirs.get("attributes", [])):
+            record["spec"]["attributes"] = attributes
+        record["systems"] = joined(record["systems"], given.get("systems", []))
+        record["status"] = Status.DRAFT
+        return record
 
-def _header(study: Study, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The draft's own line, with the arms, systems and attributes that only the file's line has."""
-    spec = compile_spec(study)
-    record = study_record(study, [spec])
-    theirs = given.get("spec", {})
-    theirs = theirs if isinstance(theirs, dict) else {}
-    record["spec"] = {**spec, "arms": _joined(spec["arms"], theirs.get("arms", []))}
-    if attributes := _joined(spec.get("attributes", []), theirs.get("attributes", [])):
-        record["spec"]["attributes"] = attributes
-    record["systems"] = _joined(record["systems"], given.get("systems", []))
-    record["status"] = Status.DRAFT
-    return record
 
-
-def _joined(own: list[Any], theirs: Any) -> list[Any]:
+def joined(own: list[Any], theirs: Any) -> list[Any]:
     """The draft's own, then those whose key it lacks; what is no list of objects is left for the schema to refuse."""
     if not isinstance(theirs, list):
         return own

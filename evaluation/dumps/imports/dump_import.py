@@ -22,7 +22,6 @@ from evaluation.services.imports import (
     finish_import,
     unfinished_import,
 )
-from evaluation.services.studies.compilation import renderer_for
 
 # A batch also ends here, so that long lines and many judgments make neither long transactions nor full memory.
 MAX_BATCH_BYTES = 4_000_000
@@ -91,8 +90,8 @@ def _begin(source: Source, checked: CheckResult, owner: Any) -> Study:
 
 def _write(source: Source, checked: CheckResult, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
     specs = list(checked.header.study.specs)
-    render = renderer_for(specs[-1], box.render) if checked.frozen else None
-    preparer = ItemPreparer(specs, render, checked.header.measures)
+    markdown = box.render if checked.frozen else None
+    preparer = ItemPreparer(specs, markdown, checked.header.measures)
     study.simulated = checked.header.simulated
     writer = ImportWriter(study, checked.header.raters)
     for batch, done in _batches(source, preparer, checked.frozen):

@@ -51,6 +51,7 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         rules=_rules(value.get("rules", {})),
         systems=value.get("systems", []),
         queries=[query_row(each) for each in value.get("queries", [])],
+        origin=value.get("origin", {}),
     )
     _check(study)
     raters = _raters(value.get("raters", []))
@@ -83,7 +84,9 @@ def _raters(records: Sequence[Mapping[str, Any]]) -> dict[str, RaterFacts]:
     if twice := _twice("rater", [record["rater"] for record in records]):
         raise LineInvalid(*twice)
     return {
-        record["rater"]: RaterFacts(record.get("in_figures", True), record.get("about", {}))
+        record["rater"]: RaterFacts(
+            record.get("in_figures", True), record.get("group", ""), record.get("about", {})
+        )
         for record in records
     }
 

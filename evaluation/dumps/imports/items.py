@@ -1,7 +1,7 @@
 """An item's line as unsaved rows and a checked stimulus, without the database."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,17 @@ from evaluation.protocols import get_protocol
 from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.protocols.entries.sets import clean_entries, write_set
+from evaluation.rendering import EARLIER, RENDERER, RenderRules
 from evaluation.services.imports import ImportedItem, ImportedJudgment
-from evaluation.services.studies.compilation import compile_stimulus
+from evaluation.services.studies.compilation import Markdown, ResponseRenderer, compile_stimulus
+from evaluation.turns import transcript, written_turns
 
 MAX_KEY = 120
+# What stands between the turns of a response where its text is all of them.
+BETWEEN_TURNS = "\n\n"
 Record = Mapping[str, Any]
 # What is of one item, and so on no line that stands for several.
-OF_ONE_ITEM = ("context", "gold", "judgments", "start_order", "stimulus_hash")
+OF_ONE_ITEM = ("context", "gold", "judgments", "origin", "start_order", "stimulus_hash")
 
 
 def default_response_key(system: str, context: str | None) -> str:
@@ -82,9 +86,9 @@ class ItemPreparer:
     """Preparation of a study's items, one line at a time; the same for checking and for writing."""
 
     def __init__(
-        self, specs: Sequence[Spec], render: Callable[[str], str] | None, measures: Declared | None = None
+        self, specs: Sequence[Spec], markdown: Markdown | None, measures: Declared | None = None
     ) -> None:
-        """`render` makes responses HTML; None leaves it out, where only the check counts. `measures` are those that
+        """`markdown` makes responses HTML; None leaves it out, where only the check counts. `measures` are those that
         raters declare, by their names."""
         self.specs = specs
         self.measures = measures or {}
@@ -92,7 +96,8 @@ class ItemPreparer:
         self.protocol = get_protocol(self.spec["protocol"])
         self.attributes = attributes_of(self.spec)
         self.arms = {arm["key"]: arm for arm in self.spec["arms"]}
-        self.render = render
+        self._markdown = markdown or _unrendered
+        self._renderers: dict[str, ResponseRenderer] = {}
         self._systems: dict[str, System] = {}
 
     def prepare(self, record: Record, *, keep_stimulus: bool = True) -> ImportedItem:
@@ -109,6 +114,8 @@ class ItemPreparer:
         responses, problems = self._responses(record["responses"], arm, context)
         misnamed = self._misnamed(record.get("context"))
         problems += misnamed
+        if record.get("revision", 1) > len(self.specs):
+            problems.append(f"revision: the study has {len(self.specs)}")
         stimulus: dict[str, Any] | None = None
         judgments: list[ImportedJudgment] = []
         further: list[str] = []
@@ -142,8 +149,16 @@ class ItemPreparer:
             clarifying_question=record.get("clarifying_question", ""),
             responses=responses,
             attributes=self.attributes,
-            render=self.render or _unrendered,
+            render=self._renderer(record),
         )
+
+    def _renderer(self, record: Record) -> ResponseRenderer:
+        """The version that the line was frozen with. Those that were written before lines said so are of the earlier
+        one; what was never frozen is rendered as of today."""
+        version = record.get("renderer", EARLIER if "stimulus_hash" in record else RENDERER)
+        if version not in self._renderers:
+            self._renderers[version] = ResponseRenderer(self.spec, self._markdown, version)
+        return self._renderers[version]
 
     def _misnamed(self, context: Record | None) -> list[str]:
         """Problems with the attributes that the context names."""
@@ -190,7 +205,7 @@ class ItemPreparer:
                 text = self._text(record)
             except LineInvalid as invalid:
                 problems += invalid.problems
-                text = record.get("text", write_set([]))
+                text = record.get("text", write_set([]) if "entries" in record else "")
             responses.append(self._response(record, text, given))
         problems += [
             f"responses: the key {key!r} is longer than {MAX_KEY}" for key in keys if len(key) > MAX_KEY
@@ -199,7 +214,13 @@ class ItemPreparer:
         return responses, problems
 
     def _text(self, record: Record) -> str:
-        """A response's text; that of a drafted set is its entries in their one spelling."""
+        """A response's text: of a conversation all its turns, of a drafted set its entries in their one spelling."""
+        if "turns" in record:
+            if "text" in record or "entries" in record:
+                raise LineInvalid(
+                    f"responses: {record['system']!r} has turns and beside them a text or entries"
+                )
+            return BETWEEN_TURNS.join(record["turns"])
         if "entries" not in record:
             text: str = record["text"]
             return text
@@ -217,7 +238,14 @@ class ItemPreparer:
         name = record["system"]
         if name not in self._systems:
             self._systems[name] = System(key=name)
-        return Response(key=_key(record, given), system=self._systems[name], text=text, context=given)
+        return Response(
+            key=_key(record, given),
+            system=self._systems[name],
+            text=text,
+            context=given,
+            turns=record.get("turns", []),
+            claims=record.get("claims", []),
+        )
 
 
 def _key(record: Record, given: Context | None) -> str:
@@ -240,7 +268,7 @@ def stimulus_problems(record: Record, prepared: ImportedItem) -> list[str]:
     return [] if computed == given else [hash_problem("stimulus_hash", given, computed)]
 
 
-def _unrendered(text: str) -> str:
+def _unrendered(text: str, rules: RenderRules) -> str:
     return ""
 
 
@@ -252,20 +280,25 @@ def _item(record: Record) -> Item:
         gold=record.get("gold"),
         start_order=record.get("start_order"),
         withdrawn_at=timezone.now() if record.get("withdrawn") else None,
+        origin=record.get("origin", {}),
+        revision_number=record.get("revision", 1),
     )
 
 
 def query_row(record: Record) -> Query:
     """An unsaved query, complete however sparsely it is written."""
+    turns = written_turns(record.get("turns", ()))
     return Query(
         key=record["key"],
-        text=record["text"],
+        text=transcript(turns) if turns else record["text"],
+        turns=turns,
         category=record.get("category", ""),
         source=record.get("source", ""),
         split=record.get("split", ""),
         information_need=record.get("information_need", ""),
         references=record.get("references", []),
         documents=record.get("documents", []),
+        document=record.get("document", ""),
     )
 
 

@@ -8,15 +8,16 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from evaluation.forms.fields.checklist import build_checklist
-from evaluation.forms.fields.choice import build_choice
+from evaluation.forms.fields.choice import build_choice, choice_options
 from evaluation.forms.fields.entries import build_entries
-from evaluation.forms.fields.grades import build_grades
+from evaluation.forms.fields.grades import grade_options
+from evaluation.forms.fields.parts import PartOptions, build_parts
 from evaluation.forms.fields.ranking import build_ranking
 from evaluation.forms.fields.scale import build_scale
 from evaluation.forms.fields.screen_input import Builder, ScreenInput, build_option
 from evaluation.forms.problems import sentence_for
-from evaluation.forms.shapes import Field
-from evaluation.protocols import QuestionSpec
+from evaluation.forms.shapes import Field, Option
+from evaluation.protocols import Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.questions import SHORT_TEXT
 from evaluation.registry import KeyedTable
@@ -27,6 +28,8 @@ def build_field(question: QuestionSpec, page: ScreenInput, value: Any) -> Field:
     field: Field = {
         "key": question.key,
         "id": SafeString(f"q-{escape(question.key)}"),
+        "form": form,
+        "over": str(question.over),
         "template": f"evaluation/_{form}.html",
         "prompt": question.prompt,
         "help": question.help,
@@ -39,25 +42,44 @@ def build_field(question: QuestionSpec, page: ScreenInput, value: Any) -> Field:
         "points": None,
         "value": "",
     }
-    BUILDERS[form](field, question, page, value)
+    if question.over != Over.ITEM and form in PART_BUILDERS:
+        field["template"] = "evaluation/_parts.html"
+        PART_BUILDERS[form](field, question, page, value)
+    else:
+        BUILDERS[form](field, question, page, value)
     return field
 
 
 def _preference(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
     """The responses in the order shown; the tie, where there may be one, in the middle of two and after more."""
     if question.grades:
-        build_grades(field, question, page, value)
+        field["template"] = "evaluation/_graded.html"
+        field["sides"] = [card["name"] for card in page.cards]
+        field["options"] = grade_options(question, page, escape(question.key), field["id"], value)
         return
+    field["options"] = _preference_options(question, page, escape(question.key), field["id"], value)
+
+
+def _preference_options(
+    question: QuestionSpec, page: ScreenInput, name: str, id_: str, value: Any, *, has_keys: bool = True
+) -> list[Option]:
     # Only the first nine have a key of their own.
     choices = [(card["part"], card["name"], str(n) if n < 10 else "") for n, card in enumerate(page.cards, 1)]
     if question.ties:
         tie = ("tie", escape(question.options.get("tie") or gettext("Tie")), "T")
         choices.insert(1 if len(choices) == 2 else len(choices), tie)
-    name = escape(question.key)
-    field["options"] = [
-        build_option(name, part, label, "" if n else field["id"], key, checked=value == part)
+    return [
+        build_option(name, part, label, "" if n else id_, key if has_keys else "", checked=value == part)
         for n, (part, label, key) in enumerate(choices)
     ]
+
+
+def _preference_part(
+    question: QuestionSpec, page: ScreenInput, name: str, id_: str, value: Any
+) -> list[Option]:
+    if question.grades:
+        return grade_options(question, page, name, id_, value, has_keys=False)
+    return _preference_options(question, page, name, id_, value, has_keys=False)
 
 
 def _text(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
@@ -80,3 +102,18 @@ BUILDERS: KeyedTable[Builder] = KeyedTable(
         "entries": build_entries,
     },
 )
+
+
+def _of_parts(options: PartOptions | None) -> Builder:
+    def build(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
+        build_parts(field, question, page, value, options)
+
+    return build
+
+
+# The same of questions that are asked of each part of an item. Scales and checklists draw theirs themselves.
+PART_BUILDERS: dict[str, Builder] = {
+    "preference": _of_parts(_preference_part),
+    "choice": _of_parts(choice_options),
+    "text": _of_parts(None),
+}

@@ -7,13 +7,16 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from evaluation.forms.fields.parts import build_parts
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
 from evaluation.forms.problems import sentence_for
-from evaluation.forms.shapes import ChecklistCell, ChecklistRow, Field
+from evaluation.forms.shapes import ChecklistCell, ChecklistRow, Field, Option
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 
 TICKED = "1"
+# Drawn like choices over these, so that they can stand beside what they are about.
+GROUPED = (Over.RESPONSE, Over.TURN, Over.TURN_RESPONSE, Over.CLAIM)
 
 
 def build_checklist(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
@@ -25,6 +28,9 @@ def build_checklist(field: Field, question: QuestionSpec, page: ScreenInput, val
         _yes_or_no(field, question, value)
     elif question.over == Over.FOLLOW_UP_RESPONSE:
         _table(field, question, page, value)
+    elif question.over in GROUPED:
+        field["template"] = "evaluation/_parts.html"
+        build_parts(field, question, page, value, _part_options)
     else:
         _lines(field, question, page, value)
 
@@ -93,7 +99,7 @@ def _table(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) 
 
 
 def _lines(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) -> None:
-    """A line per follow-up question, value of an attribute or response."""
+    """A line per follow-up question or value of an attribute."""
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
     field["template"] = "evaluation/_checks.html"
     options = yes_no_options(question)
@@ -111,9 +117,6 @@ def _lines(field: Field, question: QuestionSpec, page: ScreenInput, value: Any) 
 
 def _parts(question: QuestionSpec, page: ScreenInput) -> Iterator[tuple[str, str, str]]:
     """The subject of each line: its part of the answer's key, its text, and the answer to it."""
-    if question.over == Over.RESPONSE:
-        yield from ((card["part"], card["name"], "") for card in page.cards)
-        return
     context = page.stimulus["context"]
     by_part = {each["part"]: each for each in (context["follow_ups"] if context else [])}
     for part in parts_of(question, page.stimulus):
@@ -127,6 +130,13 @@ def yes_no_options(question: QuestionSpec) -> list[tuple[str, str]]:
     # Yes before no, whatever order the database gave the options back in (PostgreSQL's jsonb sorts keys).
     words = (("1", gettext("Yes")), ("0", gettext("No")))
     return [(SafeString(value), escape(question.options.get(value) or word)) for value, word in words]
+
+
+def _part_options(question: QuestionSpec, page: ScreenInput, name: str, id_: str, value: Any) -> list[Option]:
+    return [
+        build_option(name, option, label, "" if n else id_, checked=value == option)
+        for n, (option, label) in enumerate(yes_no_options(question))
+    ]
 
 
 def _cell(

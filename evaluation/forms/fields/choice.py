@@ -6,7 +6,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
-from evaluation.forms.shapes import Field
+from evaluation.forms.shapes import Field, Option
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
@@ -21,9 +21,18 @@ def build_choice(field: Field, question: QuestionSpec, page: ScreenInput, value:
     fits = len(labels) <= MOST_SEGMENTS and all(len(label) <= LONGEST_SEGMENT for label in labels)
     if not fits or any(question.about(choice) for choice in choices):
         field["template"] = "evaluation/_choice_list.html"
-    name = escape(question.key)
-    for number, (choice, label) in enumerate(zip(choices, labels, strict=True)):
-        id_ = SafeString(f"{field['id']}-{escape(choice)}") if number else field["id"]
-        option = build_option(name, escape(choice), escape(label), id_, checked=value == choice)
+    field["options"] = choice_options(question, page, escape(question.key), field["id"], value)
+
+
+def choice_options(
+    question: QuestionSpec, page: ScreenInput, name: str, id_: str, value: Any
+) -> list[Option]:
+    """The choices under that name; name and id are escaped."""
+    options = []
+    for number, choice in enumerate(KINDS[question.kind].offers(question)):
+        own = SafeString(f"{id_}-{escape(choice)}") if number else id_
+        label = escape(question.label(choice) or choice)
+        option = build_option(name, escape(choice), label, own, checked=value == choice)
         option["about"] = question.about(choice)
-        field["options"].append(option)
+        options.append(option)
+    return options

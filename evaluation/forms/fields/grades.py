@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy
 
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
-from evaluation.forms.shapes import Field
+from evaluation.forms.shapes import Option
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.base import option_key
 
@@ -25,19 +25,19 @@ SLIGHTLY, BETTER, MUCH = (
 WORDS: Mapping[int, tuple[str | Promise, ...]] = {2: (SLIGHTLY, MUCH), 3: (SLIGHTLY, BETTER, MUCH)}
 
 
-def build_grades(field: Field, question: QuestionSpec, page: ScreenInput, value: object) -> None:
+def grade_options(
+    question: QuestionSpec, page: ScreenInput, name: str, id_: str, value: object, *, has_keys: bool = True
+) -> list[Option]:
     """A row of points; their values are canonical, so that the row is turned round where r2 is shown first."""
-    field["template"] = "evaluation/_graded.html"
     names = {card["part"]: card["name"] for card in page.cards}
     turned = page.cards[0]["part"] == "r2"
-    name = escape(question.key)
-    field["options"] = [
+    return [
         build_option(
             name,
             str(grade),
             _label(question, grade, names),
-            "" if number > 1 else field["id"],
-            str(number),
+            "" if number > 1 else id_,
+            str(number) if has_keys else "",
             checked=isinstance(value, str) and value == str(grade),
         )
         for number, grade in enumerate(sorted(question.grades, reverse=turned), 1)

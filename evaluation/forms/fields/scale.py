@@ -1,30 +1,23 @@
 """A scale: for every part of the item that it is asked about, its points from low to high."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
+from evaluation.forms.fields.part_names import PartName, part_names
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
 from evaluation.forms.problems import sentence_for
 from evaluation.forms.shapes import Field, PointMeaning, ScaleGroup, ScaleLayout, ScalePoint
 from evaluation.protocols import QuestionSpec
-from evaluation.protocols.answers.parts import value_parts
-from evaluation.protocols.base import Kind, Over, Stimulus, option_key
+from evaluation.protocols.base import Kind, Over, option_key
 from evaluation.protocols.kinds import KINDS
 
 # Labels up to here stand under their number in a segment; longer ones, each on a line of its own.
 SHORT_LABEL = 20
 # So many segments with words, and so many with numbers alone, stand in one row on a phone's screen.
 ROW_OF_WORDS, ROW_OF_NUMBERS = 5, 7
-
-
-class _Part(NamedTuple):
-    key: str
-    who: str = ""
-    head: str = ""
-    head_key: str = ""
 
 
 class _Step(NamedTuple):
@@ -42,7 +35,7 @@ def build_scale(field: Field, question: QuestionSpec, page: ScreenInput, value: 
         for point in KINDS[question.kind].offers(question)
     ]
     field["points"] = _points(question, steps)
-    field["groups"] = [_group(field, part, steps, given, page.errors) for part in _parts(question, page)]
+    field["groups"] = [_group(field, part, steps, given, page.errors) for part in part_names(question, page)]
 
 
 def number_text(value: float) -> str:
@@ -77,7 +70,7 @@ def _classes(steps: list[_Step], *, worded: bool) -> str:
 
 
 def _group(
-    field: Field, part: _Part, steps: list[_Step], given: Mapping[str, Any], errors: Mapping[str, str]
+    field: Field, part: PartName, steps: list[_Step], given: Mapping[str, Any], errors: Mapping[str, str]
 ) -> ScaleGroup:
     key = escape(field["key"])
     where = f"{field['key']}.{part.key}" if part.key else field["key"]
@@ -86,6 +79,7 @@ def _group(
     chosen = None if value is None else str(value)
     return {
         "name": name,
+        "id": SafeString(f"q-{name}"),
         "part": part.key,
         "who": part.who,
         "who_id": SafeString(f"w-{name}"),
@@ -95,6 +89,7 @@ def _group(
             _point(name, step, "" if n else f"q-{name}", checked=step.value == chosen)
             for n, step in enumerate(steps)
         ],
+        "value": "",
         # Of the whole item the field itself says what is wrong.
         "error": sentence_for(errors.get(where, ""), Kind.SCALE) if part.key else "",
     }
@@ -103,28 +98,3 @@ def _group(
 def _point(name: str, step: _Step, id_: str, *, checked: bool) -> ScalePoint:
     option = build_option(name, step.value, step.label, SafeString(id_), checked=checked)
     return {**option, "number": step.number}
-
-
-def _parts(question: QuestionSpec, page: ScreenInput) -> list[_Part]:
-    """The parts that the question is asked about: responses in the order shown, the rest in that of the stimulus."""
-    match question.over:
-        case Over.RESPONSE:
-            return [_Part(card["part"], card["name"]) for card in page.cards]
-        case Over.FOLLOW_UP:
-            return [_Part(each["part"], each["question"]) for each in _follow_ups(page.stimulus)]
-        case Over.VALUE:
-            return list(_values(page.stimulus))
-        case _:
-            return [_Part("")]
-
-
-def _follow_ups(stimulus: Stimulus) -> list[Mapping[str, Any]]:
-    return list(stimulus["context"]["follow_ups"]) if stimulus["context"] else []
-
-
-def _values(stimulus: Stimulus) -> Iterator[_Part]:
-    attributes = {each["part"]: each for each in _follow_ups(stimulus)}
-    for part in value_parts(stimulus):
-        key, _, number = part.partition(".v")
-        attribute = attributes[key]
-        yield _Part(part, attribute["answers"][int(number) - 1], attribute["question"], key)

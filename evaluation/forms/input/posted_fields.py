@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evaluation.forms.input.screen_record import SCREEN
 from evaluation.protocols.answers.trace import Trace, read_moves
 from evaluation.protocols.requirements.questions import RESERVED
 
@@ -25,7 +26,7 @@ def read_fields(fields: Mapping[str, str]) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for name, value in fields.items():
         key, dot, part = name.partition(".")
-        if key in RESERVED or key == HELD:
+        if key in RESERVED or key in (HELD, SCREEN):
             continue
         if not dot:
             data[key] = value

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
-from django.http import Http404
 
 from evaluation.dumps import read_revision
-from evaluation.models import Study
-from evaluation.permissions import NoRight, get_study_for
+from evaluation.management.studies import add_by_argument, member_named, study_to_write
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import Change, RevisionPlan, plan_revision, revise_study
 
@@ -26,16 +23,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--dry-run", action="store_true", help=("show what would change and write nothing")
         )
-        parser.add_argument(
-            "--by",
-            default="",
-            metavar="USERNAME",
-            help="on behalf of this member, with no more than their rights",
-        )
+        add_by_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        by = _member(options["by"])
-        study = _study(options["slug"], by)
+        by = member_named(options["by"])
+        study = study_to_write(options["slug"], by)
         try:
             changes = read_revision(options["file"])
             plan = plan_revision(study, changes)
@@ -66,27 +58,3 @@ def _lines(change: Change) -> list[str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
-
-
-def _member(username: str) -> Any:
-    if not username:
-        return None
-    user = get_user_model()._default_manager.filter(username=username).first()
-    if user is None:
-        raise CommandError(f"There is no user {username!r}.")
-    return user
-
-
-def _study(slug: str, by: Any) -> Study:
-    missing = CommandError(f"There is no study {slug!r}.")
-    if by is None:
-        study = Study.objects.visible().filter(slug=slug).first()
-        if study is None:
-            raise missing
-        return study
-    try:
-        return get_study_for(by, slug, right="write")
-    except Http404:
-        raise missing from None
-    except NoRight:
-        raise CommandError(f"{by} may read this study, but not change it.") from None

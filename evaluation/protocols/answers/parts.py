@@ -19,6 +19,32 @@ def checklist_parts(stimulus: Stimulus) -> list[str]:
     ]
 
 
+def turn_parts(stimulus: Stimulus) -> list[str]:
+    """The turns in which the responses reply; where they are no conversations, those of the query itself."""
+    replies = [len(response.get("turns", ())) for response in stimulus["responses"]]
+    number = max(replies, default=0) or len(stimulus["query"].get("turns") or ())
+    return [f"t{turn}" for turn in range(1, number + 1)]
+
+
+def reply_parts(stimulus: Stimulus) -> list[str]:
+    """Each response's reply in each turn, in the order of the page."""
+    return [
+        f"t{number}.{response['part']}"
+        for number in range(1, len(turn_parts(stimulus)) + 1)
+        for response in stimulus["responses"]
+        if number <= len(response.get("turns", ()))
+    ]
+
+
+def claim_parts(stimulus: Stimulus) -> list[str]:
+    """The claims of each response, one after the other."""
+    return [
+        f"c{number}.{response['part']}"
+        for response in stimulus["responses"]
+        for number in range(1, len(response.get("claims", ())) + 1)
+    ]
+
+
 def value_parts(stimulus: Stimulus) -> list[str]:
     """The values of every follow-up question's answer set; where one is chosen, that one alone."""
     context = stimulus["context"]
@@ -49,6 +75,12 @@ def parts_over(over: Over, stimulus: Stimulus) -> list[str]:
             return checklist_parts(stimulus)
         case Over.VALUE:
             return value_parts(stimulus)
+        case Over.TURN:
+            return turn_parts(stimulus)
+        case Over.TURN_RESPONSE:
+            return reply_parts(stimulus)
+        case Over.CLAIM:
+            return claim_parts(stimulus)
         case Over.ITEM:
             return [""]
     raise ValueError(f"a stimulus has no parts by {over}")

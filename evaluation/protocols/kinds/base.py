@@ -15,6 +15,8 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 # The column `evaluation.models.Answer.kind` holds no more.
 MAX_KEY = 12
+# Everything that stands in an item itself, the item included.
+PARTS = frozenset(set(Over) - {Over.CHOICE})
 
 
 class BadValue(Exception):
@@ -106,6 +108,22 @@ def values_by_part(
     absent: Any = None,
 ) -> list[AnswerValue]:
     """A value per part. `absent` is the value of a part that a form leaves out; None: it must not leave any out."""
+
+    def answer(where: str, part: str, each: Any) -> AnswerValue:
+        return AnswerValue(question.key, question.kind, part, **{kind.storage: clean(where, each)})
+
+    return answers_by_part(question, stimulus, value, source, answer, absent)
+
+
+def answers_by_part(
+    question: QuestionSpec,
+    stimulus: Stimulus,
+    value: Any,
+    source: Source,
+    clean: Callable[[str, str, Any], AnswerValue],
+    absent: Any = None,
+) -> list[AnswerValue]:
+    """The same where an answer is more than one stored value: `clean` gets where it stands, its part and the value."""
     parts = parts_of(question, stimulus)
     if parts == [""] and not isinstance(value, Mapping):
         value = {"": value}
@@ -125,9 +143,7 @@ def values_by_part(
                 continue
             each = absent
         try:
-            answers.append(
-                AnswerValue(question.key, question.kind, part, **{kind.storage: clean(where, each)})
-            )
+            answers.append(clean(where, part, each))
         except BadValue as bad:
             problems += bad.problems
     if problems:

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
-from evaluation.protocols.kinds.base import BadValue, QuestionKind
+from evaluation.protocols.base import Problem, QuestionSpec
+from evaluation.protocols.kinds.base import PARTS, QuestionKind
 
 # A value is a part of an answer's key, a field's name and a word in a judge's reply.
 VALUE = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -16,6 +16,7 @@ class ChoiceKind(QuestionKind):
     key = "choice"
     storage = "label"
     form = "choice"
+    overs = PARTS
     rule = "majority"
 
     def offers(self, question: QuestionSpec) -> tuple[Any, ...]:
@@ -23,15 +24,6 @@ class ChoiceKind(QuestionKind):
 
     def find_problems(self, question: QuestionSpec) -> Iterator[Problem]:
         return find_choice_problems(question)
-
-    def clean(
-        self, question: QuestionSpec, stimulus: Stimulus, value: Any, source: Source
-    ) -> list[AnswerValue]:
-        """One of the question's choices."""
-        if value not in question.choices:
-            choices = ", ".join(question.choices)
-            raise BadValue(Problem("not_a_choice", question.key, {"value": value, "choices": choices}))
-        return [AnswerValue(question.key, question.kind, label=value)]
 
 
 def find_choice_problems(question: QuestionSpec) -> Iterator[Problem]:

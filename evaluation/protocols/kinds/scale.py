@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evaluation.protocols.base import AnswerValue, Over, Problem, QuestionSpec, Source, Stimulus
+from evaluation.protocols.base import AnswerValue, Problem, QuestionSpec, Source, Stimulus
 from evaluation.protocols.kinds.base import (
+    PARTS,
     BadValue,
     Level,
     QuestionKind,
@@ -23,7 +24,7 @@ class ScaleKind(QuestionKind):
     key = "scale"
     storage = "number"
     form = "scale"
-    overs = frozenset({Over.ITEM, Over.RESPONSE, Over.FOLLOW_UP, Over.VALUE})
+    overs = PARTS
     rule = "mean"
 
     def offers(self, question: QuestionSpec) -> tuple[Any, ...]:

@@ -1,18 +1,41 @@
 """Compilation of rows into their frozen forms: a study's spec and an item's stimulus."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.models import ArmPer, Context, Query, RenderAs, Response, Study
+from evaluation.models import Arm, ArmPer, Attribute, Context, Query, Question, RenderAs, Response, Study
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
-from evaluation.rendering import RENDERER, render_plain
+from evaluation.rendering import RENDERER, RenderRules, describe_images, render_plain
 
 FORMAT = 1
+# Rules of rendering that a spec names only where they are on.
+SHOWN_WHERE_SET = ("single_dollars", "show_images")
+
+# A text as HTML, by the rules of its study.
+Markdown = Callable[[str, RenderRules], str]
 
 
 def compile_spec(study: Study) -> dict[str, Any]:
     """Everything that a participant or a judge is told, and every rule that must not change under them."""
+    return compile_rows(
+        study,
+        arms=study.arms.all(),
+        questions=study.questions.all(),
+        attributes=study.attributes.all() if study.protocol_object.has_attributes else (),
+        texts=dict(study.texts.order_by("key").values_list("key", "body")),
+    )
+
+
+def compile_rows(
+    study: Study,
+    *,
+    arms: Iterable[Arm],
+    questions: Iterable[Question],
+    attributes: Iterable[Attribute],
+    texts: Mapping[str, str],
+) -> dict[str, Any]:
+    """The spec of a study with these rows, which may be unsaved; they come in their order."""
     spec = {
         "format": FORMAT,
         "protocol": study.protocol,
@@ -32,7 +55,7 @@ def compile_spec(study: Study) -> dict[str, Any]:
                 "context_at_generation": arm.context_at_generation,
                 "context_at_judging": arm.context_at_judging,
             }
-            for arm in study.arms.all()
+            for arm in arms
         ],
         "questions": [
             {
@@ -44,23 +67,25 @@ def compile_spec(study: Study) -> dict[str, Any]:
                 "shown": question.shown,
                 "options": question.options,
             }
-            for question in study.questions.all()
+            for question in questions
         ],
-        "texts": dict(study.texts.order_by("key").values_list("key", "body")),
+        "texts": dict(texts),
     }
     # Named only where there are some: so the specs of all other studies are what they were before there were any.
     # The arm's rule likewise, where it is not the default.
-    if study.protocol_object.has_attributes and (attributes := _attributes(study)):
-        spec["attributes"] = attributes
+    if named := _attributes(attributes):
+        spec["attributes"] = named
+    if study.needs:
+        spec["needs"] = study.needs
     if study.arm_per != ArmPer.PARTICIPANT:
         spec["arm_per"] = study.arm_per
-    return spec
+    return spec | {name: True for name in SHOWN_WHERE_SET if getattr(study, name)}
 
 
-def _attributes(study: Study) -> list[dict[str, Any]]:
+def _attributes(attributes: Iterable[Attribute]) -> list[dict[str, Any]]:
     return [
         {"key": attribute.key, "question": attribute.question, "values": attribute.values}
-        for attribute in study.attributes.all()
+        for attribute in attributes
     ]
 
 
@@ -72,7 +97,7 @@ def compile_stimulus(
     clarifying_question: str,
     responses: Sequence[Response],
     attributes: Attributes,
-    render: Callable[[str], str],
+    render: "ResponseRenderer",
 ) -> dict[str, Any]:
     """The item as it will be judged, by people and judges alike. `attributes`: the study's, which contexts may name.
 
@@ -82,9 +107,9 @@ def compile_stimulus(
     ordered = sorted(responses, key=lambda response: (response.system.key, response.key))
     return {
         "format": FORMAT,
-        "renderer": RENDERER,
+        "renderer": render.version,
         "arm": arm,
-        "query": query_content(query),
+        "query": _query_to_judge(query, render),
         "context": context
         and {
             "key": context.key,
@@ -104,15 +129,34 @@ def compile_stimulus(
                 "system": response.system.key,
                 "text": response.text,
                 "html": render(response.text),
+                **_response_parts(response, render),
             }
             for number, response in enumerate(ordered, 1)
         ],
     }
 
 
+def _response_parts(response: Response, render: "ResponseRenderer") -> dict[str, Any]:
+    """Its replies by turn and its claims; named only where there are some, as nobody else's stimulus has them."""
+    turns = [{"text": text, "html": render(text)} for text in response.turns]
+    return {name: each for name, each in (("turns", turns), ("claims", list(response.claims))) if each}
+
+
+def _query_to_judge(query: Query, render: "ResponseRenderer") -> dict[str, Any]:
+    """A query's content; its document and the turns of a conversation also as HTML."""
+    content = query_content(query)
+    if query.document:
+        content["document"] = {"text": query.document, "html": render(query.document)}
+    if query.turns:
+        content["turns"] = [{**turn, "html": render(turn["text"])} for turn in query.turns]
+    return content
+
+
 def query_content(query: Query) -> dict[str, Any]:
-    """A query as stimuli and dumps hold it."""
+    """A query as dumps hold it, and stimuli but for what is rendered; document and turns only where it has some."""
+    optional = {"document": query.document, "turns": query.turns}
     return {
+        **{name: value for name, value in optional.items() if value},
         "key": query.key,
         "text": query.text,
         "category": query.category,
@@ -130,20 +174,39 @@ def systems_key(stimulus: dict[str, Any]) -> str:
 
 
 def response_lengths(stimulus: dict[str, Any]) -> str:
-    """Characters of each response's text, in canonical order."""
-    return ",".join(str(len(response["text"])) for response in stimulus["responses"])[:200]
+    """Characters of each response's text, in canonical order; an image in it counts as its description."""
+    return ",".join(str(len(describe_images(response["text"]))) for response in stimulus["responses"])[:200]
 
 
-def renderer_for(spec: Spec, markdown: Callable[[str], str]) -> Callable[[str], str]:
-    """The renderer of this study's responses to HTML; the same text is rendered once per batch of items."""
-    render = markdown if spec["render_as"] == RenderAs.MARKDOWN else render_plain
-    cache: dict[str, str] = {}
+class ResponseRenderer:
+    """A study's responses as HTML, by one version of the renderer; the same text is rendered once per batch of
+    items."""
 
-    def cached(text: str) -> str:
-        if text not in cache:
-            if len(cache) > 4_000:
-                cache.clear()
-            cache[text] = render(text)
-        return cache[text]
+    def __init__(self, spec: Spec, markdown: Markdown, version: str = RENDERER) -> None:
+        self.version = version
+        self._plain = spec["render_as"] != RenderAs.MARKDOWN
+        self._rules = RenderRules(
+            version, spec.get("single_dollars", False), images=spec.get("show_images", False)
+        )
+        self._markdown = markdown
+        self._cache: dict[str, str] = {}
 
-    return cached
+    def __call__(self, text: str) -> str:
+        if text not in self._cache:
+            if len(self._cache) > 4_000:
+                self._cache.clear()
+            self._cache[text] = render_plain(text) if self._plain else self._markdown(text, self._rules)
+        return self._cache[text]
+
+
+class _Unrendered(ResponseRenderer):
+    """Where nobody is to see the HTML, which is then empty."""
+
+    def __init__(self) -> None:
+        self.version = RENDERER
+
+    def __call__(self, text: str) -> str:
+        return ""
+
+
+UNRENDERED = _Unrendered()

@@ -8,6 +8,7 @@ from django.db.models import F
 from evaluation.models import Arm, Item, Query, Response, Study, System
 from evaluation.refusals import WrongState
 from evaluation.services.imports import discard_import
+from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
 
 def lock_draft(study: Study) -> Study:
@@ -25,8 +26,7 @@ def replace_items(study: Study, incoming: Study) -> int:
     with transaction.atomic():
         lock_draft(study)
         _delete_items(study)
-        _merge(System, study, incoming, "system", Response)
-        _merge(Arm, study, incoming, "arm", Item)
+        merge_rows(study, incoming)
         _add_attributes(study, incoming)
         Query.objects.filter(study=incoming).update(study=study)
         return Item.objects.filter(study=incoming).update(study=study)
@@ -36,6 +36,12 @@ def _delete_items(study: Study) -> None:
     Item.objects.filter(study=study).delete()
     Response.objects.filter(query__study=study).delete()
     Query.objects.filter(study=study).delete()
+
+
+def merge_rows(study: Study, incoming: Study) -> None:
+    """Systems and arms that the study has already are used from there; the others move."""
+    _merge(System, study, incoming, "system", Response)
+    _merge(Arm, study, incoming, "arm", Item)
 
 
 def _merge(model: Any, study: Study, incoming: Study, field: str, users: Any) -> None:
@@ -56,7 +62,9 @@ def _add_attributes(study: Study, incoming: Study) -> None:
 
 
 def delete_draft(study: Study) -> None:
-    """Delete a draft with everything in it; WrongState once it was launched."""
+    """Delete a draft with everything in it, and with its rehearsal; WrongState once it was launched."""
     with transaction.atomic():
         lock_draft(study)
+    if rehearsal := rehearsal_of(study):
+        delete_rehearsal(rehearsal)
     discard_import(study)

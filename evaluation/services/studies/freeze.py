@@ -17,9 +17,9 @@ from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
 from evaluation.services.studies.compilation import (
+    ResponseRenderer,
     compile_spec,
     compile_stimulus,
-    renderer_for,
     response_lengths,
     systems_key,
 )
@@ -34,7 +34,7 @@ def freeze_spec(study: Study) -> Revision:
     return Revision.objects.create(study=study, number=1, spec=spec, spec_hash=canonical_hash(spec))
 
 
-def freeze_item(item: Item, spec: Spec, study: Study, render: Callable[[str], str]) -> list[Problem]:
+def freeze_item(item: Item, spec: Spec, study: Study, render: ResponseRenderer) -> list[Problem]:
     """Set the item's stimulus (unsaved), or return the problems that keep it from being judged."""
     attributes = attributes_of(spec)
     responses = [link.response for link in item.item_responses.all()]
@@ -81,7 +81,7 @@ def freeze_items(
     problems: list[tuple[str, Problem]] = []
     done = 0
     with RenderBox(settings.ASSAY_RENDER_SECONDS) as box:
-        render = renderer_for(revision.spec, box.render)
+        render = ResponseRenderer(revision.spec, box.render)
         for batch in _batches(study):
             ready = []
             for item in batch:
@@ -123,6 +123,14 @@ def assign_orders(study: Study) -> None:
         chosen = [row[1] for row, each in zip(new, starts, strict=True) if each == start]
         for at in range(0, len(chosen), settings.ASSAY_BATCH_SIZE):
             Item.objects.filter(pk__in=chosen[at : at + settings.ASSAY_BATCH_SIZE]).update(start_order=start)
+
+
+def hash_added_items(study: Study, number: int) -> str:
+    """The hash over the keys and stimuli of the items that came in with this revision; empty for those of the launch,
+    which the study's hash covers, and where none did."""
+    items = Item.objects.filter(study=study, revision_number=number).order_by()
+    pairs = sorted(items.values_list("key", "stimulus_hash")) if number > 1 else []
+    return canonical_hash([list(pair) for pair in pairs]) if pairs else ""
 
 
 def compute_study_hash(study: Study) -> str:

@@ -1,35 +1,63 @@
 """Items of a study that is under way: added or withdrawn, never changed."""
 
+from collections.abc import Collection
+
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from evaluation import hooks
-from evaluation.models import Item, Status, Study
-from evaluation.refusals import Refused, WrongState
-from evaluation.services.studies.freeze import assign_orders, compute_study_hash, freeze_items
-from evaluation.services.studies.launch import MAX_PROBLEMS
+from evaluation.models import Item, Revision, Status, Study
+from evaluation.refusals import WrongState
+from evaluation.services.studies.freeze import assign_orders, compute_study_hash, hash_added_items
+
+BATCH = 5_000
 
 
-def admit_items(study: Study) -> None:
-    """Freeze the items that were added since launch and open them; Refused lists those that can't be judged.
+def lock_running(study: Study) -> Study:
+    """The study's row, locked, so that neither a revision is made nor anybody let in before this transaction ends."""
+    locked = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+    require_running(locked)
+    return locked
 
-    Items with problems stay out, unfrozen; the others are admitted all the same.
-    """
+
+def require_running(study: Study) -> None:
     if study.status not in (Status.LIVE, Status.PAUSED):
         raise WrongState(f"Items can be added to a study that is under way; this one is {study.status}.")
-    revision = study.revisions.order_by("-number")[0]
-    problems = freeze_items(study, revision)
-    assign_orders(study)
-    for hook in hooks.launch:
-        hook(study)
+
+
+def open_items(study: Study, items: Collection[int]) -> Revision:
+    """Open frozen items that were added to a running study, as a revision of their own; nothing else changes.
+
+    The revision has the spec of the one before, so whoever is at work goes on as they were, and meets the new items,
+    too.
+    """
     with transaction.atomic():
-        # A revision may be made meanwhile; the hash covers both.
-        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        study.study_hash = compute_study_hash(study)
-        study.save(update_fields=["study_hash"])
-    if problems:
-        raise Refused(*[f"Item {key}: {problem}" for key, problem in problems[:MAX_PROBLEMS]])
+        locked = lock_running(study)
+        latest = locked.revisions.order_by("-number")[0]
+        number = latest.number + 1
+        added, pks = 0, list(items)
+        for at in range(0, len(pks), BATCH):
+            new = Item.objects.filter(
+                study=locked, pk__in=pks[at : at + BATCH], revision_number=1, start_order=None
+            )
+            added += new.exclude(stimulus_hash="").update(revision_number=number)
+        if added != len(pks):
+            raise ValueError("only frozen items of the study itself can be opened, and once")
+        revision = Revision.objects.create(
+            study=locked,
+            number=number,
+            spec=latest.spec,
+            spec_hash=latest.spec_hash,
+            items_hash=hash_added_items(locked, number),
+        )
+        assign_orders(locked)
+        for hook in hooks.items_added:
+            hook(locked)
+        locked.study_hash = compute_study_hash(locked)
+        locked.save(update_fields=["study_hash"])
+    study.refresh_from_db()
+    return revision
 
 
 def withdraw_item(item: Item) -> None:

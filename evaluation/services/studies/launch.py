@@ -21,8 +21,11 @@ MAX_PROBLEMS = 1_000
 GUIDING = ("instructions", "guideline", "guideline_context")
 
 
-def launch_problems(study: Study) -> list[str]:
-    """The problems that block a draft's launch, as far as they show without compiling every item."""
+def launch_problems(study: Study, *, with_rehearsal: bool = False) -> list[str]:
+    """The problems that block a draft's launch, as far as they show without compiling every item.
+
+    `with_rehearsal`: its rehearsal is none of them.
+    """
     problems = []
     if not study.arms.exists():
         problems.append("The study has no arm.")
@@ -34,6 +37,8 @@ def launch_problems(study: Study) -> list[str]:
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
         problems.append("The study is still being imported.")
     problems += pass_mark_problems(study, study.steps)
+    if not with_rehearsal and Study.objects.filter(rehearsal_of=study.pk).exists():
+        problems.append("There is a rehearsal of this draft, which is not kept beyond it: delete it first.")
     without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
     problems += [
         f"Item {key}: a {role} item needs gold."
@@ -72,10 +77,11 @@ def text_advice(study: Study) -> list[str]:
     found = []
     if study.steps.get("instructions") and not bodies.get("instructions", "").strip():
         found.append("The instructions are a step of the study, but their text is empty.")
-    if "guideline" in defaults and not bodies.get("guideline", "").strip():
+    guideline = study.protocol_object.guideline(compile_spec(study), with_context=False)
+    if "guideline" in defaults and not guideline.strip():
         found.append("The guideline is empty: neither people nor judges are told how to judge.")
     own = {(each.key, each.prompt) for each in study.protocol_object.default_questions()}
-    if own != set(study.questions.values_list("key", "prompt")):
+    if own and own != set(study.questions.values_list("key", "prompt")):
         same = [key for key in GUIDING if defaults.get(key) and bodies.get(key) == defaults[key]]
         if same:
             found.append(

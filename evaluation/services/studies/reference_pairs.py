@@ -35,7 +35,7 @@ class ReferencePairs:
 
 def can_pair_references(study: Study) -> bool:
     """True of a draft whose items are pairs and of whose queries one has a reference."""
-    if study.is_frozen or not study.protocol_object.compares_pairs:
+    if study.is_frozen or not study.compares_pairs:
         return False
     return Query.objects.filter(study=study).exclude(references=[]).exists()
 
@@ -73,7 +73,7 @@ def reference_text(query: Query) -> str:
 
 
 def _problems(study: Study, systems: Sequence[str]) -> list[str]:
-    if not study.protocol_object.compares_pairs:
+    if not study.compares_pairs:
         return [f"The items of {study.title} are no pairs."]
     known = set(System.objects.filter(study=study).values_list("key", flat=True))
     problems = [f"The study has no system {key!r}." for key in systems if key not in known]

@@ -32,13 +32,14 @@ from evaluation.protocols.entries.sets import Entry, read_answers, write_set
 from evaluation.refusals import Refused
 from evaluation.selectors import counting_judgments
 from evaluation.services.studies.creation import create_study, write_questions_and_texts
+from evaluation.turns import written_turns
 
 FEWEST_CALIBRATORS = 2
 # What carries over from the calibrators' study. Codes don't: a panel's codes are of one study there.
 FIELDS = (
-    "asker", "render_as", "show_references", "skips", "items_per_participant", "paid_minutes", "lease_minutes",
-    "pay", "currency", "contact", "exact_times", "revisions_in_all", "revisions_per_day", "revisions_anonymous",
-    "going_back",
+    "asker", "render_as", "single_dollars", "show_images", "show_references", "skips", "items_per_participant",
+    "paid_minutes", "lease_minutes", "pay", "currency", "contact", "exact_times", "revisions_in_all",
+    "revisions_per_day", "revisions_anonymous", "going_back", "groups",
 )  # fmt: skip
 # What a query is made of, as its stimulus has it.
 QUERY_FIELDS = (
@@ -176,7 +177,8 @@ def _fill(derived: Study, by_query: Mapping[int, Sequence[CalibratedSet]]) -> No
     queries, items, responses, links = [], [], [], []
     for position, sets in enumerate(by_query.values()):
         asked = (sets[0].item.stimulus or {})["query"]
-        query = Query(study=derived, **{name: asked[name] for name in QUERY_FIELDS})
+        turns = written_turns(asked.get("turns", ()))
+        query = Query(study=derived, turns=turns, **{name: asked[name] for name in QUERY_FIELDS})
         item = Item(
             study=derived, key=query.key, query=query, arm=arms[sets[0].item.arm.key], position=position
         )

@@ -9,7 +9,7 @@ from evaluation import hooks
 from evaluation.canonical import canonical_hash
 from evaluation.models import Answer, Item, Judgment, Outcome, Study
 from evaluation.protocols.answers.measures import MEASURE_KIND, declared_measures
-from evaluation.services.studies.freeze import compute_study_hash
+from evaluation.services.studies.freeze import compute_study_hash, hash_added_items
 
 
 def verify_study(study: Study) -> Iterator[str]:
@@ -43,6 +43,8 @@ def _check_hashes(study: Study) -> Iterator[str]:
     for revision in study.revisions.all():
         if canonical_hash(revision.spec) != revision.spec_hash:
             yield f"Revision {revision.number}: the spec was changed after it was frozen."
+        if hash_added_items(study, revision.number) != revision.items_hash:
+            yield f"Revision {revision.number}: its hash does not cover the items that came with it."
     for item in Item.objects.filter(study=study).only("key", "stimulus", "stimulus_hash").iterator():
         if item.stimulus is None:
             yield f"Item {item.key}: not frozen."

@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns
-from analytics.frames.study import is_of_pairs
 from analytics.statistics.agreement.leave_one_out import item_outer
 from analytics.statistics.core.counts import count_matrix, unique_mode
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.tidy import MISSING, N_LABELS, Floats, Ints
 from analytics.statistics.judges.composite import ChosenAgreement, composite
 from evaluation.models import Rater, Study
-from evaluation.protocols import Kind, QuestionSpec
+from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.base import Spec, Stimulus
 from evaluation.protocols.kinds.preference import sign_label
 from evaluation.refusals import Refused
@@ -40,7 +39,7 @@ class CompositeDerivation(Derivation):
     key = COMPOSITE.key
 
     def problems(self, judge: Judge, spec: Spec) -> list[str]:
-        if not judge.study.protocol_object.compares_pairs:
+        if not judge.study.compares_pairs:
             return [
                 "A composite takes over preferences between two responses, which this study does not ask for."
             ]
@@ -144,7 +143,7 @@ def composite_map(judging: JudgeRun) -> dict[str, Any]:
 
 def _preferences(spec: Spec) -> list[QuestionSpec]:
     questions = [QuestionSpec.from_json(each) for each in spec["questions"]]
-    return [each for each in questions if each.kind == Kind.PREFERENCE and is_of_pairs(each)]
+    return [each for each in questions if each.kind == Kind.PREFERENCE and each.over == Over.ITEM]
 
 
 def _chosen(judge: Judge, preferences: Sequence[QuestionSpec]) -> list[QuestionSpec]:

@@ -22,6 +22,7 @@ from judging.services.endpoints.targets import capabilities_of, target_prices, t
 from judging.services.estimates.reply_forecast import forecast_reply
 from judging.services.judges import current_spec
 from judging.services.references import missing_reference, referenced
+from judging.services.runs.extension import extendable_run, waiting_items
 from judging.services.runs.judge_runs import run_refusals
 
 SAMPLE = 20
@@ -66,13 +67,19 @@ def estimate(
     if problems:
         raise Refused(*problems)
     plan = CallPlan.of(judge, current_spec(study))
-    items, sample = sample_items(study, max_items, SAMPLE)
+    earlier = extendable_run(study, judge) if max_items is None and uses_cache else None
+    if earlier is None:
+        items, sample = sample_items(study, max_items, SAMPLE)
+        judged_here = judged_by(study, max_items)
+    else:  # it goes on with what was added since
+        judged_here = waiting_items(earlier)
+        items, sample = judged_here.count(), list(judged_here[:SAMPLE])
     stimuli = referenced(judge, {item.pk: _stimulus(item) for item in sample})
     for item in sample:
         item.stimulus = stimuli[item.pk]
     judged = [item for item in sample if not plan.excludes(_stimulus(item))]
     share = len(judged) / len(sample) if sample else 0.0
-    repeats = plan.mean_replicates(judged_by(study, max_items))
+    repeats = plan.mean_replicates(judged_here)
     planned = sum(len(plan.steps(_stimulus(item))) for item in judged) * repeats
     calls = round(items * share * planned / len(judged)) if judged else 0
     common: dict[str, Any] = {

@@ -13,6 +13,7 @@ from evaluation.protocols.answers.measures import Measure
 from evaluation.refusals import Refused
 from evaluation.services import assign_orders
 from evaluation.services.scores import require_agreement
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 from judging.asking import asking_of
 from judging.asking.forms import FORM
 from judging.backends import BACKENDS, CHAT, ModelBackend
@@ -43,6 +44,7 @@ from judging.services.judges import (
     judge_settings,
 )
 from judging.services.references import uses_reference
+from judging.services.runs.extension import extend_run, extendable_run
 
 JUDGED_STATUSES = (Status.LIVE, Status.PAUSED, Status.CLOSED)
 
@@ -59,7 +61,11 @@ def start_run(
     by_batch: bool = False,
     group: RunGroup | None = None,
 ) -> Run:
-    """A new run with its rater; its calls are dealt by whoever works on it."""
+    """A new run with its rater; its calls are dealt by whoever works on it.
+
+    Where items were added since a main run was complete, that one goes on, and judges these alone.
+    """
+    refuse_in_rehearsal(study, "judges don't work on it.")
     # Of revisions, each item is looked at when it is asked about.
     to_send = judged_items(study).none() if purpose == Purpose.REVISION else _to_judge(study, max_items)
     problems = _refusals(study, judge, to_send)
@@ -81,6 +87,8 @@ def start_run(
         problems += batch_refusals(judge, purpose)
     if problems:
         raise Refused(*problems)
+    if purpose == Purpose.MAIN and max_items is None and (earlier := extendable_run(study, judge)):
+        return extend_run(earlier, budget=budget, in_flight=in_flight, by_batch=by_batch, group=group)
     spec = current_spec(study)
     if judged_items(study).filter(start_order=None).exists():
         assign_orders(study)  # a study that was imported closed has had no use for orders before

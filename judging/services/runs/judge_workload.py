@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from evaluation.models import Item, Judgment, Outcome
 from evaluation.protocols.answers.measures import Measure, clean_answers
@@ -53,6 +53,8 @@ class JudgeWorkload:
 
     def __init__(self, run: Run) -> None:
         self.run_id = run.pk
+        # Complete before, and open again for items that came in since.
+        self.goes_on = run.asked is not None
         self.study = run.study
         self.judging = run.judging
         self.judge = self.judging.judge
@@ -105,13 +107,19 @@ class JudgeWorkload:
         return Deal(rows, items[-1][0] if more else None)
 
     def _next(self, after: int) -> list[ItemRow]:
-        items = judged_items(self.study).filter(pk__gt=after)
+        items = self._undealt(after)
         size = settings.ASSAY_BATCH_SIZE
         if self.judging.max_items is not None:
             # Items that were admitted meanwhile may have changed the draw: never more than asked for.
             size = min(size, self.judging.max_items - self._dealt())
             items = items.filter(pk__in=[pk for pk in self._drawn if pk > after][:size])
         return list(items.values_list("pk", "stimulus", "start_order")[: max(0, size)])
+
+    def _undealt(self, after: int) -> QuerySet[Item]:
+        items = judged_items(self.study).filter(pk__gt=after)
+        if not self.goes_on:
+            return items
+        return items.exclude(Exists(Call.objects.filter(run=self.run_id, item=OuterRef("pk"))))
 
     @cached_property
     def _drawn(self) -> list[int]:
@@ -122,7 +130,7 @@ class JudgeWorkload:
         return Call.objects.filter(run=self.run_id).values("item").distinct().count()
 
     def undealt_subjects(self, after: int) -> int:
-        waiting = judged_items(self.study).filter(pk__gt=after).count()
+        waiting = self._undealt(after).count()
         if self.judging.max_items is None:
             return waiting
         return max(0, min(waiting, self.judging.max_items - self._dealt()))

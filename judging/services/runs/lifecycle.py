@@ -20,7 +20,7 @@ RETRIED = (Outcome.FAILED, Outcome.UNPARSED, Outcome.TRUNCATED)
 
 def pause_run(run: Run) -> None:
     """No further calls; whoever is at work lets go within a second or so."""
-    _move(run, ACTIVE, RunState.PAUSED)
+    move_run(run, ACTIVE, RunState.PAUSED)
 
 
 def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED) -> None:
@@ -33,19 +33,26 @@ def resume_run(run: Run, *, budget: Any = UNCHANGED, in_flight: Any = UNCHANGED)
     if any(value is not None and value <= 0 for value in changes.values()):
         raise Refused("Budget and number in flight must be more than zero.")
     to = RunState.RUNNING if run.work == WorkKind.REVISION else RunState.PENDING
-    _move(run, (RunState.PAUSED, RunState.STOPPED), to, reason="", **changes)
+    move_run(run, (RunState.PAUSED, RunState.STOPPED), to, reason="", **changes)
 
 
 def cancel_run(run: Run) -> None:
     """End it for good; judgments that are there stay, in no figure.
 
-    Where only a retry of a complete run was under way, what stood before stands again and the run is complete.
+    Where only a retry of a complete run was under way, or items that were added since were being judged, what is judged
+    stands and the run is complete.
     """
-    _move(run, (*ACTIVE, RunState.PAUSED, RunState.STOPPED), RunState.CANCELLED, finished_at=timezone.now())
-    if run.dealt_to is None and run.work in KINDS_OF_WORK:
+    move_run(
+        run, (*ACTIVE, RunState.PAUSED, RunState.STOPPED), RunState.CANCELLED, finished_at=timezone.now()
+    )
+    was_complete = run.asked is not None
+    if (run.dealt_to is None or was_complete) and run.work in KINDS_OF_WORK:
         # Calls before the run, as those lock them who record.
         with transaction.atomic():
+            if was_complete:
+                _drop_unjudged(run)
             if _put_back(run):
+                run.dealt_to = None
                 _close(run)
 
 
@@ -71,7 +78,7 @@ def retry_run(run: Run, outcomes: Collection[str] = RETRIED) -> int:
         if opened and locked.work in KINDS_OF_WORK:
             workload_of(run).reopened()
         if opened and locked.state not in ACTIVE:
-            _move(run, (RunState.COMPLETE, RunState.PAUSED, RunState.STOPPED), RunState.PENDING, reason="")
+            move_run(run, (RunState.COMPLETE, RunState.PAUSED, RunState.STOPPED), RunState.PENDING, reason="")
             workload_of(run).follow_state(run)
         return opened
 
@@ -82,7 +89,7 @@ def close_revisions(run: Run) -> None:
         _close(run)
 
 
-def _move(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None:
+def move_run(run: Run, allowed: Collection[str], to: str, **fields: Any) -> None:
     """Change a run's state under its lock, and the given instance with it."""
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
@@ -134,7 +141,7 @@ def _close(run: Run) -> None:
     run.state, run.reason, run.workers = RunState.COMPLETE, "", {}
     run.finished_at = timezone.now()
     run.asked, run.unanswered = _count_unanswered(run)
-    run.save(update_fields=["state", "reason", "workers", "finished_at", "asked", "unanswered"])
+    run.save(update_fields=["state", "reason", "workers", "finished_at", "asked", "unanswered", "dealt_to"])
     if run.work in KINDS_OF_WORK:
         workload_of(run).follow_state(run)
 
@@ -143,6 +150,16 @@ def _count_unanswered(run: Run) -> tuple[int, int]:
     asked = Count("pk", filter=~Q(outcome=Outcome.EXCLUDED_SELF))
     found = Call.objects.filter(run=run).aggregate(asked=asked, ok=Count("pk", filter=Q(outcome=Outcome.OK)))
     return found["asked"], found["asked"] - found["ok"]
+
+
+def _drop_unjudged(run: Run) -> None:
+    """Delete the calls on subjects of which nothing is stored yet: those that came in after the run was complete."""
+    workload = workload_of(run)
+    unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL)
+    stored = workload.stored_outcomes(unfinished)
+    field = f"{workload.subject}_id"
+    for place in set(unfinished.values_list(field, "replicate")) - stored.keys():
+        Call.objects.filter(run=run, replicate=place[1], **{field: place[0]}).delete()
 
 
 def _put_back(run: Run) -> bool:

@@ -20,6 +20,18 @@ FOLLOW_UPS = [
 # How many responses an item of the protocol has.
 RESPONSES = {"context_validation": 0, "relevance": 1, "justification_coding": 1, "answer_pairs": 2}
 SYSTEMS = ("aspen", "birch", "cedar")
+# A form of one's own asks nothing until somebody says so.
+OWN_QUESTIONS = {
+    "custom": (
+        QuestionSpec(
+            "coherence", Kind.SCALE, "Coherence", options={"1": "Poor", "5": "Excellent",
+            "form": {"over": "response", "low": 1, "high": 5}},
+        ),
+        QuestionSpec(
+            "sound", Kind.CHECKLIST, "Is it sound?", options={"form": {"over": "response"}},
+        ),
+    )
+}  # fmt: skip
 
 
 def empty_study(
@@ -56,7 +68,7 @@ def answered_study(
     besides the protocol's own.
     """
     study = empty_study(protocol, **options)
-    for position, question in enumerate(questions, 100):
+    for position, question in enumerate((*OWN_QUESTIONS.get(protocol, ()), *questions), 100):
         study.questions.create(position=position, **question.as_json())
     made = list(study.systems.all())
     n = RESPONSES.get(protocol, len(made))

@@ -21,6 +21,7 @@ NAMED = {
     "aspects": ("Best picks", "Acceptability", "Fully acceptable", "Shares of yes"),
     "condition_calibration": ("What became of drafted entries", "Rejected", "The settled sets", "Tags"),
     "context_validation": ("Shares of yes", "Is the set complete?"),
+    "custom": ("Ratings", "Coherence", "Shares of yes", "Is it sound?"),
     "justification_coding": ("Tags", "Conciseness", "Tags by system"),
     "question_quality": ("Ratings", "interval"),
     "ranking": ("Kendall&#x27;s W", "Mean rank", "Friedman", "Place on the screen", "First places"),

@@ -7,7 +7,7 @@ from analytics.figures.report_view import leading_group
 from analytics.reports.build import fingerprint
 from analytics.reports.common import NothingToReport
 from analytics.reports.page import report_page
-from evaluation.models import Exclusion, Study
+from evaluation.models import Exclusion, Judgment, Study
 from evaluation.services import exclude, restore
 from tests import factories
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
@@ -91,6 +91,30 @@ def test_unknown_orders_are_left_out_of_position_bias_and_counted():
     share = leading_group(report_of(study)["groups"])["bias"]["position"]["share"]
     assert share["value"] is None
     assert share["left_out"] == [{"reason": "judgments whose order is not known", "n": 72}]
+
+
+def test_position_bias_by_layout_counts_what_was_not_recorded():
+    study = judged_study()
+    judge(study, raters=3)
+    assert leading_group(report_of(study)["groups"])["bias"]["layouts"] == []
+    first, second, _ = study.raters.order_by("pk")
+    Judgment.objects.filter(rater=first).update(trace={"screen": {"layout": "tabs", "docked": True}})
+    Judgment.objects.filter(rater=second).update(trace={"screen": {"layout": "columns"}})
+    report = report_of(study)
+    bias = leading_group(report["groups"])["bias"]
+    by_layout = {each["layout"]: each for each in bias["layouts"]}
+    assert list(by_layout) == ["columns", "tabs", ""]
+    assert all(each["share"]["n"] > 0 for each in by_layout.values())
+    for count in ("n_first", "n_second"):
+        assert sum(each[count] for each in by_layout.values()) == bias["position"][count]
+    # Each rater's own preferences, and nobody else's.
+    own = judged_study("own")
+    judge(own, raters=1)
+    alone = leading_group(report_of(own)["groups"])["bias"]["position"]
+    assert by_layout["tabs"]["share"]["value"] == alone["share"]["value"]
+    blocks = [block for section in report_page(report).sections for block in section.blocks]
+    tables = [table for block in blocks for table in block.tables]
+    assert any("Position by layout" in table.caption for table in tables)
 
 
 def test_failures_are_counted_and_never_read_as_a_verdict():

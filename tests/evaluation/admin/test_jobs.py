@@ -111,11 +111,13 @@ def test_a_faulty_file_says_where_and_what(
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"slug": "soups"}, "This field is required"),
+        ({"slug": "soups"}, "Choose a file, or paste a table."),
         ({"slug": "so ups", "file": b"{}"}, "valid “slug”"),
         ({"slug": "taken", "file": b"{}"}, "A study with this slug"),
         ({"slug": "soups", "file": b"x" * 2_000_000}, "larger than 1 MB"),
         ({"slug": "soups", "file": b"{}", "protocol": "nonsense"}, "Select a valid choice"),
+        ({"file": b"Dear all,\nhere they are.\n"}, "This is no table"),
+        ({"file": b"a,b\n1,2\n", "pasted": "a\tb"}, "Leave one of the two empty"),
     ],
 )
 def test_uploads_that_are_refused_at_once(

@@ -53,7 +53,7 @@ def assert_flat(few, many, lines):
 
 
 def check(path):
-    DumpChecker(FileSource(path), slug="s", protocol="", title="", render=str).run(
+    DumpChecker(FileSource(path), slug="s", protocol="", title="", render=lambda text, rules: text).run(
         lambda phase, done, total: None
     )
 

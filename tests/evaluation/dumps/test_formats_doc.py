@@ -109,7 +109,8 @@ def _common() -> set[str]:
 @pytest.mark.django_db
 def test_the_example_is_valid_and_means_what_is_said(tmp_path):
     examples = (orjson.loads(text) for text in re.findall(r"```json\n(.*?)```", DOC, re.DOTALL))
-    study_line, item_line, question, revision = examples
+    table_map, study_line, item_line, question, revision = examples
+    assert schema_problems("map", table_map) == []
     assert find_question_problems(QuestionSpec.from_json({**QUESTION_DEFAULTS, **question})) == []
     assert schema_problems("study", study_line) == schema_problems("item", item_line) == []
     assert schema_problems("revision", revision) == []

@@ -16,6 +16,13 @@ def test_yes_comes_before_no_and_is_what_totals_count(study):
     assert [card["met"] for card in screen["cards"]] == ["2 of 2 met", "0 of 2 met"]
 
 
+def test_choice_and_reason_dock_and_what_comes_before_them_does_not(study):
+    item = study.items.filter(role="main", arm__context_at_judging=True).first()
+    screen = build_screen(study.protocol_object, study.revisions.get().spec, item.stimulus, "r1,r2")
+    parts = [[field["key"] for field in screen[part]] for part in ("before", "docked", "after")]
+    assert parts == [["satisfied"], ["preference", "justification"], []]
+
+
 def test_a_launched_study_keeps_its_wording(study):
     item = study.items.filter(role="main", arm__context_at_judging=True).first()
     screen = build_screen(study.protocol_object, study.revisions.get().spec, item.stimulus, "r2,r1")

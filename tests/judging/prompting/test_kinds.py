@@ -9,7 +9,7 @@ from dataclasses import replace
 import jsonschema
 import pytest
 
-from evaluation.protocols import PROTOCOLS, Kind
+from evaluation.protocols import PROTOCOLS, Kind, Over
 from evaluation.protocols.entries.sets import read_set
 from evaluation.protocols.kinds import KINDS
 from judging.prompting import (
@@ -287,7 +287,8 @@ def test_one_call_per_question_asks_one_at_a_time_and_shows_the_same(name):
 def test_log_probabilities_are_for_preferences(name):
     spec, stimulus = SAMPLES[name]
     protocol = PROTOCOLS[spec["protocol"]]
-    preferences = [question.key for question in asked_of(spec) if question.kind == Kind.PREFERENCE]
+    asked = [question for question in asked_of(spec) if question.over == Over.ITEM]
+    preferences = [question.key for question in asked if question.kind == Kind.PREFERENCE]
     in_one = settings_problems(protocol, spec, replace(JUDGE, verdict="logprobs"))
     if not preferences:
         assert in_one == [
@@ -319,6 +320,7 @@ def test_log_probabilities_are_not_read_of_more_than_nine():
 # --- templates ------------------------------------------------------------------------------------------------------
 
 TEMPLATES = {
+    "custom": "{query}{documents}{responses}{format}",
     "pairwise": "{query}{context}{responses}{format}",
     "aspects": "{query}{documents}{responses}{format}",
     "context_validation": "{query}{context}{format}",
@@ -344,3 +346,19 @@ def test_a_template_needs_the_places_of_what_people_see(name):
             protocol, spec, replace(JUDGE, template=template.replace(placeholder, ""))
         )
         assert f"The placeholder {placeholder} is missing" in problem
+
+
+def test_a_conversation_is_asked_about_as_its_transcript_and_an_image_as_its_description():
+    name = next(name for name, (spec, _) in SAMPLES.items() if spec["protocol"] == "pairwise")
+    spec, stimulus = SAMPLES[name]
+    picture = "data:image/png;base64,iVBORw0KGgo="
+    said = f"User: What is this? ![A cat]({picture})\n\nAssistant: A cat."
+    query = {**stimulus["query"], "text": said, "turns": [{"role": "user", "text": "", "html": ""}]}
+    request = build_request(
+        PROTOCOLS["pairwise"], {**spec, "show_images": True}, {**stimulus, "query": query}, JUDGE,
+        order=orders_of(stimulus)[0], step="", capabilities={},
+    )  # fmt: skip
+    text = "\n\n".join(message["content"] for message in request.messages)
+    assert fenced(text, "Conversation") == "User: What is this? [image: A cat]\n\nAssistant: A cat."
+    assert fenced(text, "Query") is None
+    assert picture not in text

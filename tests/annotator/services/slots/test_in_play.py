@@ -26,7 +26,6 @@ from evaluation.models import Exclusion, Item, Role
 from evaluation.services import (
     PAPER_ARMS,
     AlreadyExcluded,
-    admit_items,
     exclude,
     restore,
     verify_study,
@@ -176,8 +175,9 @@ class History:
     def add_item(self):
         query, context = factories.make_query(self.study, f"added-{self.study.queries.count()}")
         arm, systems = self.rng.choice(list(self.study.arms.all())), list(self.study.systems.all())
-        factories.make_item(self.study, query, context, arm, systems, key=query.key)
-        admit_items(self.study)
+        factories.admit(
+            self.study, factories.make_item(self.study, query, context, arm, systems, key=query.key)
+        )
         return True
 
 

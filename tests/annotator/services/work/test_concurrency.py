@@ -26,7 +26,6 @@ from evaluation.selectors import counting_judgments
 from evaluation.services import (
     PAPER_ARMS,
     AlreadyExcluded,
-    admit_items,
     exclude,
     pause_study,
     restore,
@@ -219,8 +218,10 @@ class Researcher:
     def add_item(self):
         query, context = factories.make_query(self.study, f"added-{self.study.queries.count()}")
         arm = self.any_of(self.study.arms.all())
-        factories.make_item(self.study, query, context, arm, list(self.study.systems.all()), key=query.key)
-        admit_items(self.study)
+        systems = list(self.study.systems.all())
+        factories.admit(
+            self.study, factories.make_item(self.study, query, context, arm, systems, key=query.key)
+        )
         return True
 
 

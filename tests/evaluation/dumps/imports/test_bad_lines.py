@@ -297,15 +297,20 @@ def test_a_good_judgment_beside_a_fault_still_speaks_for_its_rater(tmp_path):
     ]
 
 
-def test_of_very_many_faults_a_thousand_are_shown_and_all_counted(tmp_path):
+def test_a_fault_of_many_lines_is_one_problem_with_all_of_them(tmp_path):
     lines = [
         item(n, query={"key": f"q{n}", "text": ""}, judgments=[judgment(shown=["r1"], answers={"preference": "r3"})])
         for n in range(1, 501)
     ]  # fmt: skip
     with pytest.raises(Refused) as refused:
         read_in(write(tmp_path / "dump.jsonl", header(), *lines))
-    assert (len(refused.value.problems), refused.value.total) == (1_000, 1_500)
-    assert refused.value.problems[-1].startswith("line 335: ")
+    assert (len(refused.value.problems), refused.value.total) == (3, 3)
+    assert all(problem.startswith("line 2 to 501: ") for problem in refused.value.problems)
+    lines[1:] = [item(n, **({} if n % 3 else {"arm": "nowhere"})) for n in range(2, 501)]
+    with pytest.raises(Refused) as refused:
+        read_in(write(tmp_path / "dump.jsonl", header(), *lines))
+    [stretches] = [problem for problem in refused.value.problems if "nowhere" in problem]
+    assert stretches.startswith("line 4, 7, 10, 13, 16 and 161 more: ")
 
 
 def test_context_that_differs(tmp_path):

@@ -57,7 +57,7 @@ def test_a_long_line_does_not_hide_the_next(tmp_path):
 
 
 def test_at_most_a_thousand_problems_are_shown(tmp_path):
-    path = write(tmp_path / "dump.jsonl", header(), *[b"nonsense"] * 1200)
+    path = write(tmp_path / "dump.jsonl", header(), *[item(n, arm=f"arm-{n}") for n in range(1200)])
     with pytest.raises(Refused) as refused:
         read_in(path)
     assert (len(refused.value.problems), refused.value.total) == (1000, 1200)

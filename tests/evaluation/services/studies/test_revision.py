@@ -15,13 +15,13 @@ from annotator.services.work.submit import advance_participant
 from evaluation.models import Judgment, Revision, Status, Study, StudyMember
 from evaluation.permissions import NoRight
 from evaluation.refusals import Refused, WrongState
-from evaluation.services import PAPER_ARMS, admit_items, close_study, pause_study, revise_study, verify_study
+from evaluation.services import PAPER_ARMS, close_study, pause_study, revise_study, verify_study
 from evaluation.services.studies.compilation import compile_spec
 from tests.analytics.reports.reading import build_report
 from tests.annotator.conftest import text
 from tests.crowd import before, come, hand_in, make_crowd_study
 from tests.evaluation.dumps.build import content, export_bytes, read_in
-from tests.factories import NO_STEPS, launch, make_item, make_query, make_study
+from tests.factories import NO_STEPS, admit, launch, make_item, make_query, make_study
 
 pytestmark = pytest.mark.django_db
 ONE_ARM = PAPER_ARMS[1:2]
@@ -157,8 +157,9 @@ def test_verify_finds_a_revision_that_was_tampered_with(pooled):
 
 def test_items_may_be_added_after_a_revision(pooled):
     query, context = make_query(pooled, "late")
-    make_item(pooled, query, context, pooled.arms.get(), list(pooled.systems.all()), key="late-1")
-    admit_items(pooled)
+    admit(
+        pooled, make_item(pooled, query, context, pooled.arms.get(), list(pooled.systems.all()), key="late-1")
+    )
     assert list(verify_study(pooled)) == []
 
 

@@ -1,0 +1,191 @@
+"""The parts of participants' pages, from a spec, an item and numbers: no participant needs to be there."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.utils.translation import gettext, ngettext
+
+from annotator.models import ParticipantOutcome
+from annotator.panels.platforms import Departure, Platform
+from annotator.selectors import count_with_checks
+from annotator.services.admission.entry import consent_version
+from annotator.services.work.leave import MAX_COMMENTS
+from annotator.views.shared.texts import LINK_STOPPED, LINK_TODO, OUTCOMES, STEP_LABELS, Words
+from evaluation.forms import build_feedback, build_screen
+from evaluation.models import Study
+from evaluation.protocols import AnswersInvalid, AnswerValue, Problem, Protocol
+from evaluation.protocols.base import Data, Spec, Stimulus, sees_context
+from evaluation.rendering import render_markdown
+
+
+@lru_cache(maxsize=512)
+def rendered(text: str) -> str:
+    """A study's own text as HTML, rendered once per process; the text itself is the key, so a revision can't mix up."""
+    return render_markdown(text)
+
+
+def contact(address: str) -> dict[str, str] | None:
+    return {"href": f"mailto:{address}"} if "@" in address else None
+
+
+def about_study(study: Study, spec: Spec, items: int) -> dict[str, Any]:
+    """The words of the door; `items`: as many as a participant is asked to judge."""
+    texts, minutes, shown = spec["texts"], study.paid_minutes, count_with_checks(items, spec)
+    facts = [
+        (gettext("Time"), ngettext("about %(n)s minute", "about %(n)s minutes", minutes) % {"n": minutes}),
+        (gettext("Items"), ngettext("up to %(n)s", "up to %(n)s", shown) % {"n": shown}),
+    ]
+    if study.pay is not None:
+        facts.append((gettext("Pay"), f"{study.pay} {study.currency}"))
+    return {
+        "html": rendered(texts.get("about", "")),
+        "checks": list(_checks(spec["steps"])),
+        "facts": [{"label": label, "value": value} for label, value in facts],
+        "consent": rendered(texts.get("consent", "")) if spec["steps"].get("consent") else "",
+        "version": consent_version(dict(spec)),
+    }
+
+
+def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
+    """The tests on the way, named so that nobody is surprised by an early end."""
+    if qualification := steps.get("qualification"):
+        mark: int = qualification["pass_mark"]
+        yield gettext("The study begins with a qualification.")
+        yield ngettext(
+            "You continue if at least %(n)s answer in it is right; otherwise the study ends there.",
+            "You continue if at least %(n)s answers in it are right; otherwise the study ends there.",
+            mark,
+        ) % {"n": mark}
+    if attention := steps.get("attention"):
+        yield gettext("Some items check that you read carefully.")
+        allowed = attention.get("allowed_failures")
+        if allowed == 0:
+            yield gettext("If you fail one of them, the study ends early.")
+        elif allowed is not None:
+            yield ngettext(
+                "If you fail more than %(n)s of them, the study ends early.",
+                "If you fail more than %(n)s of them, the study ends early.",
+                allowed,
+            ) % {"n": allowed}
+
+
+def closed_context(words: tuple[Words, Words], **more: Words) -> dict[str, Any]:
+    """A door that stays shut; `more`: reward and pay (what it is called, and what becomes of it), todo."""
+    title, text = words
+    return {"closed": {"title": title, "text": text, **more}}
+
+
+def instruction_texts(spec: Spec) -> dict[str, Any]:
+    return {
+        "instructions": rendered(spec["texts"].get("instructions", "")),
+        "guidelines": [
+            {"title": title, "html": rendered(spec["texts"][key])}
+            for key, title in (
+                ("guideline", gettext("How to judge")),
+                ("guideline_context", gettext("When we also show what the person told us")),
+            )
+            if spec["texts"].get(key)
+        ],
+    }
+
+
+def guideline(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> str:
+    return rendered(protocol.guideline(spec, with_context=sees_context(spec, stimulus)))
+
+
+def form_problems(protocol: Protocol, spec: Spec, stimulus: Stimulus, data: Data) -> list[Problem]:
+    """The problems that keep a form from being submitted."""
+    try:
+        protocol.clean(spec, stimulus, data, source="form")
+    except AnswersInvalid as invalid:
+        return list(invalid.problems)
+    return []
+
+
+def feedback_context(
+    protocol: Protocol, spec: Spec, stimulus: Stimulus, order: str, gold: Data, answers: list[AnswerValue]
+) -> dict[str, Any]:
+    """The item's gold beside what was answered, and the item once more."""
+    result = protocol.compare_gold(stimulus, gold, answers)
+    return {
+        "feedback": build_feedback(protocol, spec, stimulus, order, result),
+        "screen": build_screen(protocol, spec, stimulus, order),
+    }
+
+
+def skips_said(left: int) -> str:
+    """Beside the button that skips."""
+    if left < 1:
+        return gettext("No skips left")
+    return ngettext("%(n)s skip left", "%(n)s skips left", left) % {"n": left}
+
+
+def skip_question(url: str, home: str, left: int, *, in_dialog: bool) -> dict[str, Any]:
+    """The question before an item is skipped."""
+    words = ngettext(
+        "This is the last item that you can skip in this study.",
+        "You can skip %(n)s more items in this study, this one included.",
+        left,
+    )
+    return {"url": url, "home": home, "left": words % {"n": left}, "in_dialog": in_dialog}
+
+
+def comments_form(url: str, value: str) -> dict[str, Any]:
+    """The form for final comments; with those that were too long, and their limit."""
+    error = gettext("This is too long; please keep it under %(limit)s characters.") % {"limit": MAX_COMMENTS}
+    return {
+        "url": url,
+        "value": value,
+        "error": error if len(value) > MAX_COMMENTS else "",
+        "limit": str(MAX_COMMENTS),
+    }
+
+
+def done_context(outcome: str, leave: Departure, platform: Platform, thanks: str = "") -> dict[str, Any]:
+    """The end of a way, with how to get back to the platform."""
+    title, text = OUTCOMES[outcome]
+    pay, todo = platform.ending(outcome, leave)
+    if platform.key == "personal" and outcome == ParticipantOutcome.RETURNED:
+        (title, text), todo = LINK_STOPPED, LINK_TODO
+    return {
+        "title": str(title),
+        "text": str(text),
+        "html": thanks,
+        "reward": str(platform.reward),
+        "pay": str(pay),
+        "todo": str(todo),
+        "completed": outcome == ParticipantOutcome.COMPLETED,
+        "code": leave.code,
+        "link": leave.link,
+        "post_to": leave.post_to,
+        "fields": dict(leave.fields),
+        # Of a link nobody knows where it leads.
+        "platform": "" if platform.key == "link" else platform.label,
+    }
+
+
+def thanks_of(spec: Spec, outcome: str) -> str:
+    completed = outcome == ParticipantOutcome.COMPLETED
+    return rendered(spec["texts"].get("thanks", "")) if completed else ""
+
+
+def step_bar(spec: Spec, step: str) -> dict[str, Any]:
+    """The bar above a page where there is nothing to count."""
+    label = STEP_LABELS.get(step, "")
+    return {"title": spec["title"], "label": label, "done": 0, "total": 0, "progress": ""}
+
+
+def items_bar(spec: Spec, done: int, quota: int, *, on_item: bool) -> dict[str, Any]:
+    """The bar above items. Attention checks count in both numbers, so that they can't be told by a meter that stands
+    still."""
+    total = count_with_checks(quota, spec)
+    numbers = {"n": min(done + 1, total), "done": done, "all": total}
+    label = gettext("%(n)s of %(all)s") if on_item else gettext("%(done)s of %(all)s done")
+    return {
+        "title": spec["title"],
+        "label": label % numbers,
+        "done": str(done),
+        "total": str(total),
+        "progress": gettext("%(done)s of %(all)s done") % numbers,
+    }

@@ -1,0 +1,26 @@
+"""The member a job belongs to, and the right to begin one."""
+
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest
+
+from evaluation.admin.rights import has_right, my_studies
+from evaluation.models import Job
+
+
+def my_jobs(request: HttpRequest) -> QuerySet[Job]:
+    """Jobs of the user's studies, and jobs without a study that the user began."""
+    mine = Q(study__in=my_studies(request).values("pk")) | Q(study=None, by=request.user.pk)
+    return Job.objects.filter(mine).select_related("study", "by")
+
+
+def job_for(request: HttpRequest, pk: int) -> Job:
+    job = my_jobs(request).filter(pk=pk).first()
+    if job is None:
+        raise Http404
+    return job
+
+
+def may_begin(request: HttpRequest, job: Job) -> bool:
+    """Check the right that beginning the job needs: viewers may export, writers may do the rest."""
+    need = "view" if job.kind == Job.Kind.EXPORT else "write"
+    return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)

@@ -1,0 +1,1 @@
+"""Pages on which a study is made from another one."""

@@ -1,0 +1,79 @@
+"""A copy of a study: one page with the choice of what comes along."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.admin.models import ADDITION
+from django.http import HttpRequest, HttpResponse
+
+from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, workbench_url
+from evaluation.admin.rights import FORM, study_page
+from evaluation.models import Role, Study
+from evaluation.services import duplicate_study
+from evaluation.services.history import log_action
+from evaluation.services.studies.duplication import EXTENTS, MAX_SLUG, MAX_TITLE, free_slug
+
+TEXT = (
+    "Creates a draft of your own, which can be edited freely. Judgments, raters, participants, the panel and its "
+    "completion codes stay with this study."
+)
+LABELS = {
+    "settings": "Settings only: questions, texts, arms, steps, rules and pay",
+    "items": "Settings and items, with their queries, contexts, systems and responses",
+    "judges": "Settings, items and judges, in their latest versions and without their runs",
+}
+
+
+class DuplicateForm(OptionalReasonForm):
+    """The extent of the copy, and its names."""
+
+    extent = forms.ChoiceField(
+        label="Copy",
+        choices=[(key, LABELS[key]) for key in EXTENTS],
+        widget=forms.RadioSelect,
+        initial="items",
+    )
+    title = forms.CharField(max_length=MAX_TITLE)
+    slug = forms.SlugField(max_length=MAX_SLUG, help_text="Part of the study's addresses.")
+    field_order = ("extent", "title", "slug", "reason")
+
+
+@study_page("write", methods=FORM)
+def duplicate(request: HttpRequest, study: Study) -> HttpResponse:
+    made: list[Study] = []
+
+    def do(data: dict[str, Any]) -> str:
+        items, judges = EXTENTS[data["extent"]]
+        copy = duplicate_study(
+            study, by=request.user, items=items, judges=judges, title=data["title"], slug=data["slug"]
+        )
+        log_action(study=copy, by=request.user, message=f"Copied from {study.title}.", flag=ADDITION)
+        made.append(copy)
+        return f"Duplicated as {copy.title}."
+
+    act = ConfirmedAction(
+        title="Duplicate the study",
+        text=TEXT,
+        button="Create the draft",
+        form=DuplicateForm,
+        initial={
+            "title": f"{study.title[: MAX_TITLE - 7]} (copy)",
+            "slug": free_slug(f"{study.slug[: MAX_SLUG - 9]}-copy"),
+        },
+        objects=_counts(study),
+        do=do,
+        back=workbench_url(study),
+        then=lambda: workbench_url(made[0]),
+    )
+    return confirmation_page(request, study, act, tab="workbench")
+
+
+def _counts(study: Study) -> list[str]:
+    standing = study.items.filter(withdrawn_at=None)
+    counts = {
+        "main items": standing.filter(role=Role.MAIN).count(),
+        "training items and checks": standing.exclude(role=Role.MAIN).count(),
+        "systems": study.systems.count(),
+        "withdrawn items, which are not copied": study.items.exclude(withdrawn_at=None).count(),
+    }
+    return [f"{n:,} {what}" for what, n in counts.items() if n]

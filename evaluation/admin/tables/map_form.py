@@ -1,0 +1,132 @@
+"""The form of a table's map: what each column is, and how rows are read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django import forms
+
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.table_map import LABELS, PER_ITEM, PER_RESPONSE, ColumnUse, TableMap
+from evaluation.models import Study
+from evaluation.protocols import PROTOCOLS
+
+# Cells of a column that show what is in it, and how much of each.
+EXAMPLES, LONG = 2, 90
+
+
+class MapForm(forms.Form):
+    """A select for each column; fields are numbered, since columns may be called anything."""
+
+    per = forms.ChoiceField(
+        label="Each row is",
+        choices=[
+            (PER_ITEM, "an item, with all its responses"),
+            (PER_RESPONSE, "one response; rows with the same prompt are an item"),
+        ],
+    )
+    header = forms.BooleanField(label="The first row names the columns", required=False)
+    keep_empty = forms.BooleanField(label="An empty cell is an empty response", required=False)
+
+    def __init__(self, data: Any, *, sheet: Sheet, table_map: TableMap, study: Study | None) -> None:
+        self.sheet, self.table_map, self.study = sheet, table_map, study
+        super().__init__(data, initial=self._initial())
+        for at, use in enumerate(table_map.columns):
+            self.fields[f"as-{at}"] = forms.ChoiceField(label=use.column, choices=self._roles())
+            self.fields[f"system-{at}"] = forms.CharField(
+                label=f"System of {use.column}", required=False, max_length=120
+            )
+        if len(sheet.sheets) > 1:
+            self.fields["sheet"] = forms.ChoiceField(
+                label="Sheet", choices=[(each, each) for each in sheet.sheets]
+            )
+        arms = [] if study is None else [(arm.key, arm.label) for arm in study.arms.all()]
+        if len(arms) > 1:
+            self.fields["arm"] = forms.ChoiceField(
+                label="Arm of the items", required=False, choices=[("", "the first that fits"), *arms]
+            )
+
+    def _initial(self) -> dict[str, Any]:
+        table_map = self.table_map
+        initial: dict[str, Any] = {
+            "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
+            "sheet": self.sheet.sheet, "arm": table_map.arm,
+        }  # fmt: skip
+        for at, use in enumerate(table_map.columns):
+            initial |= {f"as-{at}": str(use.role), f"system-{at}": use.system}
+        return initial
+
+    def _roles(self) -> list[tuple[str, str]]:
+        """Roles, that of no use first; attributes only where studies have some."""
+        return [
+            (str(role), LABELS[role])
+            for role in (ColumnRole.IGNORED, *(each for each in LABELS if each != ColumnRole.IGNORED))
+            if role != ColumnRole.ATTRIBUTES
+            or self.study is None
+            or self.study.protocol_object.has_attributes
+        ]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """For the page: each column with examples of its cells and its two fields."""
+        for at, use in enumerate(self.table_map.columns):
+            yield {
+                "name": use.column,
+                "examples": [_shorten(as_text(each)) for each in self.sheet.values(use.column)[:EXAMPLES]],
+                "role": self[f"as-{at}"],
+                "system": self[f"system-{at}"],
+            }
+
+    def settings_fields(self) -> list[Any]:
+        """The fields that are of no column."""
+        own = {f"{name}-{at}" for at in range(len(self.table_map.columns)) for name in ("as", "system")}
+        return [self[name] for name in self.fields if name not in own]
+
+    def as_map(self) -> TableMap:
+        """The map as it was sent."""
+        data = self.cleaned_data
+        uses = []
+        for at, use in enumerate(self.table_map.columns):
+            role = ColumnRole(data[f"as-{at}"])
+            system = data[f"system-{at}"].strip() if role == ColumnRole.RESPONSE else ""
+            uses.append(ColumnUse(use.column, role, system))
+        return TableMap(
+            tuple(uses),
+            per=data["per"],
+            keep_empty=data["keep_empty"],
+            header=data["header"],
+            sheet=data.get("sheet", self.sheet.sheet),
+            protocol=data.get("protocol", self.table_map.protocol),
+            arm=data.get("arm", ""),
+        )
+
+
+class NewStudyMapForm(MapForm):
+    """The same for a table that a new study is made from."""
+
+    title = forms.CharField(max_length=200, help_text="Shown to participants at the top of every page.")
+    slug = forms.SlugField(
+        max_length=80,
+        help_text="Part of every address of the study: letters, digits and hyphens. It can't be changed later.",
+    )
+    protocol = forms.ChoiceField(
+        choices=lambda: [(each.key, each.label) for each in PROTOCOLS.values()],
+        help_text="The kind of task. It determines the questions, the guideline and the report's analyses.",
+    )
+    field_order = ("title", "slug", "protocol")
+
+    def __init__(self, data: Any, *, names: dict[str, str], sheet: Sheet, table_map: TableMap) -> None:
+        self.names = names
+        super().__init__(data, sheet=sheet, table_map=table_map, study=None)
+
+    def _initial(self) -> dict[str, Any]:
+        return {**super()._initial(), "protocol": self.table_map.protocol, **self.names}
+
+
+def slug_problem(slug: str) -> str:
+    """Why no study of that slug can be made; empty if one can."""
+    taken = Study.objects.visible().filter(slug=slug).exists()
+    return "A study with this slug already exists." if taken else ""
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= LONG else f"{text[:LONG].rstrip()}…"

@@ -1,0 +1,237 @@
+"""The page of an uploaded table's map: what each column is, what is wrong, and the first items as they will be seen."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.text import slugify
+from django.utils.translation import gettext
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.csrf import csrf_exempt
+
+from evaluation import design
+from evaluation.admin.pages import page
+from evaluation.admin.rights import FORM
+from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
+from evaluation.admin.tables.staging import mappable_job
+from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.reading import read_table
+from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
+from evaluation.dumps.tables.sheet import Sheet
+from evaluation.dumps.tables.source import TableSource, arms_of, title_of
+from evaluation.dumps.tables.table_map import TableMap, complete_map, map_of_json
+from evaluation.forms import build_screen
+from evaluation.models import Job
+from evaluation.protocols import PROTOCOLS, Protocol
+from evaluation.refusals import Refused
+from evaluation.rendering import render_markdown
+from evaluation.services.history import log_action
+from evaluation.services.table_maps import change_map, confirm_map, discard_table
+from evaluation.tasks import enqueue_job
+
+
+class StagedTable:
+    """An uploaded table with its map as it is corrected so far, and the study that it is for."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.study = job.study
+        kept = map_of_json(job.parameters.get("map"))
+        before = kept or map_of_json(self.study.table_map if self.study else None)
+        header = kept.header if kept else None
+        self.sheet = self._read(kept.sheet if kept else "", header)
+        fits = before is not None and {each.column for each in before.columns} <= set(self.sheet.columns)
+        self.map = (
+            complete_map(before, self.sheet.columns)
+            if before and fits
+            else guess_map(self.sheet, self.protocol)
+        )
+
+    @property
+    def protocol(self) -> Protocol | None:
+        """The study's, or what was said for a new one; None where it is to be guessed."""
+        key = self.study.protocol if self.study else self.job.parameters.get("protocol", "")
+        return PROTOCOLS.get(key)
+
+    def _read(self, sheet: str, header: bool | None) -> Sheet:
+        return read_table(self.job.path, name=self.job.file_name, sheet=sheet, header=header, limit=ROWS)
+
+    def reread(self, table_map: TableMap) -> TableMap:
+        """The map for another sheet, or with the first row read otherwise: its columns are others."""
+        self.sheet = self._read(table_map.sheet, table_map.header)
+        guessed = guess_map(
+            self.sheet, PROTOCOLS[table_map.protocol] if table_map.protocol else self.protocol
+        )
+        return replace(guessed, header=table_map.header)
+
+    def source(self) -> TableSource:
+        protocol = PROTOCOLS[self.study.protocol if self.study else self.map.protocol]
+        return TableSource(self.sheet, self.map, protocol, arms=arms_of(self.study))
+
+    def sample(self) -> MapSample:
+        return sample(self.source(), self.study)
+
+    def form(self, data: Any = None) -> MapForm:
+        if self.study is not None:
+            return MapForm(data, sheet=self.sheet, table_map=self.map, study=self.study)
+        names = {
+            "title": self.job.parameters.get("title") or title_of(self.job.file_name),
+            "slug": self.job.parameters.get("slug") or slugify(Path(self.job.file_name).stem)[:80] or "study",
+        }
+        return NewStudyMapForm(data, sheet=self.sheet, table_map=self.map, names=names)
+
+
+@csp_replace({"frame-src": [SELF]})  # type: ignore[arg-type]  # it knows views without arguments alone
+def map_table(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the map with its first items; a POST corrects, confirms or discards it."""
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    job = mappable_job(request, pk)
+    if request.method == "POST" and "discard" in request.POST:
+        discard_table(job)
+        messages.success(request, f"{job.file_name} was discarded.")
+        return HttpResponseRedirect(_back(job))
+    try:
+        staged = StagedTable(job)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return HttpResponseRedirect(_back(job))
+    if "download" in request.GET:
+        return _as_file(staged.map)
+    if request.method == "POST":
+        return _corrected(request, staged)
+    return _page(request, staged, staged.form(), staged.sample())
+
+
+def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
+    job, form = staged.job, staged.form(request.POST)
+    if not form.is_valid():
+        return _page(request, staged, form, staged.sample(), status=422)
+    table_map = form.as_map()
+    here = HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
+    data = form.cleaned_data
+    names: dict[str, Any] = {name: data[name] for name in ("title", "slug", "protocol") if name in data}
+    try:
+        if (table_map.sheet, table_map.header) != (staged.sheet.sheet, staged.map.header):
+            table_map = staged.reread(table_map)
+            change_map(job, {**job.parameters, **names, "map": table_map.as_json()})
+            return here
+        staged.map = table_map
+        parameters = {**job.parameters, **names, "map": table_map.as_json()}
+        change_map(job, parameters)
+        if "import" not in request.POST:
+            return here
+        found = staged.sample()
+        if found.problems:
+            form.add_error(None, "Nothing was imported. What is wrong stands below.")
+        elif staged.study is None and (taken := slug_problem(names["slug"])):
+            form.add_error("slug", taken)
+        else:
+            return _begin(request, job, staged.study.slug if staged.study else names["slug"], parameters)
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        found = MapSample()
+    return _page(request, staged, form, found, status=422)
+
+
+def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]) -> HttpResponse:
+    begun = confirm_map(job, slug=slug, parameters=parameters)
+    if begun.study is not None:
+        log_action(study=begun.study, by=request.user, message=f"Started an import: {begun.file_name}.")
+    enqueue_job(begun)
+    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
+
+
+def _page(
+    request: HttpRequest, staged: StagedTable, form: MapForm, found: MapSample, *, status: int = 200
+) -> HttpResponse:
+    job = staged.job
+    context = {
+        "title": gettext("Columns of %(file)s") % {"file": job.file_name},
+        "job": job,
+        "form": form,
+        "columns": list(form.rows()),
+        "others": form.settings_fields(),
+        "notices": staged.sheet.notices,
+        "place": staged.sheet.place,
+        "unit": staged.sheet.unit,
+        "problems": [_where_and_what(each) for each in found.problems],
+        "more_problems": found.total - len(found.problems),
+        "items": [
+            (each, reverse("admin:evaluation_job_mapped_item", args=[job.pk, at]))
+            for at, each in enumerate(found.items)
+        ],
+        "replaces": staged.study.items.count() if staged.study else 0,
+        "sampled": staged.sheet.is_cut,
+        "rows": ROWS,
+        "back": _back(job),
+    }
+    response = page(
+        request, "admin/evaluation/job/map.html", context, study=staged.study, tab="workbench", status=status
+    )
+    add_never_cache_headers(response)
+    return response
+
+
+def _where_and_what(sentence: str) -> tuple[str, str]:
+    where, colon, what = sentence.partition(": ")
+    return (where, what) if colon and len(where) <= 60 else ("", sentence)
+
+
+def _as_file(table_map: TableMap) -> HttpResponse:
+    body = json.dumps(table_map.as_json(), ensure_ascii=False, indent=1)
+    response = HttpResponse(body + "\n", content_type="application/json")
+    response["Content-Disposition"] = 'attachment; filename="map.json"'
+    return response
+
+
+def _back(job: Job) -> str:
+    if job.study_id is None:
+        return reverse("admin:evaluation_study_from_file")
+    return reverse("admin:evaluation_study_upload", args=[job.study_id])
+
+
+@csrf_exempt  # the participant's own form carries no token, and nothing is stored
+@xframe_options_sameorigin
+@csp_replace({"frame-ancestors": [SELF]})  # type: ignore[arg-type]
+def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+    """One of the first items as participants will see it; what is filled in goes nowhere."""
+    if request.method not in FORM:
+        return HttpResponseNotAllowed(FORM)
+    job = mappable_job(request, pk)
+    try:
+        staged = StagedTable(job)
+        found = first_items(staged.source(), staged.study)
+    except Refused:
+        raise Http404 from None
+    if number >= len(found.items) or found.spec is None:
+        raise Http404
+    item, spec = found.items[number], found.spec
+    protocol = PROTOCOLS[spec["protocol"]]
+    order = design.presented_order(len(item.stimulus["responses"]), 0)
+    context = {
+        "screen": build_screen(protocol, spec, item.stimulus, order),
+        "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
+        "notice": "",
+        "help": {
+            "contact": None,
+            "withdraw": "",
+            "problem": "",
+            "guideline": render_markdown(protocol.guideline(spec, with_context=False)),
+            "shortcuts": False,
+        },
+        "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
+        "remember": False,
+        "slug": job.slug or "new",
+    }
+    response = render(request, "admin/evaluation/job/mapped_item.html", context)
+    add_never_cache_headers(response)
+    return response

@@ -1,0 +1,100 @@
+"""Justifications to be coded: each reason that somebody gave becomes an item of a justification coding."""
+
+from collections.abc import Iterator
+
+from evaluation.dumps.derivation import (
+    ONE_ARM,
+    DerivationOption,
+    Deriving,
+    Record,
+    StudyDerivation,
+    shared_spec,
+)
+from evaluation.models import Answer, Rater, Study
+from evaluation.protocols import Kind
+from evaluation.protocols.base import Spec
+from evaluation.refusals import Refused
+from evaluation.selectors import countable_q
+
+KINDS = {
+    "people": [Rater.Kind.PERSON],
+    "judges": [Rater.Kind.JUDGE],
+    "all": [Rater.Kind.PERSON, Rater.Kind.JUDGE],
+}
+CROWD = "crowd"
+
+
+def text_questions(spec: Spec) -> list[str]:
+    return [question["key"] for question in spec["questions"] if question["kind"] == Kind.TEXT]
+
+
+class Justifications(StudyDerivation):
+    key = "justifications"
+    label = "Justifications to code"
+    about = "Each reason that a rater gave becomes an item, to be tagged with a codebook."
+    options = (
+        DerivationOption(
+            name="question", label="Question", default="",
+            help="Key of the question that was answered in words. Leave empty for the justification.",
+        ),
+        DerivationOption(name="raters", label="Whose", default="people", choices=tuple(KINDS)),
+        DerivationOption(name="longest", label="Only the longest", default=0, help="So many at most; 0: all."),
+    )  # fmt: skip
+
+    def refusal(self, study: Study, spec: Spec) -> str:
+        return "" if text_questions(spec) else "Nothing in this study is answered in words."
+
+    def header(self, deriving: Deriving) -> Record:
+        spec = shared_spec(deriving, "justification_coding", [ONE_ARM])
+        # Several reasons are about one query.
+        return {"spec": spec | {"once_per": "item"}, "systems": self._systems(deriving)}
+
+    def _systems(self, deriving: Deriving) -> list[Record]:
+        judges = deriving.study.raters.filter(kind=Rater.Kind.JUDGE).values_list("label", flat=True)
+        return [
+            {"key": CROWD, "label": "People", "family": "people", "kind": "person"},
+            *({"key": label, "label": label} for label in sorted(set(judges)) if label),
+        ]
+
+    def records(self, deriving: Deriving) -> Iterator[Record]:
+        study, longest = deriving.study, int(deriving.options["longest"])
+        given = Answer.objects.filter(
+            countable_q(study, "judgment__"),
+            judgment__item__role="main",
+            judgment__item__withdrawn_at=None,
+            judgment__rater__kind__in=KINDS[str(deriving.options["raters"])],
+            question=self._question(deriving),
+            part="",
+        )
+        rows = given.values_list("pk", "text", "judgment__item__key", "judgment__rater__pseudonym")
+        found = [row for row in rows.order_by("pk") if (row[1] or "").strip()]
+        if longest:
+            deriving.left_out["reasons that are shorter than the longest"] += max(0, len(found) - longest)
+            found = sorted(found, key=lambda row: (-len(row[1] or ""), row[2], row[3]))[:longest]
+        answers = given.select_related("judgment__item", "judgment__rater").in_bulk([row[0] for row in found])
+        for pk, *_ in found:
+            yield self._record(answers[pk])
+
+    def _question(self, deriving: Deriving) -> str:
+        known, chosen = text_questions(deriving.spec), str(deriving.options["question"])
+        if not chosen:
+            return "justification" if "justification" in known else known[0]
+        if chosen not in known:
+            raise Refused(f"No question {chosen!r} is answered in words; there are: {', '.join(known)}.")
+        return chosen
+
+    def _record(self, answer: Answer) -> Record:
+        judgment = answer.judgment
+        item, rater = judgment.item, judgment.rater
+        system = CROWD if rater.kind == Rater.Kind.PERSON else rater.label or rater.pseudonym
+        name = f"{rater.pseudonym}-{judgment.pk}"
+        return {
+            "key": f"{item.key[: 119 - len(name)]}-{name}",
+            "arm": ONE_ARM["key"],
+            "query": (item.stimulus or {})["query"],
+            "responses": [{"system": system, "key": name, "text": answer.text}],
+            "origin": {"item": item.key, "rater": rater.pseudonym, "judgments": [judgment.pk]},
+        }
+
+
+DERIVATION = Justifications()

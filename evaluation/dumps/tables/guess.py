@@ -1,0 +1,203 @@
+"""A first map of a table: by the columns' names, and where they say nothing by what stands in them."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from evaluation.dumps.tables.cells import read_responses
+from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
+from evaluation.dumps.tables.sheet import Sheet, as_text
+from evaluation.dumps.tables.table_map import (
+    PER_ITEM,
+    PER_RESPONSE,
+    SEVERAL,
+    ColumnUse,
+    TableMap,
+)
+from evaluation.protocols import Protocol
+
+# How many cells of a column are looked at.
+LOOK_AT = 200
+# Shorter than a text that somebody wrote or a model made, on average.
+SHORT = 25
+MOST_CATEGORIES = 30
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """Content of a column: how long its texts are, and how many of them are different."""
+
+    length: float
+    different: int
+    filled: int
+    questions: float
+
+    @property
+    def repeats(self) -> bool:
+        return self.different <= min(MOST_CATEGORIES, max(1, self.filled // 2))
+
+    @property
+    def is_prose(self) -> bool:
+        return self.length >= SHORT
+
+
+def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
+    """The map that the table's names and contents suggest, for the protocol if it is known."""
+    looks = {column: _look(sheet, column) for column in sheet.columns}
+    named = {column: found for column in sheet.columns if (found := role_of_name(column)) is not None}
+    roles: dict[str, ColumnRole] = {}
+    for column, found in named.items():
+        roles[column] = _checked(found, looks[column], sheet, column)
+    _keep_one_of_each(roles, named)
+    _prompt_by_content(roles, looks)
+    _responses_by_content(roles, looks, protocol)
+    _category_by_content(roles, looks)
+    uses = tuple(
+        ColumnUse(column, role, _system(column, named.get(column)) if role == ColumnRole.RESPONSE else "")
+        for column in sheet.columns
+        for role in [roles.get(column, ColumnRole.IGNORED)]
+    )
+    table_map = TableMap(_without_lone_systems(uses), header=sheet.has_header, sheet=sheet.sheet)
+    table_map = replace(table_map, per=_per(table_map, looks, protocol))
+    if table_map.per == PER_RESPONSE:
+        table_map = replace(table_map, columns=tuple(replace(each, system="") for each in table_map.columns))
+    return replace(table_map, protocol=protocol.key if protocol else guess_protocol(table_map, sheet))
+
+
+def guess_protocol(table_map: TableMap, sheet: Sheet) -> str:
+    """The protocol that such a table is mostly for."""
+    responses = len(table_map.named(ColumnRole.RESPONSE))
+    if table_map.per == PER_RESPONSE:
+        responses = _responses_per_prompt(table_map, sheet)
+    if table_map.named(ColumnRole.RESPONSES):
+        values = sheet.values(table_map.named(ColumnRole.RESPONSES)[0].column)[:LOOK_AT]
+        responses = max((len(read_responses(each) or ()) for each in values), default=0)
+    if table_map.named(ColumnRole.ATTRIBUTES) and responses == 1:
+        return "relevance"
+    if responses == 2:
+        asks_back = table_map.named(ColumnRole.CLARIFYING) and table_map.named(ColumnRole.NEED)
+        return "answer_pairs" if asks_back else "pairwise"
+    if not responses:
+        return "context_validation" if table_map.named(ColumnRole.CONTEXT) else "pairwise"
+    return "aspects"
+
+
+def _look(sheet: Sheet, column: str) -> ColumnLook:
+    texts = [as_text(each) for each in sheet.values(column)[:LOOK_AT]]
+    if not texts:
+        return ColumnLook(0, 0, 0, 0)
+    return ColumnLook(
+        length=sum(map(len, texts)) / len(texts),
+        different=len(set(texts)),
+        filled=len(texts),
+        questions=sum(each.rstrip().endswith("?") for each in texts) / len(texts),
+    )
+
+
+def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> ColumnRole:
+    """The role by the name, unless the content can't be that."""
+    values = sheet.values(column)[:LOOK_AT]
+    # "Model A" may head its answers as well as its name.
+    if found.role == ColumnRole.SYSTEM and look.is_prose and not look.repeats:
+        return ColumnRole.RESPONSE
+    if found.role == ColumnRole.RESPONSES:
+        structured = all(read_responses(each) for each in values[:5])
+        return ColumnRole.RESPONSES if structured and values else ColumnRole.RESPONSE
+    # "response: A" in a file of judgments is a choice, no text.
+    if found.role == ColumnRole.RESPONSE and look.length <= 2 and look.repeats and look.filled > 4:
+        return ColumnRole.IGNORED
+    return found.role
+
+
+def _keep_one_of_each(roles: dict[str, ColumnRole], named: Mapping[str, NameRole]) -> None:
+    """Of several columns with one role the best named stays; an instruction and its input are one prompt."""
+    for role in set(roles.values()):
+        columns = [column for column, each in roles.items() if each == role]
+        if len(columns) < 2 or (role in SEVERAL and role != ColumnRole.PROMPT):
+            continue
+        if role == ColumnRole.PROMPT and {each.lower() for each in columns} == {"instruction", "input"}:
+            continue
+        columns.sort(key=lambda column: (bool(named[column].mark or named[column].whose), len(column)))
+        for column in columns[1:]:
+            roles[column] = ColumnRole.IGNORED
+
+
+def _prompt_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook]) -> None:
+    """Without a name for it the prompt is the column with the most questions, otherwise the first of texts."""
+    if ColumnRole.PROMPT in roles.values():
+        return
+    texts = [
+        column for column, look in looks.items()
+        if column not in roles and look.filled and look.length >= SHORT / 2 and look.different > look.filled / 4
+    ]  # fmt: skip
+    if texts:
+        roles[max(texts, key=lambda column: (looks[column].questions > 0.3, -texts.index(column)))] = (
+            ColumnRole.PROMPT
+        )
+
+
+def _responses_by_content(
+    roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook], protocol: Protocol | None
+) -> None:
+    """Without a name for them responses are the further columns of texts, each headed by its system."""
+    if {ColumnRole.RESPONSE, ColumnRole.RESPONSES} & set(roles.values()) or (
+        protocol and not protocol.response_counts[1]
+    ):
+        return
+    for column, look in looks.items():
+        if column not in roles and look.filled and (look.is_prose or not look.repeats) and look.length > 2:
+            roles[column] = ColumnRole.RESPONSE
+
+
+def _category_by_content(roles: dict[str, ColumnRole], looks: Mapping[str, ColumnLook]) -> None:
+    if ColumnRole.CATEGORY in roles.values():
+        return
+    for column, look in looks.items():
+        if column not in roles and look.filled > 3 and look.repeats and 2 < look.length < SHORT:
+            roles[column] = ColumnRole.CATEGORY
+            return
+
+
+def _system(column: str, found: NameRole | None) -> str:
+    """The system of a column of responses, by the column's name: "GPT-4" of "GPT-4 answer", "A" of "response_a"."""
+    if found is None or found.role != ColumnRole.RESPONSE:
+        return column
+    return found.whose or found.mark.upper() or column
+
+
+def _without_lone_systems(uses: tuple[ColumnUse, ...]) -> tuple[ColumnUse, ...]:
+    """Systems' names are used where there is one for each column of responses."""
+    systems = sum(each.role == ColumnRole.SYSTEM for each in uses)
+    responses = sum(each.role == ColumnRole.RESPONSE for each in uses)
+    if not systems:
+        return uses
+    if systems == responses:
+        return tuple(replace(each, system="") if each.role == ColumnRole.RESPONSE else each for each in uses)
+    return tuple(
+        replace(each, role=ColumnRole.IGNORED) if each.role == ColumnRole.SYSTEM else each for each in uses
+    )
+
+
+def _per(table_map: TableMap, looks: Mapping[str, ColumnLook], protocol: Protocol | None) -> str:
+    """A row is one response where there is one column of them, and prompts or keys come again."""
+    responses, prompts = table_map.named(ColumnRole.RESPONSE), table_map.named(ColumnRole.PROMPT)
+    if len(responses) != 1 or not prompts or (protocol and protocol.response_counts[1] < 2):
+        return PER_ITEM
+    look = looks[prompts[0].column]
+    # Merged cells have left their prompt in the first of their rows alone.
+    again = look.different < look.filled or look.filled < looks[responses[0].column].filled
+    several = protocol is not None and protocol.response_counts[0] > 1
+    return PER_RESPONSE if again and (several or table_map.named(ColumnRole.SYSTEM)) else PER_ITEM
+
+
+def _responses_per_prompt(table_map: TableMap, sheet: Sheet) -> int:
+    prompts = table_map.named(ColumnRole.PROMPT)
+    if not prompts:
+        return 1
+    at = sheet.columns.index(prompts[0].column)
+    times: Counter[str] = Counter()
+    prompt = ""
+    for row in sheet.rows:
+        prompt = as_text(row.cells[at]) or prompt
+        times[prompt] += 1
+    return times.most_common(1)[0][1]

@@ -1,0 +1,125 @@
+"""The row that names the columns, found among titles and empty rows; what has no name gets its number."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from evaluation.dumps.tables.column_names import role_of_name
+from evaluation.dumps.tables.sheet import RawRows, Sheet, SheetRow, as_text, is_empty
+from evaluation.refusals import Refused
+
+# A name of a column is short; a cell that is longer is content.
+MAX_NAME = 80
+# A title stands above a table only if one of the next rows has more cells.
+LOOK_AT = 6
+
+
+def name_columns(raw: RawRows, name: str, header: bool | None = None) -> Sheet:
+    """The rows as a table with named columns; `header` None: the first row is looked at."""
+    rows = [(number, list(cells)) for number, cells in raw.rows if not all(map(is_empty, cells))]
+    notices = list(raw.notices)
+    names = raw.names
+    if names is None:
+        rows = _without_titles(rows, raw.unit, notices)
+    if not rows:
+        raise Refused("The file has no rows.")
+    has_header = True
+    if names is None:
+        has_header = _is_header(rows[0][1]) if header is None else header
+        if has_header:
+            names, rows = [as_text(each) for each in rows[0][1]], rows[1:]
+        else:
+            names = []
+            notices.append("The first row looks like content, so columns are called by their numbers.")
+        if not rows:
+            raise Refused("The file has the names of columns, and no rows.")
+    width = max(len(cells) for _, cells in rows)
+    used = [at for at in range(max(width, len(names))) if _is_used(at, names, rows)]
+    if len(used) < 2:
+        raise Refused(
+            "This is no table: it has one column only. Prompt and responses have to stand in columns of their own, "
+            "separated by commas, semicolons or tabs."
+        )
+    columns = _unique([_name(names, at) for at in used])
+    # A last column without a name, of a few rows only, is what a separator too many has made.
+    stray = {at for at in used if has_header and at >= len(names)}
+    kept = [(number, cells, _stray_problem(cells, stray, len(names))) for number, cells in rows]
+    columns = tuple(each for each, at in zip(columns, used, strict=True) if at not in stray)
+    places = [at for at in used if at not in stray]
+    return Sheet(
+        name=name,
+        unit=raw.unit,
+        columns=columns,
+        rows=tuple(
+            SheetRow(number, tuple(cells[at] if at < len(cells) else None for at in places), problems)
+            for number, cells, problems in kept
+        ),
+        has_header=has_header,
+        sheets=tuple(raw.sheets),
+        sheet=raw.sheet,
+        notices=tuple(notices),
+    )
+
+
+def _without_titles(
+    rows: list[tuple[int, list[Any]]], unit: str, notices: list[str]
+) -> list[tuple[int, list[Any]]]:
+    """The rows from the header on: a line of one cell above rows of several is a title."""
+    start = 0
+    while start < len(rows) - 1 and _filled(rows[start][1]) == 1:
+        if not any(_filled(cells) > 1 for _, cells in rows[start + 1 : start + LOOK_AT]):
+            break
+        start += 1
+    if start:
+        notices.append(
+            f"Above the table stands something else, which is left out (to {unit} {rows[start - 1][0]})."
+        )
+    return rows[start:]
+
+
+def _filled(cells: Sequence[Any]) -> int:
+    return sum(not is_empty(each) for each in cells)
+
+
+def _is_header(cells: Sequence[Any]) -> bool:
+    """True unless the row reads like content: sentences, numbers, long texts, and no name that is known."""
+    texts = [as_text(each) for each in cells if not is_empty(each)]
+    if any(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
+        return True
+    return not any(
+        len(each) > MAX_NAME or each.endswith(("?", ".", "!")) or each.replace(".", "").isdigit()
+        for each in texts
+    )
+
+
+def _is_used(at: int, names: Sequence[str], rows: Sequence[tuple[int, list[Any]]]) -> bool:
+    """True for a column with a name or with content; spreadsheets have any number of others."""
+    return bool(at < len(names) and names[at]) or any(
+        at < len(cells) and not is_empty(cells[at]) for _, cells in rows
+    )
+
+
+def _name(names: Sequence[str], at: int) -> str:
+    name = " ".join(names[at].split())[:MAX_NAME] if at < len(names) else ""
+    return name or f"column {at + 1}"
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for name in names:
+        number = 1
+        unique = name
+        while unique in found:
+            number += 1
+            unique = f"{name} ({number})"
+        found[unique] = None
+    return tuple(found)
+
+
+def _stray_problem(cells: Sequence[Any], stray: set[int], named: int) -> tuple[str, ...]:
+    extra = [cells[at] for at in sorted(stray) if at < len(cells) and not is_empty(cells[at])]
+    if not extra:
+        return ()
+    return (
+        f"has {len(cells)} cells, and the header has {named}; the first too many is {as_text(extra[0])[:60]!r}. "
+        "A text with a separator in it has to stand in quotation marks",
+    )

@@ -1,0 +1,90 @@
+"""JSON and JSONL whose records are somebody else's: an object is a row, its keys are the columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from evaluation.dumps.problems import Problems
+from evaluation.dumps.tables.delimited import decode
+from evaluation.dumps.tables.sheet import RawRows, SizeGuard
+from evaluation.refusals import Refused
+
+
+def read_json(raw: bytes) -> RawRows:
+    """A list of objects, an object that has one, or columns of equal length (as pandas writes both)."""
+    text, notices = decode(raw)
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise Refused(f"line {error.lineno}: not JSON: {error.msg}.") from None
+    records = _records(value)
+    if records is None:
+        raise Refused("The JSON is no list of objects, one for each row, nor columns of equal length.")
+    return _table(list(enumerate(records, 1)), "record", notices)
+
+
+def read_json_lines(raw: bytes, limit: int | None = None) -> RawRows:
+    text, notices = decode(raw)
+    records: list[tuple[int, Mapping[str, Any]]] = []
+    problems = Problems()
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            problems.add(f"line {number}", [f"not JSON: {error.msg} (character {error.colno} of the line)"])
+            continue
+        if isinstance(value, dict):
+            records.append((number, value))
+        else:
+            problems.add(f"line {number}", ["not a JSON object"])
+        if limit is not None and len(records) >= limit:
+            break
+    problems.raise_if_any()
+    return _table(records, "line", notices)
+
+
+def _records(value: Any) -> Sequence[Mapping[str, Any]] | None:
+    if isinstance(value, list):
+        return value if value and all(isinstance(each, dict) for each in value) else None
+    if not isinstance(value, dict):
+        return None
+    if {"columns", "data"} <= value.keys() and isinstance(value["data"], list):
+        rows = value["data"]
+        if all(isinstance(row, list) for row in rows):
+            return [dict(zip(map(str, value["columns"]), row, strict=False)) for row in rows]
+    columns = {name: _column(each) for name, each in value.items()}
+    lists = [each for each in columns.values() if each is not None]
+    if len(lists) == len(columns) > 1 and len({len(each) for each in lists}) == 1:
+        return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+    inside = [found for each in value.values() if isinstance(each, list) and (found := _records(each))]
+    if len(inside) == 1:
+        return inside[0]
+    # The rows under keys of their own: {"q1": {...}, "q2": {...}}.
+    if value and all(isinstance(each, dict) for each in value.values()):
+        return [{"id": key, **each} for key, each in value.items()]
+    return None
+
+
+def _column(value: Any) -> list[Any] | None:
+    """A column as pandas writes it: a list, or an object from row numbers to values."""
+    if isinstance(value, list):
+        return value if not any(isinstance(each, dict) for each in value) else None
+    if isinstance(value, dict) and value and all(key.isdigit() for key in value):
+        return list(value.values())
+    return None
+
+
+def _table(records: Sequence[tuple[int, Mapping[str, Any]]], unit: str, notices: Sequence[str]) -> RawRows:
+    names: dict[str, None] = {}
+    for _, record in records:
+        names.update(dict.fromkeys(record))
+    guard = SizeGuard()
+    rows = []
+    for number, record in records:
+        cells = [record.get(name) for name in names]
+        guard.add(cells)
+        rows.append((number, cells))
+    return RawRows(rows, unit, names=list(names), notices=notices)

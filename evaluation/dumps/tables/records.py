@@ -1,0 +1,298 @@
+"""Rows of a table as items' records, by its map: a row is an item, or several rows are one."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+from evaluation.canonical import canonical_hash
+from evaluation.dumps.lines import find_unstorable
+from evaluation.dumps.tables.cells import (
+    read_documents,
+    read_follow_ups,
+    read_prompt,
+    read_references,
+    read_responses,
+    read_turns_before,
+    structure_of,
+)
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty, measure
+from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap
+from evaluation.protocols import Protocol
+
+MAX_KEY = 120
+NUMBERED = "response"
+
+
+@dataclass
+class MappedRow:
+    """The items of one row, or of several rows that are one item, or what is wrong with them."""
+
+    number: int
+    size: int = 0
+    records: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Group:
+    """Rows that are the responses of one item."""
+
+    first: SheetRow
+    responses: list[dict[str, Any]] = field(default_factory=list)
+    lines: dict[str, int] = field(default_factory=dict)
+    problems: list[tuple[int, str]] = field(default_factory=list)
+
+
+class RecordMaker:
+    """The items of a sheet. `arms` are the study's; an item without one of its own has the first that fits."""
+
+    def __init__(
+        self, sheet: Sheet, table_map: TableMap, protocol: Protocol, arms: Sequence[Mapping[str, Any]]
+    ) -> None:
+        self.sheet = sheet
+        self.map = table_map
+        self.protocol = protocol
+        self.arms = arms
+        self._at = {column: at for at, column in enumerate(sheet.columns)}
+        self._responses = table_map.named(ColumnRole.RESPONSE)
+        self._systems = table_map.named(ColumnRole.SYSTEM)
+        self._keys: dict[str, int] = {}
+        self._queries: dict[str, str] = {}
+        self._contexts: dict[str, dict[str, str]] = {}
+        self._made = 0
+
+    def rows(self) -> Iterator[MappedRow]:
+        self._keys, self._queries, self._contexts, self._made = {}, {}, {}, 0
+        yield from self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
+
+    # --- a row is an item -------------------------------------------------------------------------------------------
+    def _row(self, row: SheetRow) -> MappedRow:
+        mapped = MappedRow(row.number, problems=list(row.problems))
+        responses, problems = self._responses_of(row)
+        mapped.problems += problems
+        self._finish(mapped, row, responses)
+        return mapped
+
+    def _responses_of(self, row: SheetRow) -> tuple[list[dict[str, Any]], list[str]]:
+        found: list[dict[str, Any]] = []
+        problems: list[str] = []
+        for at, use in enumerate(self._responses):
+            cell = self._cell(row, use.column)
+            if is_empty(cell) and not self.map.keep_empty:
+                # Where an item may have fewer responses, this one is missing; of a pair both have to be there.
+                if self.protocol.compares_pairs and len(self._responses) == 2:
+                    problems.append(f"the cell in column {use.column!r} is empty")
+                continue
+            system = use.system or use.column
+            if self._systems:
+                column = self._systems[at].column
+                system = as_text(self._cell(row, column))
+                if not system:
+                    problems.append(f"the cell in column {column!r} is empty, so the response has no system")
+                    continue
+            found.append(self._response(system, cell, use.column, problems))
+        for use in self.map.named(ColumnRole.RESPONSES):
+            pairs = read_responses(self._cell(row, use.column))
+            if pairs is None:
+                problems.append(
+                    f"the cell in column {use.column!r} is no JSON list or object of responses: "
+                    f"{self._quote(row, use.column)}"
+                )
+                continue
+            found += [self._response(system, text, use.column, problems) for system, text in pairs]
+        return _with_keys(found), problems
+
+    def _response(self, system: str, cell: Any, column: str, problems: list[str]) -> dict[str, Any]:
+        system = short(system)
+        if not self.protocol.drafts_entries:
+            return {"system": system, "text": as_text(cell)}
+        entries = structure_of(cell)
+        if not isinstance(entries, list):
+            problems.append(
+                f"the cell in column {column!r} is no JSON list of entries: {as_text(cell)[:60]!r}"
+            )
+        return {"system": system, "entries": entries}
+
+    # --- a row is a response ----------------------------------------------------------------------------------------
+    def _grouped(self) -> Iterator[MappedRow]:
+        groups: dict[str, _Group] = {}
+        identity = ""
+        for row in self.sheet.rows:
+            # An empty cell below a prompt is the rest of a cell that was merged.
+            identity = self._identity(row) or identity
+            group = groups.setdefault(identity, _Group(row))
+            group.problems += [(row.number, problem) for problem in row.problems]
+            self._add_response(group, row)
+        for group in groups.values():
+            mapped = MappedRow(group.first.number)
+            if group.problems:
+                yield from (MappedRow(number, problems=[problem]) for number, problem in group.problems)
+                continue
+            self._finish(mapped, group.first, group.responses)
+            yield mapped
+
+    def _identity(self, row: SheetRow) -> str:
+        for role in (ColumnRole.KEY, ColumnRole.PROMPT):
+            text = "\n".join(as_text(self._cell(row, use.column)) for use in self.map.named(role)).strip()
+            # A number of its own for each row tells nothing of which rows belong together.
+            if text and not (role == ColumnRole.KEY and self._numbers_rows):
+                return text
+        return ""
+
+    @cached_property
+    def _numbers_rows(self) -> bool:
+        """True where each row has a key of its own, beside its prompt."""
+        uses = self.map.named(ColumnRole.KEY)
+        if not uses or not self.map.named(ColumnRole.PROMPT):
+            return False
+        values = [as_text(each) for each in self.sheet.values(uses[0].column)]
+        return len(set(values)) == len(values) == len(self.sheet.rows)
+
+    def _add_response(self, group: _Group, row: SheetRow) -> None:
+        problems: list[str] = []
+        if not self._responses:
+            return
+        use = self._responses[0]
+        cell = self._cell(row, use.column)
+        system = f"{NUMBERED} {len(group.responses) + 1}"
+        if self._systems:
+            column = self._systems[0].column
+            system = as_text(self._cell(row, column))
+            if not system:
+                problems.append(f"the cell in column {column!r} is empty, so the response has no system")
+        if is_empty(cell) and not self.map.keep_empty:
+            problems.append(f"the cell in column {use.column!r} is empty")
+        elif system in group.lines:
+            unit, line = self.sheet.unit, group.lines[system]
+            problems.append(f"a second response of {system!r} to the prompt of {unit} {line}")
+        group.lines.setdefault(system, row.number)
+        response = self._response(system, cell, use.column, problems)
+        group.problems += [(row.number, problem) for problem in problems]
+        group.responses.append(response)
+
+    # --- the item around the responses ------------------------------------------------------------------------------
+    def _finish(self, mapped: MappedRow, row: SheetRow, responses: list[dict[str, Any]]) -> None:
+        mapped.size = sum(map(measure, row.cells))
+        prompt = self._prompt(row)
+        if not prompt and not self.protocol.has_needs:
+            columns = (
+                ", ".join(repr(use.column) for use in self.map.named(ColumnRole.PROMPT)) or "of the prompt"
+            )
+            mapped.problems.append(f"the cell in column {columns} is empty, and it is the prompt")
+        attributes = self._listed(row, ColumnRole.ATTRIBUTES)
+        if mapped.problems:
+            return
+        self._made += 1
+        key = self._free_key(short(self._text(row, ColumnRole.KEY)) or str(self._made))
+        query = self._query(row, prompt, key)
+        context = None if attributes else self._context(row, query["key"])
+        record: dict[str, Any] = {
+            "key": key,
+            "arm": self._arm(row, with_context=context is not None),
+            "query": query,
+            **({"context": context} if context else {}),
+            **({"attributes": attributes} if attributes else {}),
+        }
+        if asked := self._text(row, ColumnRole.CLARIFYING):
+            record["clarifying_question"] = asked
+        mapped.records = [{**record, "responses": responses}]
+        if self.protocol.compares_pairs and len(responses) > 2:
+            mapped.records = [
+                {**record, "key": self._free_key(key, number), "responses": list(pair)}
+                for number, pair in enumerate(combinations(responses, 2), 1)
+            ]
+        mapped.problems += dict.fromkeys(find_unstorable(record))
+        mapped.problems += dict.fromkeys(find_unstorable(responses))
+
+    def _prompt(self, row: SheetRow) -> str:
+        cells = [self._cell(row, use.column) for use in self.map.named(ColumnRole.PROMPT)]
+        if not cells and self._responses:
+            return read_turns_before(self._cell(row, self._responses[0].column))
+        return "\n\n".join(text for cell in cells if (text := read_prompt(cell)))
+
+    def _query(self, row: SheetRow, prompt: str, key: str) -> dict[str, Any]:
+        """The query; the same content is the same query, whose key is that of its first item."""
+        content: dict[str, Any] = {"text": prompt}
+        for name, role, most in (("category", ColumnRole.CATEGORY, 120), ("source", ColumnRole.SOURCE, 200)):
+            if text := self._text(row, role):
+                content[name] = text[:most]
+        if need := self._text(row, ColumnRole.NEED):
+            content["information_need"] = need
+        references = [
+            each for _, cell in self._cells(row, ColumnRole.REFERENCE) for each in read_references(cell)
+        ]
+        documents = [
+            each for _, cell in self._cells(row, ColumnRole.DOCUMENT) for each in read_documents(cell)
+        ]
+        if references:
+            content["references"] = references
+        if documents and self.protocol.has_needs:
+            content["document"] = "\n\n".join(as_text(each.get("text")) for each in documents)
+        elif documents:
+            content["documents"] = documents
+        return {"key": self._queries.setdefault(canonical_hash(content), key), **content}
+
+    def _context(self, row: SheetRow, query: str) -> dict[str, Any] | None:
+        cells = self._cells(row, ColumnRole.CONTEXT)
+        follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
+        if not follow_ups:
+            return None
+        keys = self._contexts.setdefault(query, {})
+        key = keys.setdefault(canonical_hash(follow_ups), f"c{len(keys) + 1}")
+        return {"key": key, "follow_ups": follow_ups}
+
+    def _arm(self, row: SheetRow, *, with_context: bool) -> str:
+        given = self._text(row, ColumnRole.ARM) or self.map.arm
+        if given or not self.arms:
+            return given
+        fitting = [arm for arm in self.arms if bool(arm.get("context_at_judging")) == with_context]
+        return str((fitting or self.arms)[0]["key"])
+
+    def _free_key(self, key: str, number: int = 0) -> str:
+        """The key with a number where it is taken, or where one line stands for several items."""
+        wanted = f"{key}-{number}" if number else key
+        times = self._keys[wanted] = self._keys.get(wanted, 0) + 1
+        return short(wanted) if times == 1 else self._free_key(short(f"{wanted}-{times}"))
+
+    def _cells(self, row: SheetRow, role: ColumnRole) -> list[tuple[str, Any]]:
+        """Column and cell of each use of the role."""
+        return [(use.column, self._cell(row, use.column)) for use in self.map.named(role)]
+
+    def _cell(self, row: SheetRow, column: str) -> Any:
+        return row.cells[self._at[column]]
+
+    def _text(self, row: SheetRow, role: ColumnRole) -> str:
+        uses = self.map.named(role)
+        return as_text(self._cell(row, uses[0].column)) if uses else ""
+
+    def _listed(self, row: SheetRow, role: ColumnRole) -> list[str]:
+        """Keys in a cell, separated by commas, semicolons or line breaks, or a JSON list."""
+        uses = self.map.named(role)
+        cell = self._cell(row, uses[0].column) if uses else None
+        found = structure_of(cell)
+        if isinstance(found, list):
+            return [as_text(each) for each in found]
+        parts = as_text(cell).replace(";", ",").replace("\n", ",").split(",")
+        return [part.strip() for part in parts if part.strip()]
+
+    def _quote(self, row: SheetRow, column: str) -> str:
+        return repr(as_text(self._cell(row, column))[:60])
+
+
+def _with_keys(responses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A second response of a system gets a key of its own."""
+    times: dict[str, int] = {}
+    for each in responses:
+        number = times[each["system"]] = times.get(each["system"], 0) + 1
+        if number > 1:
+            each["key"] = short(f"{each['system']}#{number}")
+    return responses
+
+
+def short(text: str) -> str:
+    """The text as a key: itself where it fits, otherwise its start and a hash."""
+    text = " ".join(text.split())
+    return text if len(text) <= MAX_KEY else f"{text[: MAX_KEY - 9]}-{canonical_hash(text)[:8]}"

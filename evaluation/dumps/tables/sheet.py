@@ -1,0 +1,129 @@
+"""A table as it was read: its columns by name, and rows that remember where they stand in the file."""
+
+import datetime
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluation.refusals import Refused
+
+MAX_COLUMNS = 500
+# A table is held in memory; what is larger has to come as Assay's JSONL, which is read line by line.
+MAX_BYTES = 100_000_000
+MAX_CHARACTERS = 200_000_000
+MAX_CELL = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SheetRow:
+    """One row: its number in the file, its cells in the order of the columns, and what is wrong with it as a row."""
+
+    number: int
+    cells: tuple[Any, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RawRows:
+    """Rows as a library gave them. Where the file names the columns itself (JSON, Parquet), `names` has them."""
+
+    rows: Sequence[tuple[int, Sequence[Any]]]
+    unit: str
+    names: Sequence[str] | None = None
+    # Of a workbook its sheets, of a data set its splits, and which of them was read.
+    sheets: Sequence[str] = ()
+    sheet: str = ""
+    notices: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table with named columns."""
+
+    name: str
+    unit: str
+    columns: tuple[str, ...]
+    rows: tuple[SheetRow, ...]
+    # Whether the names stand in the file.
+    has_header: bool = True
+    sheets: tuple[str, ...] = ()
+    sheet: str = ""
+    # Whether there may be more rows than were read.
+    is_cut: bool = False
+    # What was noticed while reading, as sentences.
+    notices: tuple[str, ...] = field(default=())
+
+    def values(self, column: str) -> list[Any]:
+        """The column's cells that are not empty."""
+        at = self.columns.index(column)
+        return [row.cells[at] for row in self.rows if not is_empty(row.cells[at])]
+
+    @property
+    def place(self) -> str:
+        """All its rows, as a message names them."""
+        first, last = self.rows[0].number, self.rows[-1].number
+        return f"{self.unit} {first}" if first == last else f"{self.unit}s {first} to {last}"
+
+
+class SizeGuard:
+    """The count of characters read so far, which stops before memory fills."""
+
+    def __init__(self) -> None:
+        self._read = 0
+
+    def add(self, cells: Sequence[Any]) -> None:
+        if len(cells) > MAX_COLUMNS:
+            raise Refused(f"The table has more than {MAX_COLUMNS} columns.")
+        self._read += sum(measure(each) for each in cells)
+        if self._read > MAX_CHARACTERS:
+            raise Refused(
+                f"The table holds more than {MAX_CHARACTERS // 1_000_000} million characters. Divide it, or bring it "
+                "as Assay's JSONL, which is read line by line."
+            )
+
+
+def measure(value: Any) -> int:
+    """About how many characters the value has."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(measure(key) + measure(each) for key, each in value.items())
+    if isinstance(value, list | tuple):
+        return sum(measure(each) for each in value)
+    return 8
+
+
+def is_empty(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    return value is None or value in ([], {}) or (isinstance(value, float) and math.isnan(value))
+
+
+def as_text(value: Any) -> str:
+    """The cell as text: numbers without a needless fraction, of a conversation its last message, structures as JSON."""
+    if is_empty(value):
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    if isinstance(value, datetime.date | datetime.datetime | datetime.time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip()
+    if is_conversation(value):
+        return str(value[-1]["content"] or "").strip()
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def is_conversation(value: Any) -> bool:
+    """True for a list of messages, each with its role and content, as data sets of conversations have them."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(each, dict) and {"role", "content"} <= each.keys() for each in value)
+    )

@@ -1,0 +1,145 @@
+"""A mapped table as a source for the one importer, and a file of any kind opened as the source that it is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluation.dumps.lines import FileSource, Source, SourceLine
+from evaluation.dumps.release import PLAIN_ARM, study_record
+from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.guess import guess_map
+from evaluation.dumps.tables.reading import is_assay, read_table
+from evaluation.dumps.tables.records import RecordMaker
+from evaluation.dumps.tables.sheet import Sheet
+from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
+from evaluation.models import Study
+from evaluation.protocols import PROTOCOLS, Protocol
+from evaluation.refusals import Refused
+from evaluation.services import PAPER_ARMS
+
+PLAIN = {"key": PLAIN_ARM, "label": "No context", "context_at_generation": False, "context_at_judging": False}
+WITH_CONTEXT = {"context_at_generation": True, "context_at_judging": True, **PAPER_ARMS[-1]}
+
+
+class TableSource:
+    """Items from a table. `arms` are those of the study that they are for; without them the source brings a study."""
+
+    format = "table"
+
+    def __init__(
+        self, sheet: Sheet, table_map: TableMap, protocol: Protocol, *, arms: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        self.name = sheet.name
+        self.unit = sheet.unit
+        self.sheet = sheet
+        self.map = table_map
+        self.protocol = protocol
+        self.arms = arms
+
+    @property
+    def total(self) -> int:
+        return len(self.sheet.rows)
+
+    def fingerprint(self) -> str:
+        return ""  # it is in memory and can't change between the two readings
+
+    def notes(self) -> dict[str, Any]:
+        return {"map": self.map.as_json()}
+
+    def lines(self) -> Iterator[SourceLine]:
+        """Refused at once where the map does not fit the table: then each row would have the same fault."""
+        if problems := map_problems(self.map, self.sheet, self.protocol):
+            raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
+        arms = self.arms or new_arms(self.map, self.protocol)
+        if not self.arms:
+            yield SourceLine(0, 0, 0, _study(self.protocol, self.name, arms))
+        done = 0
+        for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms).rows():
+            done = min(done + 1, self.total)
+            if mapped.problems:
+                yield SourceLine(mapped.number, mapped.size, done, problems=tuple(mapped.problems))
+                continue
+            for record in mapped.records:
+                yield SourceLine(mapped.number, mapped.size, done, record)
+
+
+def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]:
+    """The arm of a study that a table makes: with context, if a column has it for those who compare responses."""
+    shows_context = (
+        table_map.named(ColumnRole.CONTEXT)
+        and ColumnRole.CONTEXT not in protocol.needed_columns
+        and not protocol.has_attributes
+    )
+    return [WITH_CONTEXT if shows_context else PLAIN]
+
+
+def _study(protocol: Protocol, name: str, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    record = study_record(protocol.key, title_of(name), "markdown")
+    return {**record, "spec": {**record["spec"], "arms": list(arms)}}
+
+
+def arms_of(study: Study | None) -> list[Mapping[str, Any]]:
+    """The arms of a study that is there; those of a new one follow from its table."""
+    return (
+        [] if study is None else list(study.arms.values("key", "context_at_generation", "context_at_judging"))
+    )
+
+
+def title_of(name: str) -> str:
+    """A study's title from the name of its file."""
+    words = " ".join(Path(name).stem.replace("_", " ").replace("-", " ").split())
+    return (words[:1].upper() + words[1:])[:200] or "Study"
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A file as a source; of a table also the map that it was read with and whether that was guessed."""
+
+    source: Source
+    sheet: Sheet | None = None
+    map: TableMap | None = None
+    guessed: bool = False
+
+
+def open_source(
+    path: Path,
+    *,
+    name: str = "",
+    protocol: str = "",
+    table_map: TableMap | None = None,
+    arms: Sequence[Mapping[str, Any]] = (),
+    sheet: str = "",
+) -> Opened:
+    """Assay's own JSONL as it is, every other file as a table, by the map or by a guess.
+
+    `protocol` goes before the map's; what neither says is guessed.
+    """
+    if not path.exists() or (table_map is None and is_assay(path)):
+        source = FileSource(path)
+        source.name = name or path.name
+        return Opened(source)
+    read = read_table(
+        path,
+        name=name,
+        sheet=sheet or (table_map.sheet if table_map else ""),
+        header=table_map.header if table_map else None,
+    )
+    wanted = protocol or (table_map.protocol if table_map else "")
+    used = (
+        complete_map(table_map, read.columns + _absent(table_map, read))
+        if table_map
+        else guess_map(read, PROTOCOLS.get(wanted))
+    )
+    # A map of no protocol is of the one that such a table is for.
+    described = PROTOCOLS[wanted or used.protocol or guess_map(read).protocol]
+    return Opened(TableSource(read, used, described, arms=arms), read, used, guessed=table_map is None)
+
+
+def _absent(table_map: TableMap, sheet: Sheet) -> tuple[str, ...]:
+    """Columns that the map uses and the table lacks, so that they are named."""
+    return tuple(
+        each.column
+        for each in table_map.columns
+        if each.role != ColumnRole.IGNORED and each.column not in sheet.columns
+    )

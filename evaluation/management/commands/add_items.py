@@ -1,0 +1,65 @@
+"""Adds items to a study that is live or paused, as a revision of their own; shows what they come to first."""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.dumps import FileSource, NewSystemSource, Source, add_items, preview_items
+from evaluation.dumps.imports.new_system import AGAINST
+from evaluation.management.studies import add_by_argument, member_named, study_to_write
+from evaluation.models import Study
+from evaluation.refusals import Refused
+from evaluation.services.history import log_action
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="by its slug")
+        parser.add_argument("file", type=Path, help="items, or with --system its responses (docs/formats.md)")
+        parser.add_argument(
+            "--system", default="", metavar="NAME", help="the file holds responses of this new system"
+        )
+        parser.add_argument("--label", default="", help="how reports call the system")
+        parser.add_argument("--family", default="", help="the system's family")
+        parser.add_argument(
+            "--against", choices=AGAINST, default="all", help="whom it is compared with (all)"
+        )
+        parser.add_argument(
+            "--dry-run", action="store_true", help="show what would be added and write nothing"
+        )
+        parser.add_argument("--yes", action="store_true", help="don't ask for confirmation")
+        add_by_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        by = member_named(options["by"])
+        study = study_to_write(options["study"], by)
+        try:
+            source = _source(study, options)
+            for sentence in preview_items(source, study).sentences():
+                self.stdout.write(sentence)
+            if options["dry_run"]:
+                self.stdout.write("Nothing was added.")
+                return
+            if not options["yes"] and sys.stdin.isatty() and input("Add them? [y/N] ").strip().lower() != "y":
+                self.stdout.write("Nothing was added.")
+                return
+            addition, revision = add_items(source, study)
+        except Refused as refused:
+            raise CommandError("\n".join([*refused.problems, "Nothing was added."])) from None
+        said = f"Added {addition.items + addition.others:,} items as revision {revision.number}."
+        log_action(study=study, by=by, message=said)
+        self.stdout.write(f"{said} Its hash: {revision.hash[:12]}")
+
+
+def _source(study: Study, options: dict[str, Any]) -> Source:
+    file = FileSource(options["file"])
+    if not options["system"]:
+        return file
+    return NewSystemSource(
+        file, study, **{name: options[name] for name in ("system", "against", "label", "family")}
+    )

@@ -1,0 +1,32 @@
+"""manage.py delete_rehearsal STUDY: deletes a draft's rehearsal with everything in it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from evaluation.models import Study
+from evaluation.refusals import Refused
+from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
+
+
+class Command(BaseCommand):
+    help = (
+        "Deletes a rehearsal, named by its slug or by its draft's, with everything that was simulated in it."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("study", help="the rehearsal, or the draft that was rehearsed, by its slug")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        study = Study.objects.visible().filter(slug=options["study"]).first()
+        if study is None:
+            raise CommandError(f"There is no study {options['study']!r}.")
+        rehearsal = study if study.is_rehearsal else rehearsal_of(study)
+        if rehearsal is None:
+            raise CommandError(f"{study.title} has no rehearsal, and is none.")
+        try:
+            delete_rehearsal(rehearsal)
+        except Refused as refused:
+            raise CommandError(str(refused)) from None
+        self.stdout.write(f"{rehearsal.title} was deleted.")

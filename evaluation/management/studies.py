@@ -1,0 +1,43 @@
+"""A command's study, and on whose behalf it works."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
+from django.http import Http404
+
+from evaluation.models import Study
+from evaluation.permissions import NoRight, get_study_for
+
+
+def add_by_argument(
+    parser: ArgumentParser, text: str = "on behalf of this member, with no more than their rights"
+) -> None:
+    parser.add_argument("--by", default="", metavar="USERNAME", help=text)
+
+
+def member_named(username: str) -> Any:
+    """The user; None without a name, which is whoever runs the server."""
+    if not username:
+        return None
+    user = get_user_model()._default_manager.filter(username=username).first()
+    if user is None:
+        raise CommandError(f"There is no user {username!r}.")
+    return user
+
+
+def study_to_write(slug: str, by: Any = None) -> Study:
+    """The study of that slug, which `by` may change."""
+    missing = CommandError(f"There is no study {slug!r}.")
+    if by is None:
+        study = Study.objects.visible().filter(slug=slug).first()
+        if study is None:
+            raise missing
+        return study
+    try:
+        return get_study_for(by, slug, right="write")
+    except Http404:
+        raise missing from None
+    except NoRight:
+        raise CommandError(f"{by} may read this study, but not change it.") from None

@@ -1,0 +1,155 @@
+"""A copy of a study: its settings alone, with its items, or with its items and judges.
+
+Never with anything of the people who judged, of the judgments, or of the panel: a copy is a draft that nobody has been
+in. Items that were withdrawn stay behind.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+
+from evaluation import hooks
+from evaluation.models import Arm, Context, Item, ItemResponse, Query, Response, Status, Study, System
+from evaluation.permissions import get_study_for
+from evaluation.refusals import Refused
+from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.creation import create_study, write_attributes, write_questions_and_texts
+from evaluation.services.studies.origin import origin_of
+
+# Fields of a study that are its own: what names it, where it stands, and the codes of its panel.
+OWN_FIELDS = frozenset(
+    ("id", "slug", "title", "status", "created_at", "created_by_import", "launching_since", "study_hash",
+     "corrections", "simulated", "completion_codes", "origin", "rehearsal_of")
+)  # fmt: skip
+# What an item's frozen form and its way through the study have set.
+FROZEN_FIELDS = frozenset(
+    (
+        "id",
+        "stimulus",
+        "stimulus_hash",
+        "systems_key",
+        "lengths",
+        "start_order",
+        "withdrawn_at",
+        "dump",
+        "origin",
+    )
+)
+MAX_SLUG, MAX_TITLE = 80, 200
+# What a copy can have, by the name that pages, commands and the API call it by: whether items, whether judges.
+EXTENTS = {"settings": (False, False), "items": (True, False), "judges": (True, True)}
+
+
+def duplicate_study(
+    study: Study, *, by: Any = None, items: bool = True, judges: bool = False, title: str = "", slug: str = ""
+) -> Study:
+    """A draft with the study's settings, of its latest revision; `by` owns it, None leaves it without members.
+
+    Refused says why there is none; then nothing was made. Without a slug or title, those of the study are varied.
+    """
+    if by is not None:
+        get_study_for(by, study.slug, right="write")
+    if judges and not items:
+        raise Refused("Judges are copied with the items that they are set up for.")
+    with transaction.atomic():
+        if study.status == Status.DRAFT:  # whose items are not replaced meanwhile
+            study = Study.objects.select_for_update(no_key=True).get(pk=study.pk)
+        parts = [name for name, wanted in (("items", items), ("judges", judges)) if wanted]
+        copy = copy_settings(
+            study,
+            by=by,
+            slug=slug or free_slug(f"{study.slug[: MAX_SLUG - 9]}-copy"),
+            title=title or f"{study.title[: MAX_TITLE - 7]} (copy)",
+            origin=origin_of(study, "duplicate", parts=parts),
+        )
+        if items:
+            _copy_items(study, copy)
+        for hook in hooks.duplication:
+            hook(hooks.Duplication(study, copy, judges, by))
+    return copy
+
+
+def copy_settings(study: Study, *, by: Any, slug: str, title: str, origin: dict[str, Any]) -> Study:
+    """A draft with the study's rules, questions, texts, attributes and arms, and without items."""
+    names = [field.name for field in Study._meta.concrete_fields if field.name not in OWN_FIELDS]
+    values = {name: getattr(study, name) for name in names if name != "protocol"}
+    try:
+        copy = create_study(
+            slug=slug, title=title, protocol=study.protocol, owner=by, origin=origin, **values
+        )
+    except ValidationError as invalid:
+        raise Refused(*invalid.messages) from None
+    spec = compile_spec(study)
+    write_questions_and_texts(copy, spec)
+    write_attributes(copy, spec.get("attributes", []))
+    Arm.objects.bulk_create(Arm(study=copy, position=n, **arm) for n, arm in enumerate(spec["arms"]))
+    return copy
+
+
+def free_slug(wanted: str) -> str:
+    """The slug, or with a number behind it the first that no study has."""
+    taken = set(Study.objects.filter(slug__startswith=wanted).values_list("slug", flat=True))
+    return next(
+        slug for slug in (wanted if n == 1 else f"{wanted}-{n}" for n in count(1)) if slug not in taken
+    )
+
+
+def _copy_items(study: Study, copy: Study) -> None:
+    arms = _by_key(Arm, study, copy)
+    systems = _copy_rows(System.objects.filter(study=study), lambda row: {"study_id": copy.pk})
+    queries = _copy_rows(Query.objects.filter(study=study), lambda row: {"study_id": copy.pk, "dump": None})
+    contexts = _copy_rows(
+        Context.objects.filter(query__study=study), lambda row: {"query_id": queries[row.query_id]}
+    )
+    responses = _copy_rows(
+        Response.objects.filter(query__study=study),
+        lambda row: {
+            "query_id": queries[row.query_id],
+            "system_id": systems[row.system_id],
+            "context_id": row.context_id and contexts[row.context_id],
+        },
+    )
+    standing = Item.objects.filter(study=study, withdrawn_at=None)
+    items = _copy_rows(
+        standing.defer("stimulus"),
+        lambda row: {
+            "study_id": copy.pk,
+            "arm_id": arms[row.arm_id],
+            "query_id": queries[row.query_id],
+            "context_id": row.context_id and contexts[row.context_id],
+        },
+        leave=FROZEN_FIELDS,
+    )
+    _copy_rows(
+        ItemResponse.objects.filter(item__study=study, item__withdrawn_at=None),
+        lambda row: {"item_id": items[row.item_id], "response_id": responses[row.response_id]},
+    )
+
+
+def _by_key(model: Any, study: Study, copy: Study) -> dict[int, int]:
+    new = dict(model.objects.filter(study=copy).values_list("key", "pk"))
+    return {pk: new[key] for pk, key in model.objects.filter(study=study).values_list("pk", "key")}
+
+
+def _copy_rows(
+    rows: models.QuerySet[Any],
+    changed: Callable[[Any], dict[str, Any]],
+    leave: Iterable[str] = ("id",),
+) -> dict[int, int]:
+    """Write copies of the rows, in batches, with these values instead of theirs; old keys to new ones."""
+    model, leave = rows.model, frozenset(leave)
+    names = [field.attname for field in model._meta.concrete_fields if field.name not in leave]
+    found: dict[int, int] = {}
+    last = 0
+    while batch := list(rows.filter(pk__gt=last).order_by("pk")[: settings.ASSAY_BATCH_SIZE]):
+        new: Sequence[Any] = [
+            model(**{**{name: getattr(row, name) for name in names}, **changed(row)}) for row in batch
+        ]
+        for old, made in zip(batch, model._default_manager.bulk_create(new), strict=True):
+            found[old.pk] = made.pk
+        last = batch[-1].pk
+    return found

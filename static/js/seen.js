@@ -1,0 +1,71 @@
+// How the item is shown, which response came into view first, and for how long each was in view: numbers alone, kept
+// beside the answers. What an earlier visit to the same item counted is gone on with.
+const form = document.getElementById("judge");
+const field = form.elements["~screen"];
+const panes = [...form.querySelectorAll(".pane[data-part]")];
+const dock = form.querySelector(".dock");
+// Under the bar and above the dock a response can be read.
+const MARGINS = "-15% 0px -30% 0px";
+
+function before() {
+  try {
+    const known = JSON.parse(field.value);
+    return { first: known.first ?? "", in_view: { ...known.in_view } };
+  } catch {
+    return { first: "", in_view: {} };
+  }
+}
+
+const known = before();
+const seen = new Set();
+let since = performance.now();
+
+function layout() {
+  if (form.querySelector(".tabbed")) return "tabs";
+  const [first, second] = panes.map((pane) => pane.getBoundingClientRect());
+  return second && Math.abs(first.top - second.top) < 1 ? "columns" : "stacked";
+}
+
+function count() {
+  const now = performance.now();
+  if (document.visibilityState === "visible") {
+    for (const part of seen) known.in_view[part] = Math.round((known.in_view[part] ?? 0) + now - since);
+  }
+  since = now;
+}
+
+function write() {
+  count();
+  const docked = Boolean(dock) && getComputedStyle(dock).position === "sticky" && !dock.matches(".folded");
+  field.value = JSON.stringify({ layout: layout(), docked, ...known });
+}
+
+const watch = new IntersectionObserver(
+  (entries) => {
+    count();
+    for (const { target, isIntersecting } of entries) {
+      const { part } = target.dataset;
+      if (!isIntersecting) {
+        seen.delete(part);
+        continue;
+      }
+      seen.add(part);
+      known.first ||= part;
+      known.in_view[part] ??= 0;
+    }
+  },
+  { rootMargin: MARGINS },
+);
+for (const pane of panes) watch.observe(pane);
+document.addEventListener("visibilitychange", () => {
+  // Until now it was what it no longer is.
+  if (document.visibilityState === "visible") since = performance.now();
+  else {
+    const now = performance.now();
+    for (const part of seen) known.in_view[part] = Math.round((known.in_view[part] ?? 0) + now - since);
+    since = now;
+  }
+});
+document.addEventListener("assay:count", write);
+form.addEventListener("submit", write);
+write();

@@ -1,0 +1,193 @@
+"""Rehearsals: a draft's copy, filled by simulated participants through the services of participants, deleted whole."""
+
+from io import BytesIO
+
+import pytest
+from django.apps import apps
+from django.core.management import CommandError, call_command
+from django.db import IntegrityError, transaction
+
+from analytics.frames.study import study_frame
+from annotator.models import Assignment, Participant
+from annotator.panels.services.panel_settings import set_panel
+from annotator.panels.services.personal_links import make_links
+from evaluation.demo.studies import STUDIES
+from evaluation.dumps import export_to
+from evaluation.dumps.exports.study_export import export_study
+from evaluation.models import Judgment, Rater, Status, Study
+from evaluation.refusals import Refused
+from evaluation.services import launch_problems, launch_study
+from evaluation.services.studies.drafts import delete_draft
+from evaluation.services.studies.rehearsals import delete_rehearsal
+from evaluation.services.studies.rehearsing import rehearse
+from evaluation.services.studies.verification import verify_study
+from judging.services.judges import create_judge, heuristic_judge
+from judging.services.runs.judge_runs import start_run
+from tests import factories
+from tests.crowd import come
+
+ASKED = {"participants": 6, "hurried": 17, "random": 17}
+STEPS = {
+    "consent": True,
+    "instructions": True,
+    "training": True,
+    "qualification": None,
+    "attention": {"checks": 1, "allowed_failures": 0, "warn": False},
+    "comments": True,
+}
+pytestmark = pytest.mark.django_db
+
+
+def contents(study):
+    """Every row of every table, but those that a rehearsal of this study makes."""
+    return {
+        model._meta.label: sorted(model._default_manager.values_list("pk", flat=True), key=str)
+        for model in apps.get_models()
+    }
+
+
+@pytest.fixture
+def draft(owner):
+    return factories.make_study("draft", owner=owner, steps=STEPS, contact="research@example.org", pay="2.50")
+
+
+@pytest.fixture
+def rehearsal(draft):
+    found, _ = rehearse(draft, ASKED)
+    return found
+
+
+def test_the_copy_is_filled_as_by_participants_and_the_draft_stays_as_it_was(draft, rehearsal):
+    draft.refresh_from_db()
+    assert draft.status == Status.DRAFT
+    assert draft.raters.count() == 0
+    assert rehearsal.rehearsal_of == draft
+    assert rehearsal.status == Status.LIVE
+    assert rehearsal.simulated
+    people = Participant.objects.filter(study=rehearsal)
+    assert people.count() == 6
+    assert set(people.values_list("rater__kind", flat=True)) == {Rater.Kind.SIMULATED}
+    # The one that answers at random is found out by the check, or got through it by luck.
+    assert {"completed"} <= set(people.values_list("outcome", flat=True)) <= {"completed", "failed_attention"}
+    roles = set(Judgment.objects.filter(study=rehearsal).values_list("item__role", flat=True))
+    assert roles == {"main", "training", "attention"}
+    durations = Judgment.objects.filter(study=rehearsal, outcome="ok").values_list("duration_ms", flat=True)
+    assert min(durations) > 1_000
+    assert len(set(durations)) > 10
+    assert list(verify_study(rehearsal)) == []
+    # Some are reserved by nobody, none by two: what participants' own services see to.
+    assert Assignment.objects.filter(participant__study=rehearsal, state="reserved").count() == 0
+    members = sorted(rehearsal.members.values_list("user", "role"))
+    assert members == sorted(draft.members.values_list("user", "role"))
+
+
+def test_careful_ones_agree_more_than_random_ones(draft):
+    def agreement(**mix):
+        found, _ = rehearse(draft, {"participants": 10, "hurried": 0, "random": 0} | mix)
+        labels = {}
+        for item, label in Judgment.objects.filter(
+            study=found, item__role="main", answers__question="preference"
+        ).values_list("item", "answers__label"):
+            labels.setdefault(item, []).append(label)
+        several = [each for each in labels.values() if len(each) > 1]
+        return sum(max(map(each.count, each)) / len(each) for each in several) / len(several)
+
+    assert agreement() > agreement(random=100) + 0.1
+
+
+@pytest.mark.parametrize("demo", STUDIES, ids=lambda demo: demo.slug)
+def test_every_protocol_can_be_rehearsed(demo, owner):
+    call_command("import_study", str(demo.items), slug="demo", owner=owner.get_username())
+    study = Study.objects.get(slug="demo")
+    study.items_per_participant = 2
+    study.save()
+    found, said = rehearse(study, {"participants": 3, "hurried": 0, "random": 34})
+    assert said.startswith("3 simulated participants: ")
+    assert "completed" in said
+    judged = Judgment.objects.filter(study=found, item__role="main", outcome="ok")
+    assert judged.count() >= 3
+    # Every question of the form has an answer, but those that may stay empty.
+    asked = {each["key"] for each in found.revisions.get().spec["questions"] if each["required"]}
+    answered = set(judged.values_list("answers__question", flat=True))
+    shown = {each["key"] for each in found.revisions.get().spec["questions"] if each["shown"] == "always"}
+    assert asked & shown <= answered
+    assert study_frame(found).groups
+
+
+def test_deleting_it_leaves_nothing_of_it_and_everything_else(draft, owner):
+    other = factories.launch(
+        factories.make_study("other", owner=owner, steps=factories.NO_STEPS, training=False)
+    )
+    come(other, "somebody")
+    before = contents(draft)
+    found, _ = rehearse(draft, ASKED)
+    assert contents(draft) != before
+    delete_rehearsal(found)
+    assert contents(draft) == before
+    for study in (draft, other):
+        with pytest.raises(Refused, match="is no rehearsal"):
+            delete_rehearsal(study)
+    assert contents(draft) == before
+
+
+def test_a_second_rehearsal_takes_the_place_of_the_first(draft, rehearsal):
+    again, _ = rehearse(draft, ASKED)
+    assert list(Study.objects.filter(rehearsal_of=draft)) == [again]
+
+
+def test_what_fails_leaves_no_rehearsal(draft, monkeypatch):
+    from evaluation import hooks
+
+    def fail(study, asked, watch):
+        raise RuntimeError("the power went out")
+
+    monkeypatch.setitem(hooks.rehearsals._entries, "participants", fail)
+    before = contents(draft)
+    with pytest.raises(RuntimeError):
+        rehearse(draft, ASKED)
+    assert contents(draft) == before
+
+
+def test_it_must_be_gone_before_the_draft_is_launched_and_goes_with_the_draft(draft, rehearsal):
+    assert any("delete it first" in each for each in launch_problems(draft))
+    with pytest.raises(Refused, match="delete it first"):
+        launch_study(draft)
+    call_command("delete_rehearsal", "draft")
+    assert launch_problems(draft) == []
+    rehearse(draft, ASKED)
+    delete_draft(draft)
+    assert not Study.objects.exists()
+
+
+def test_nothing_of_it_leaves_and_nobody_comes(client, draft, rehearsal, owner):
+    for write in (
+        lambda: export_study(rehearsal, format="jsonl", out=BytesIO()),
+        lambda: export_to(rehearsal, format="csv", path="-"),
+        lambda: set_panel(rehearsal, "prolific", {}, "keep"),
+        lambda: make_links(rehearsal, ["Ada"]),
+        lambda: create_judge(rehearsal, name="j", backend="random"),
+        lambda: heuristic_judge(rehearsal, "longer"),
+        lambda: start_run(rehearsal, heuristic_judge(draft, "longer")),
+    ):
+        with pytest.raises(Refused, match="This is a rehearsal with simulated participants"):
+            write()
+    with pytest.raises(CommandError, match="can't be exported"):
+        call_command("export", rehearsal.slug, format="jsonl", out="-")
+    assert client.get(f"/s/{rehearsal.slug}/").status_code == 404
+    client.force_login(owner)
+    assert "(rehearsal)" not in client.get("/studies/").content.decode()
+    assert "(rehearsal)" not in client.get("/admin/").content.decode()
+    for page in (f"/studies/{rehearsal.slug}/", f"/admin/evaluation/study/{rehearsal.pk}/workbench/"):
+        assert "Rehearsal: everything here is simulated." in client.get(page).content.decode()
+    assert "Rehearsal: everything" not in client.get("/studies/draft/").content.decode()
+
+
+def test_a_rehearsal_is_marked_as_simulated_by_the_database(draft, rehearsal):
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Study.objects.filter(pk=rehearsal.pk).update(simulated=False)
+
+
+def test_a_person_in_it_would_keep_it(draft, rehearsal):
+    Rater.objects.create(study=rehearsal, kind=Rater.Kind.PERSON)
+    with pytest.raises(Refused, match="A person has judged"):
+        delete_rehearsal(rehearsal)

@@ -1,0 +1,74 @@
+"""Looking at a page: pictures of it, what axe finds, and whether it is wider than its window.
+
+CI looks at every page once, and closely at those where people spend their time. `make audit` (`tests.browser.audit`)
+looks at every page in every setting and counts what it finds.
+"""
+
+import json
+import os
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Page
+
+from tests.browser.axe import run_axe
+from tests.browser.conftest import PHONE, WIDE, Visitor
+
+SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
+# Where an audit has it written what was found; empty in CI, where anything found is a failure.
+AUDIT = os.environ.get("ASSAY_AUDIT", "")
+NARROWEST = {"width": 320, "height": 640}
+
+
+class Setting(NamedTuple):
+    """How somebody has their window: its theme, its width, and the size of text in per cent."""
+
+    theme: str = "light"
+    width: int = 1280
+    text: int = 100
+
+    def __str__(self) -> str:
+        return f"{self.width}-{self.theme}" + (f"-{self.text}" if self.text != 100 else "")
+
+
+ONCE = (Setting(),)
+CLOSELY = (*ONCE, Setting(theme="dark"), Setting(width=390), Setting(text=200))
+EVERY = tuple(Setting(*each) for each in product(("light", "dark"), (1280, 390), (100, 200)))
+
+
+def set_up(page: Page, setting: Setting) -> None:
+    page.emulate_media(color_scheme=setting.theme, reduced_motion="reduce")  # type: ignore[arg-type]
+    page.set_viewport_size(PHONE if setting.width == PHONE["width"] else WIDE)  # type: ignore[arg-type]
+    page.evaluate("size => { document.documentElement.style.fontSize = size }", f"{setting.text}%")
+
+
+def shoot(page: Page, name: str) -> None:
+    """The whole page, in a window as high as it: what sticks to an edge would else be drawn across the middle."""
+    SHOTS.mkdir(exist_ok=True)
+    before: Any = page.viewport_size
+    height = page.evaluate("document.documentElement.scrollHeight")
+    page.set_viewport_size({"width": before["width"], "height": max(height, before["height"])})
+    page.screenshot(path=SHOTS / f"{name}.png")
+    page.set_viewport_size(before)
+
+
+def look(visitor: Visitor, name: str, settings: tuple[Setting, ...] = CLOSELY) -> None:
+    """The page that is open, in each of these settings, and as narrow as a page may be asked to be."""
+    page = visitor.page
+    for setting in EVERY if AUDIT else settings:
+        set_up(page, setting)
+        shoot(page, f"{name}-{setting}")
+        judge(name, setting, run_axe(page).response["violations"])
+    set_up(page, Setting())
+    page.set_viewport_size(NARROWEST)  # type: ignore[arg-type]
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROWEST["width"]
+
+
+def judge(name: str, setting: Setting, violations: list[dict[str, Any]]) -> None:
+    found = [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in violations]
+    if not AUDIT:
+        assert found == [], f"{name} {setting}"
+        return
+    with Path(AUDIT).open("a", encoding="utf-8") as seen:
+        seen.write(json.dumps([name, str(setting), found]) + "\n")

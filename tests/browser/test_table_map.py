@@ -1,0 +1,50 @@
+"""A newcomer's CSV, from the file to the study: the guess is seen with three items, corrected, and imported."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evaluation.models import Study
+from tests.browser.conftest import PHONE, Visitor
+from tests.browser.test_admin import at_once, look, press, researcher, sign_in  # noqa: F401 - fixtures
+from tests.evaluation.dumps.tables.files import ROWS, delimited, write
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.mark.usefixtures("researcher")
+def test_a_csv_of_pairs_is_mapped_seen_and_imported(
+    new_visitor: Callable[..., Visitor], tmp_path: Path
+) -> None:
+    visitor = new_visitor()
+    page = visitor.page
+    sign_in(visitor)
+    visitor.go("/admin/evaluation/study/from-file/")
+    look(visitor, "from-file")
+    page.get_by_label("File", exact=True).set_input_files(
+        write(tmp_path / "two-soups.csv", delimited(ROWS, separator=";"))
+    )
+    press(page, "Upload and check")
+    page.get_by_role("heading", name="Columns of two-soups.csv").wait_for()
+    assert page.get_by_label("response_a", exact=True).input_value() == "response"
+    frames = page.locator("iframe")
+    assert frames.count() == 3
+    for number in range(3):
+        frames.nth(number).scroll_into_view_if_needed()
+        screen = page.frame_locator("iframe").nth(number)
+        screen.get_by_text(ROWS[number][0]).first.wait_for()
+        screen.get_by_text("Response 1", exact=True).first.wait_for()
+    look(visitor, "map")
+    page.get_by_label("System: response_a").fill("aspen")
+    page.get_by_label("topic", exact=True).select_option("ignore")
+    press(page, "Show the items")
+    assert page.get_by_label("System: response_a").input_value() == "aspen"
+    page.set_viewport_size(PHONE)
+    frames.first.scroll_into_view_if_needed()
+    look(visitor, "map-phone")
+    press(page, "Import")
+    page.get_by_text("Two soups was created with 30 items.").wait_for()
+    study = Study.objects.get()
+    assert set(study.systems.values_list("key", flat=True)) == {"aspen", "B"}
+    assert study.items.first().query.category == ""

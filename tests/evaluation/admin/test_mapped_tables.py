@@ -1,0 +1,151 @@
+"""Uploaded tables: mapped on a page of their own, imported by that map, kept for a day and for their owners alone."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from evaluation import tasks
+from evaluation.models import Job, Study
+from evaluation.services.jobs import remove_old_files
+from tests.evaluation.admin.conftest import signed_in
+from tests.evaluation.dumps.tables.files import ROWS, delimited, workbook
+
+pytestmark = pytest.mark.django_db
+FROM_FILE = "/admin/evaluation/study/from-file/"
+GUESS = {"as-0": "prompt", "as-1": "response", "as-2": "response", "as-3": "category", "system-1": "A",
+         "system-2": "B", "per": "item", "header": "on"}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def queued(monkeypatch: Any) -> list[int]:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.work_on_job, "delay", sent.append)
+    return sent
+
+
+def send(client: Any, address: str, raw: bytes, name: str = "Two soups.csv") -> str:
+    answer = client.post(address, {"file": SimpleUploadedFile(name, raw)})
+    assert answer.status_code == 302, answer.content.decode()
+    where: str = answer["Location"]
+    return where
+
+
+def words(answer: Any) -> str:
+    return " ".join(answer.content.decode().replace("&#x27;", "'").split())
+
+
+def confirm(client: Any, where: str, data: dict[str, str], callbacks: Any) -> Any:
+    with callbacks(execute=True):
+        return client.post(where, {**data, "import": "1"})
+
+
+def test_a_table_becomes_a_study_by_the_map_that_was_corrected(
+    owner: Any, outsider: Any, queued: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(owner)
+    where = send(client, FROM_FILE, delimited(ROWS))
+    job = Job.objects.get()
+    assert (job.state, queued) == ("staged", [])
+    assert client.get(reverse("admin:evaluation_job_watch", args=[job.pk]))["Location"] == where
+    page = client.get(where)
+    shown = words(page)
+    assert "frame-src 'self'" in page["Content-Security-Policy"]
+    for said in ('value="Two soups"', 'value="two-soups"', "Read: lines 2 to 60.", f"{where}2/"):
+        assert said in shown
+    assert f"{where}3/" not in shown
+    item = client.get(f"{where}0/")
+    assert ROWS[0][0] in words(item)
+    assert "Leek soup, 1 litres" in words(item)
+    assert item["X-Frame-Options"] == "SAMEORIGIN"
+    assert client.get(f"{where}3/").status_code == 404
+    # Whose upload it is, maps it.
+    assert signed_in(outsider).get(where).status_code == 404
+
+    swapped = {**GUESS, "system-1": "aspen", "title": "Soups", "slug": "soups", "protocol": "pairwise"}
+    assert client.post(where, {**swapped, "show": "1"})["Location"] == where
+    assert 'value="aspen"' in words(client.get(where))
+    assert '"system": "aspen"' in client.get(f"{where}?download").content.decode()
+    assert confirm(client, where, swapped, django_capture_on_commit_callbacks).status_code == 302
+    assert queued == [job.pk]
+    assert client.get(where).status_code == 404
+    tasks.work_on_job(job.pk)
+    study = Study.objects.get()
+    assert (study.slug, study.title, study.items.count()) == ("soups", "Soups", 30)
+    assert set(study.systems.values_list("key", flat=True)) == {"aspen", "B"}
+    assert study.table_map["columns"][1] == {"column": "response_a", "as": "response", "system": "aspen"}
+
+
+def test_the_draft_s_next_table_is_read_by_the_map_of_the_last(
+    editors_draft: Any, colleague: Any, viewer: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    client = signed_in(colleague)
+    address = reverse("admin:evaluation_study_upload", args=[editors_draft.pk])
+    odd = ("a", "b", "c", "d")
+    where = send(client, address, workbook([odd, *[(b, p, a, t) for p, a, b, t in ROWS]]), "odd.xlsx")
+    assert signed_in(viewer).get(where).status_code == 403
+    right = {"as-0": "response", "as-1": "prompt", "as-2": "response", "as-3": "ignore", "system-0": "birch",
+             "system-2": "aspen", "per": "item", "header": "on", "arm": ""}  # fmt: skip
+    wrong = confirm(client, where, {**right, "as-1": "ignore"}, django_capture_on_commit_callbacks)
+    assert wrong.status_code == 422
+    assert "rows 2 to 31" in words(wrong)
+    assert "no column is the prompt. Its columns are 'a', 'b', 'c', 'd'." in words(wrong)
+    confirm(client, where, right, django_capture_on_commit_callbacks)
+    job = Job.objects.get()
+    tasks.work_on_job(job.pk)
+    job.refresh_from_db()
+    assert job.message == "30 items are in the draft.", job.problems
+    assert editors_draft.items.get(key="1").query.text == ROWS[0][0]
+
+    answer = client.post(address, {"pasted": "a\tb\tc\td\nTwo is it\tWhich?\tOne is it\tx\n"})
+    assert 'value="birch"' in words(client.get(answer["Location"]))
+    [kept] = [each for each in Job.objects.all() if each.state == "staged"]
+    assert client.post(answer["Location"], {"discard": "1"})["Location"] == address
+    assert not Job.objects.filter(pk=kept.pk).exists()
+    assert not kept.path.exists()
+
+
+def test_an_import_that_failed_leads_back_to_its_map(
+    owner: Any, queued: list[int], monkeypatch: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    """The page checks the first rows alone, so the worker may find more."""
+    for module in ("mapping", "staging"):
+        monkeypatch.setattr(f"evaluation.admin.tables.{module}.ROWS", 5)
+    client = signed_in(owner)
+    rows = [*ROWS[:10], *[(p, a, "", t) for p, a, _, t in ROWS[10:]]]
+    where = send(client, FROM_FILE, delimited(rows))
+    names = {"title": "Soups", "slug": "soups", "protocol": "pairwise"}
+    assert "The first 5 rows were checked" in words(client.get(where))
+    confirm(client, where, {**GUESS, **names}, django_capture_on_commit_callbacks)
+    tasks.work_on_job(queued[0])
+    page = words(client.get(reverse("admin:evaluation_job_watch", args=[queued[0]])))
+    assert "Nothing was imported. 1 error found." in page
+    assert '<th scope="row">line 22 to 41</th><td>the cell in column ' in page
+    assert where in page
+    confirm(client, where, {**GUESS, **names, "keep_empty": "on"}, django_capture_on_commit_callbacks)
+    tasks.work_on_job(queued[1])
+    assert Study.objects.get().items.count() == 30
+
+
+def test_a_table_that_nobody_maps_is_deleted_after_a_day(owner: Any, settings: Any) -> None:
+    client = signed_in(owner)
+    send(client, FROM_FILE, delimited(ROWS))
+    assert remove_old_files() == 0
+    Job.objects.update(created_at=timezone.now() - timedelta(days=2))
+    assert remove_old_files() == 1
+    assert not Job.objects.exists()
+    assert not list(Path(settings.ASSAY_JOB_FILES).iterdir())
+
+
+def test_a_template_has_the_columns_of_the_study(editors_draft: Any, viewer: Any, outsider: Any) -> None:
+    address = reverse("admin:evaluation_study_template", args=[editors_draft.pk])
+    answer = signed_in(viewer).get(address)
+    first = answer.content.decode("utf-8-sig").splitlines()[0]
+    assert first.startswith("key,prompt,context,response: ")
+    assert signed_in(viewer).get(f"{address}?format=xlsx").content.startswith(b"PK")
+    assert signed_in(viewer).get(f"{address}?format=doc").status_code == 404
+    assert signed_in(outsider).get(address).status_code == 404

@@ -1,0 +1,125 @@
+"""Dumps and what was rendered: what each version made is read back as it was, conversations by their turns."""
+
+import pytest
+from django.urls import reverse
+
+from evaluation.models import Item, Query
+from evaluation.rendering import EARLIER, RENDERER, RenderRules, render_markdown
+from evaluation.services import launch_study, verify_study
+from tests.evaluation.dumps.build import export_bytes, header, item, read_in, write
+
+pytestmark = pytest.mark.django_db
+TEXT = "Half: \\(\\frac{1}{2}\\), or $x$\n\n```python\npass\n```"
+TURNS = [
+    {"role": "system", "text": "Be brief."},
+    {"role": "user", "text": "What is \\(x^2\\)?\n\n<script>alert(1)</script>"},
+    {"role": "assistant", "text": "A *square*."},
+    {"role": "user", "text": "Why?"},
+]
+
+
+def launched(draft):
+    launch_study(draft)
+    draft.refresh_from_db()
+    return draft
+
+
+def responses(first=TEXT):
+    return [{"system": "aspen", "text": first}, {"system": "birch", "text": "B"}]
+
+
+def test_what_an_earlier_version_rendered_is_read_back_and_verified(tmp_path, monkeypatch):
+    """A study that was launched before: its items keep what people saw, and its hash."""
+    with monkeypatch.context() as then:
+        then.setattr("evaluation.services.studies.compilation.RENDERER", EARLIER)
+        then.setattr(
+            "evaluation.services.studies.compilation.ResponseRenderer.__init__.__defaults__", (EARLIER,)
+        )
+        study = launched(read_in(write(tmp_path / "d", header(), item(responses=responses())), "then"))
+    before = Item.objects.get(study=study).stimulus
+    assert before["renderer"] == EARLIER
+    assert before["responses"][0]["html"] == render_markdown(TEXT, RenderRules(EARLIER))
+    assert list(verify_study(study)) == []
+    exported = export_bytes(study)
+    assert b'"renderer"' not in exported, "as it was exported before lines named the version"
+
+    again = read_in(write(tmp_path / "d", exported), "again")
+    assert again.study_hash == study.study_hash
+    assert Item.objects.get(study=again).stimulus == before
+    assert list(verify_study(again)) == []
+    assert export_bytes(again) == exported.replace(b'"slug":"then"', b'"slug":"again"')
+
+
+def test_the_version_stands_on_the_line_and_another_one_is_another_stimulus(tmp_path):
+    study = launched(read_in(write(tmp_path / "d", header(), item(responses=responses())), "now"))
+    exported = export_bytes(study)
+    assert f'"renderer":"{RENDERER}"'.encode() in exported
+    again = read_in(write(tmp_path / "d", exported), "again")
+    assert again.study_hash == study.study_hash
+    with pytest.raises(Exception, match="stimulus_hash is"):
+        read_in(write(tmp_path / "d", exported.replace(RENDERER.encode(), EARLIER.encode())), "other")
+    with pytest.raises(Exception, match="renderer"):
+        read_in(write(tmp_path / "d", exported.replace(RENDERER.encode(), b"commonmark-9")), "unknown")
+
+
+def test_rules_of_rendering_are_in_the_spec_only_where_they_are_on(tmp_path):
+    plain = launched(read_in(write(tmp_path / "d", header(), item(responses=responses())), "plain"))
+    spec = plain.revisions.get().spec
+    assert {"single_dollars", "show_images"}.isdisjoint(spec)
+    assert "<mi>x</mi>" not in Item.objects.get(study=plain).stimulus["responses"][0]["html"]
+
+    rules = {"single_dollars": True, "show_images": True}
+    line = header()
+    line["spec"] = {**line["spec"], **rules}
+    picture = "![A dot](data:image/gif;base64,R0lGODlhAQABAAAAACw=)"
+    study = launched(
+        read_in(write(tmp_path / "d", line, item(responses=responses(f"$x$ {picture}"))), "rules")
+    )
+    assert {name: study.revisions.get().spec[name] for name in rules} == rules
+    row = Item.objects.get(study=study)
+    html = row.stimulus["responses"][0]["html"]
+    assert "<mi>x</mi>" in html
+    assert '<img src="data:image/gif;base64,R0lGODlhAQABAAAAACw=" alt="A dot">' in html
+    assert row.lengths == f"{len('$x$ [image: A dot]')},1"
+    again = read_in(write(tmp_path / "d", export_bytes(study)), "again")
+    assert (again.single_dollars, again.show_images, again.study_hash) == (True, True, study.study_hash)
+
+
+def test_a_conversation_is_a_query_of_turns(tmp_path, admin_client):
+    query = {"key": "talk", "turns": TURNS}
+    draft = read_in(write(tmp_path / "d", header(), item(query=query, responses=responses())), "talk")
+    row = Item.objects.get(study=draft)
+    preview = admin_client.get(reverse("admin:evaluation_item_preview", args=[row.pk])).content.decode()
+    assert preview.count('class="turn ') == len(TURNS)
+    assert "<em>square</em>" in preview
+    assert "<script>alert(1)" not in preview
+
+    study = launched(draft)
+    asked = Item.objects.get(study=study).stimulus["query"]
+    assert [(turn["role"], turn["text"]) for turn in asked["turns"]] == [
+        (t["role"], t["text"]) for t in TURNS
+    ]
+    assert asked["turns"][2]["html"] == '<p dir="auto">A <em>square</em>.</p>'
+    assert asked["text"].startswith("System: Be brief.\n\nUser: What is")
+    exported = export_bytes(study)
+    assert b'"html"' not in exported
+    assert b"System: Be brief" not in exported, "the transcript follows from the turns"
+    again = read_in(write(tmp_path / "d", exported), "again")
+    assert again.study_hash == study.study_hash
+    assert Query.objects.get(study=again).turns == TURNS
+    assert export_bytes(again) == exported.replace(b'"slug":"talk"', b'"slug":"again"')
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ({"key": "q"}, "query"),
+        ({"key": "q", "text": "So?", "turns": TURNS}, "query"),
+        ({"key": "q", "turns": []}, "turns"),
+        ({"key": "q", "turns": [{"role": "robot", "text": "x"}]}, "role"),
+        ({"key": "q", "turns": [{"role": "user", "text": "x", "html": "<b>"}]}, "html"),
+    ],
+)
+def test_turns_that_are_wrong_are_named(tmp_path, query, problem):
+    with pytest.raises(Exception, match=problem):
+        read_in(write(tmp_path / "d", header(), item(query=query)), "wrong")

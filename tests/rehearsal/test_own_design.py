@@ -1,0 +1,194 @@
+"""Two designs without a line of code: put together on the design page, judged by people and judges, and reported."""
+
+import re
+
+import orjson
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from annotator.models import Participant
+from annotator.panels.services.personal_links import make_links
+from evaluation.models import Answer, Rater, Study
+from evaluation.protocols import QuestionSpec
+from evaluation.services.studies.compilation import compile_spec
+from judging.services import heuristic_judge
+from tests.annotator.conftest import address, home
+from tests.evaluation.admin.test_forms import values_of
+from tests.evaluation.dumps import build
+from tests.judging import endpoint as endpoints
+from tests.judging.build import judged, make_judge
+from tests.rehearsal import own_forms
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def served():
+    with endpoints.serve() as server:
+        yield server
+
+
+def begin(admin):
+    """A draft from the form for new studies."""
+    new = reverse("admin:evaluation_study_add")
+    data = {"title": "Own", "slug": "own", "protocol": "custom", "arms": "plain"}
+    assert admin.post(new, data).status_code == 302
+    return Study.objects.get(slug="own")
+
+
+def save(admin, study, change):
+    """The design page as it is, with these changes."""
+    where = reverse("admin:evaluation_study_change", args=[study.pk])
+    page = admin.get(where)
+    data = {name: value for name, value in values_of(page).items() if not name.startswith("step_")}
+    change(page, data)
+    answer = admin.post(where, data)
+    assert answer.status_code == 302, answer.context["errors"]
+
+
+def add(*questions):
+    """Rows of questions: key, kind and prompt."""
+
+    def change(page, data):
+        for number, (key, kind, prompt) in enumerate(questions):
+            row = {
+                "key": key,
+                "kind": kind,
+                "prompt": prompt,
+                "shown": "always",
+                "required": "on",
+                "position": number,
+            }
+            data.update({f"questions-{number}-{name}": str(value) for name, value in row.items()})
+        data["questions-TOTAL_FORMS"] = str(len(questions))
+
+    return change
+
+
+def answered(key, **options):
+    """How a question is answered: fields of its options by how their labels begin."""
+
+    def change(page, data):
+        for inline in page.context["inline_admin_formsets"]:
+            for form in inline.formset.forms:
+                if getattr(form.instance, "kind", None) and form.instance.key == key:
+                    labels = [part.label for part in form.fields["options"].keys]
+                    for label, value in options.items():
+                        (place,) = (n for n, each in enumerate(labels) if each.startswith(label))
+                        data[f"{form['options'].html_name}_{place}"] = value
+
+    return change
+
+
+def needs(**values):
+    def change(page, data):
+        data.pop("needs_query", None)
+        data.update({name: str(value) for name, value in values.items() if value is not None})
+
+    return change
+
+
+def launch(admin, study, items, work_on_jobs):
+    lines = b"\n".join(map(orjson.dumps, items))
+    file = SimpleUploadedFile("items.jsonl", lines)
+    work_on_jobs(
+        lambda: admin.post(reverse("admin:evaluation_study_upload", args=[study.pk]), {"file": file})
+    )
+    assert study.items.count() == len(items)
+    work_on_jobs(
+        lambda: admin.post(reverse("admin:evaluation_study_launch", args=[study.pk]), {"confirmed": "1"})
+    )
+    study.refresh_from_db()
+    assert study.status == "live"
+
+
+def enter(study, group=""):
+    """Somebody who comes by the study's address, with a group at its end."""
+    client = Client()
+    door = reverse("annotator:entry", args=[study.slug])
+    page = client.get(door, {"group": group}).content.decode()
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+    client.post(door, {**fields, "choice": "agree"})
+    return client, Participant.objects.latest("pk")
+
+
+def test_summaries_rated_by_experts_and_crowd(admin, owner, served, work_on_jobs):
+    study = begin(admin)
+    save(admin, study, add(*((key, "scale", key.capitalize()) for key in own_forms.ASPECTS)))
+    save(
+        admin,
+        study,
+        needs(
+            needs_least=2, needs_most=2, needs_document="News article", groups="experts, crowd", redundancy=4
+        ),
+    )
+    study.refresh_from_db()
+    assert study.needs == {"query": False, "least": 2, "most": 2, "document": "News article"}
+    assert [question.form["over"] for question in _specs(study)] == ["response"] * 4
+    items = [own_forms.article(n, arm=study.arms.get().key) for n in range(1, 4)]
+    launch(admin, study, items, work_on_jobs)
+
+    links = make_links(study, ["Ines"], group="experts")
+    assert "Ines" in admin.get(reverse("admin:evaluation_study_links", args=[study.pk])).content.decode()
+    door = reverse("annotator:entry", args=[study.slug])
+    Client().post(door, {"personal": links[0].key, "choice": "agree", "group": "crowd"})
+    people = [enter(study, group) for group in ("experts", "crowd", "nobody")]
+    groups = Rater.objects.filter(kind="person").order_by("pk").values_list("group", flat=True)
+    assert list(groups) == [
+        "experts",
+        "experts",
+        "crowd",
+        "",
+    ]  # a link keeps its group, an unknown name is none
+    for lower, (client, participant) in zip((0, 1, 1), people, strict=True):
+        for _ in items:
+            fields = {f"{key}.r{n}": str(n + lower) for key in own_forms.ASPECTS for n in (1, 2)}
+            client.post(address(client, participant), fields)
+    assert Answer.objects.filter(judgment__rater__kind="person").count() == 3 * 3 * 8
+    judged(study, heuristic_judge(study, "random"))
+    run, _ = judged(study, make_judge(study, served))
+    assert study.judgments.filter(rater=run.judging.rater, outcome="ok").count() == 3
+    table = build.export_bytes(study, "csv").decode().splitlines()
+    assert ",experts," in table[1]
+    report = admin.get(reverse("analytics:study-report", args=[study.slug])).content.decode()
+    assert "Groups of people" in report
+    assert "People, experts" in report
+
+
+def test_conversations_with_a_vote_per_turn(admin, owner, served, work_on_jobs):
+    study = begin(admin)
+    kinds = [
+        ("vote", "preference", "Which reply?"),
+        ("flaw", "choice", "What is wrong?"),
+        ("all", "preference", "All?"),
+    ]
+    save(admin, study, needs(needs_query="on", needs_least=2, needs_most=2, needs_document=""))
+    save(admin, study, add(*kinds))
+    save(admin, study, answered("vote", Asked="turn"))
+    save(admin, study, answered("flaw", Asked="turn.response", Choices="none | Nothing\nwrong | Something"))
+    assert [str(question.over) for question in _specs(study)] == ["turn", "turn.response", "item"]
+    items = [own_forms.conversation(n, arm=study.arms.get().key) for n in range(1, 4)]
+    launch(admin, study, items, work_on_jobs)
+    client, participant = enter(study)
+    page = client.get(home(participant)).content.decode()
+    assert page.index("How do I boil") < page.index("Turn 2") < page.index("And if I live on a mountain?")
+    fields = {"vote.t1": "r1", "vote.t2": "r2", "all": "tie"} | {
+        f"flaw.t{turn}.r{number}": "none" for turn in (1, 2) for number in (1, 2)
+    }
+    client.post(address(client, participant), fields | {"vote.t2": "r3"})
+    assert not Answer.objects.exists()
+    for _ in items:
+        client.post(address(client, participant), fields)
+    assert Answer.objects.filter(question="vote", part="t2", label="r2").count() == 3
+    judged(study, heuristic_judge(study, "longer"))
+    run, _ = judged(study, make_judge(study, served))
+    assert study.judgments.filter(rater=run.judging.rater, outcome="ok").count() == 3
+    assert "Turn 2, said to it: And if I live on a mountain?" in str(served.log[-1].body)
+    report = admin.get(reverse("analytics:study-report", args=[study.slug])).content.decode()
+    assert "Which reply? (turn 2)" in report
+
+
+def _specs(study):
+    return [QuestionSpec.from_json(each) for each in compile_spec(study)["questions"]]
