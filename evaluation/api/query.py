@@ -26,6 +26,10 @@ class StrictSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
+class OpenSerializer(serializers.Serializer[Any]):
+    """An object that may carry further fields; they are not read."""
+
+
 class QuerySerializer(StrictSerializer):
     """The parameters of a request; each may appear once."""
 

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 
 from evaluation.api.base import ApiView
 from evaluation.api.problems import MEDIA_TYPE, ProblemSerializer
-from evaluation.api.query import StrictSerializer
+from evaluation.api.query import OpenSerializer, StrictSerializer
 
 SAID = {
     "200": "As asked.",
@@ -47,9 +47,11 @@ class Schema(AutoSchema):
         schema: dict[str, Any] = super()._map_basic_serializer(  # type: ignore[no-untyped-call]
             serializer, direction
         )
-        return (
-            schema | {"additionalProperties": False} if isinstance(serializer, StrictSerializer) else schema
-        )
+        if isinstance(serializer, StrictSerializer):
+            return schema | {"additionalProperties": False}
+        if isinstance(serializer, OpenSerializer):
+            return schema | {"additionalProperties": {}}
+        return schema
 
     def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)

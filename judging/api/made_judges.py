@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
 from evaluation.api.problems import CONFLICTS
-from evaluation.api.query import BodyIntegerField, BodyTextField, StrictSerializer
+from evaluation.api.query import BodyIntegerField, BodyTextField, OpenSerializer, StrictSerializer
 from evaluation.storable import storable_json
 from judging.api.judges import JudgeSerializer, judge_of, judge_records
 from judging.api.runs import allowed, read_body
@@ -87,7 +87,7 @@ class JudgeMap(StudyView):
         return Response(found)
 
 
-class GivenMapSerializer(serializers.Serializer[Any]):
+class GivenMapSerializer(OpenSerializer):
     """The part of a map that is read; the rest of what get_map gives may stand beside it."""
 
     categories = serializers.DictField(

@@ -2,12 +2,11 @@
 
 import asyncio
 import logging
-import sys
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import ParamSpec, TypeVar
 
@@ -53,9 +52,6 @@ TELL_SECONDS = 2.0
 SMALLEST_CLAIM, LARGEST_CLAIM = 16, 1_000
 # The queue holds work for this many rounds of answers: a claim may take a while where the database is busy.
 AHEAD = 4
-# The thread that prepares and writes computes for long; it hands the interpreter back to the event loop after so long,
-# and not after Python's 5 ms, which every reply would wait (docs/performance.md has both measured in turn).
-SWITCH_SECONDS = 0.001
 # Statuses with which a server says that it has too much to do.
 TOO_FAST = (429, 503)
 
@@ -63,17 +59,6 @@ TOO_FAST = (429, 503)
 async def in_database(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run in the thread that began the session, one piece of work after the other."""
     return await sync_to_async(work, thread_sensitive=True)(*args, **kwargs)
-
-
-@contextmanager
-def quick_switches() -> Iterator[None]:
-    """Let threads of this process take turns more often."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(min(before, SWITCH_SECONDS))
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 async def happens(event: asyncio.Event, seconds: float) -> None:
@@ -148,7 +133,6 @@ class EndpointLoop:
     async def work(self) -> None:
         await in_database(self.claims.require_allowed)
         async with AsyncExitStack() as connections:
-            connections.enter_context(quick_switches())
             for lane in self.lanes.values():
                 await connections.enter_async_context(lane.open(self.workload.backend))
             looks = asyncio.create_task(self._look())
