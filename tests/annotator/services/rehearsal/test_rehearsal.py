@@ -2,6 +2,8 @@
 
 from io import BytesIO
 
+import krippendorff
+import pandas as pd
 import pytest
 from django.apps import apps
 from django.core.management import CommandError, call_command
@@ -81,18 +83,25 @@ def test_the_copy_is_filled_as_by_participants_and_the_draft_stays_as_it_was(dra
     assert members == sorted(draft.members.values_list("user", "role"))
 
 
-def test_careful_ones_agree_more_than_random_ones(draft):
-    def agreement(**mix):
-        found, _ = rehearse(draft, {"participants": 10, "hurried": 0, "random": 0} | mix)
-        labels = {}
-        for item, label in Judgment.objects.filter(
-            study=found, item__role="main", answers__question="preference"
-        ).values_list("item", "answers__label"):
-            labels.setdefault(item, []).append(label)
-        several = [each for each in labels.values() if len(each) > 1]
-        return sum(max(map(each.count, each)) / len(each) for each in several) / len(several)
+def test_careful_ones_agree_more_than_random_ones(owner):
+    draft = factories.make_study(
+        "draft", owner=owner, queries=10, checks=0, training=False, steps=factories.NO_STEPS,
+        items_per_participant=10, redundancy=3,
+    )  # fmt: skip
 
-    assert agreement() > agreement(random=100) + 0.1
+    def alpha(**mix):
+        found, _ = rehearse(draft, {"participants": 9, "hurried": 0, "random": 0} | mix)
+        votes = Judgment.objects.filter(study=found, answers__question="preference")
+        labels = votes.values_list("rater", "item", "answers__label")
+        table = pd.DataFrame(labels, columns=["rater", "item", "label"]).pivot(
+            index="rater", columns="item", values="label"
+        )
+        codes = table.apply(lambda column: column.map({"r1": 0, "tie": 1, "r2": 2}))
+        return krippendorff.alpha(codes.to_numpy(float), level_of_measurement="nominal")
+
+    careful, at_random = alpha(), alpha(random=100)
+    assert careful > 0.2
+    assert -0.25 < at_random < careful - 0.2
 
 
 @pytest.mark.parametrize("demo", STUDIES, ids=lambda demo: demo.slug)
