@@ -2,10 +2,11 @@
 
 import html
 from functools import cache
+from typing import Any
 
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
-from pygments.token import STANDARD_TYPES, _TokenType
+from pygments.token import STANDARD_TYPES
 
 # Longer code is shown plain, and so is code in any other language: some lexers can be kept busy for hours.
 MAX_LENGTH = 30_000
@@ -32,6 +33,6 @@ def _lexer(name: str) -> Lexer:
     return get_lexer_by_name(name)
 
 
-def _formatted(kind: _TokenType, text: str) -> str:
+def _formatted(kind: Any, text: str) -> str:
     name = "" if text.isspace() else STANDARD_TYPES.get(kind, "")
     return f'<span class="{name}">{html.escape(text)}</span>' if name else html.escape(text)

@@ -11,7 +11,8 @@ from tests import protocol_factories as make
 from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.test_screens import ITEMS_ONLY, PANEL, SHOTS
+from tests.browser.looking import SHOTS
+from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

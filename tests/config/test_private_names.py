@@ -16,6 +16,7 @@ ALLOWED = {
     "_meta": "documented by Django as the interface to a model's fields",
     "_state": "documented by Django: a saved row from one that is to be added",
     "_default_manager": "documented by Django: the manager of a model that is not known by name",
+    "_raw_delete": "delete() collects by relations that protect; a rehearsal's tables are emptied in their order",
     "_exit": "documented by Python: ends a forked process without its parent's clean-up",
     "_request": "the only way from a request of REST framework to the one of Django, which django-axes marks",
     "_map_basic_serializer": "drf-spectacular has no other place where a serializer's schema can be closed",

@@ -188,7 +188,7 @@ class StudyAdmin(StudyScopedAdmin):
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
         messages.success(request, "Saved.")
         address = reverse("admin:evaluation_study_change", args=[obj.pk])
-        another = request.POST.get("_another", "")
+        another = request.POST.get("another", "")
         if another:  # the button for who has no script, which adds a row on the page
             address += f"?{urlencode({OrderedInline.wanted: another})}#{another}s"
         return HttpResponseRedirect(address)

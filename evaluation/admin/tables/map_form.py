@@ -30,7 +30,7 @@ class MapForm(forms.Form):
 
     def __init__(self, data: Any, *, sheet: Sheet, table_map: TableMap, study: Study | None) -> None:
         self.sheet, self.table_map, self.study = sheet, table_map, study
-        super().__init__(data, initial=self._initial())
+        super().__init__(data, initial=self.first_values())
         for at, use in enumerate(table_map.columns):
             self.fields[f"as-{at}"] = forms.ChoiceField(label=use.column, choices=self._roles())
             self.fields[f"system-{at}"] = forms.CharField(
@@ -46,7 +46,7 @@ class MapForm(forms.Form):
                 label="Arm of the items", required=False, choices=[("", "the first that fits"), *arms]
             )
 
-    def _initial(self) -> dict[str, Any]:
+    def first_values(self) -> dict[str, Any]:
         table_map = self.table_map
         initial: dict[str, Any] = {
             "per": table_map.per, "header": table_map.header, "keep_empty": table_map.keep_empty,
@@ -118,8 +118,8 @@ class NewStudyMapForm(MapForm):
         self.names = names
         super().__init__(data, sheet=sheet, table_map=table_map, study=None)
 
-    def _initial(self) -> dict[str, Any]:
-        return {**super()._initial(), "protocol": self.table_map.protocol, **self.names}
+    def first_values(self) -> dict[str, Any]:
+        return {**super().first_values(), "protocol": self.table_map.protocol, **self.names}
 
 
 def slug_problem(slug: str) -> str:

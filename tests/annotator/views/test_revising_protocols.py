@@ -125,7 +125,7 @@ def test_a_revision_that_is_refused_shows_what_is_wrong_by_a_get(client, partici
     assert answer.status_code == 303
     page = client.get(answer["Location"])
     refused = answer["Location"].endswith("refused")
-    assert refused is ('role="alert"' in page.content.decode())
+    assert refused is ('class="errors" role="alert"' in page.content.decode())
     assert answers(done) == first or not refused
     # What nothing was filled in of, as when a browser sends a form once more, shows what is recorded.
     recorded = answers(done)

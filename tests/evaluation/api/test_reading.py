@@ -108,7 +108,10 @@ def test_one_study_says_its_hashes_and_counts(study, as_owner):
     assert found["role"] == "owner"
     assert found["status"] == "live"
     assert found["study_hash"] == study.study_hash
-    assert found["revisions"] == [{"number": 1, "spec_hash": study.revisions.get().spec_hash}]
+    first = study.revisions.get()
+    assert found["revisions"] == [
+        {"number": 1, "spec_hash": first.spec_hash, "hash": first.hash, "items_added": 0}
+    ]
     assert [arm["key"] for arm in found["arms"]] == [arm.key for arm in study.arms.all()]
     assert [system["key"] for system in found["systems"]] == ["aspen", "birch"]
     assert found["counts"] == {

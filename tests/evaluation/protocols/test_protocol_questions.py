@@ -227,6 +227,7 @@ FITTING = {
     "question_quality": {"responses": STIMULUS["responses"][:1]},
     "justification_coding": {"responses": STIMULUS["responses"][:1]},
     "condition_calibration": {"responses": [], "query": {"text": "What?", "documents": []}},
+    "custom": {},
 }
 NO_SETS = {"key": "c", "follow_ups": [{"part": "f1", "question": "Why?", "answers": [], "answer": "So."}]}
 NOT_IN_SET = {"key": "c", "follow_ups": [STIMULUS["context"]["follow_ups"][0] | {"answer": "Ancient"}]}

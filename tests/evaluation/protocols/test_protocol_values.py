@@ -141,14 +141,27 @@ COLOURS = asking("choice", choices=["red", "green"])
         ("red", {"": "red"}),
         ("green", {"": "green"}),
         ("blue", [("not_a_choice", "asked")]),
-        ("", [("not_a_choice", "asked")]),
         (["red"], [("not_a_choice", "asked")]),
-        ({"": "red"}, [("not_a_choice", "asked")]),
+        ({"": "red"}, {"": "red"}),
+        ({"": "blue"}, [("not_a_choice", "asked")]),
+        ({"": "red", "r1": "red"}, [("unknown_part", "asked")]),
         (1, [("not_a_choice", "asked")]),
     ],
 )
 def test_a_choice(source, value, found):
     assert clean(COLOURS, value, source) == found
+
+
+def test_an_empty_choice_is_missing_in_a_form_and_no_answer_elsewhere():
+    assert clean(COLOURS, "") == [("missing", "asked")]
+    assert clean(COLOURS, "", "import") == clean(COLOURS, "", "judge") == {}
+
+
+def test_a_choice_for_each_response():
+    each = asking("choice", over="response", choices=["red", "green"])
+    assert clean(each, {"r1": "red", "r2": "green"}) == {"r1": "red", "r2": "green"}
+    assert clean(each, {"r1": "red"}) == [("missing", "asked.r2")]
+    assert clean(each, "red") == [("not_a_mapping", "asked")]
 
 
 # --- checklists ---------------------------------------------------------------------------------------------------

@@ -178,7 +178,7 @@ def test_nonsense_for_moves_never_stops_a_submit(client, trace):
         f"{address}submit/", fields | {"trace.ranking": trace, "trace.": "x", "trace": "x"}
     )
     assert response.status_code == 303
-    assert Judgment.objects.get().trace == {}
+    assert Judgment.objects.get().trace == {"screen": {"layout": "plain"}}
 
 
 def test_moves_stay_in_the_draft_and_in_a_form_that_is_sent_back(client):
