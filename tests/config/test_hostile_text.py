@@ -3,6 +3,7 @@
 Markup stands in every column and every value of JSON that holds words, so that what is added later is tried as well.
 """
 
+import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
 from typing import Any
@@ -97,7 +98,8 @@ class Elements(HTMLParser):
             or inline
             or led_astray
             or handles
-            or tag in ("style", "iframe", "object", "embed")
+            or tag in ("style", "object", "embed")
+            or (tag == "iframe" and not re.match(r"/[a-z]", given.get("src") or ""))
         ):
             self.wrong.append(self.get_starttag_text() or tag)
 

@@ -200,6 +200,8 @@ def test_files_are_taken_where_they_are_uploaded(site):
     for path in (
         reverse("admin:evaluation_study_from_file"),
         reverse("admin:evaluation_study_upload", args=[12]),
+        reverse("admin:evaluation_study_scores", args=[12]),
+        reverse("admin:evaluation_study_add_items", args=[12]),
     ):
         assert answer_to_head(site, path, files, 500_000_000) is None
         assert answer_to_head(site, path, files, 502_000_000) == 413

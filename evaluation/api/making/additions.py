@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evaluation.api.base import StudyView
+from evaluation.api.parsing import ItemsJSONParser
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import BodyTextField, StrictSerializer
 from evaluation.dumps import NewSystemSource, Source, add_items, preview_items
@@ -76,6 +77,8 @@ class RequestSource:
 
 
 class StudyAdditions(StudyView):
+    parser_classes = (ItemsJSONParser,)
+
     @extend_schema(
         operation_id="add_items",
         summary="Add items, or a system's responses, to a running study, as a revision of their own",

@@ -84,7 +84,8 @@ def test_the_page_s_examples_lead_somewhere(described):
 
 def test_the_page_s_numbers_are_the_code_s(settings):
     assert f"at most {query.MAX_PAGE}." in PAGE
-    assert f"more than {parsing.MAX_BYTES // 1024} kB" in PAGE
+    assert f"more than {parsing.SmallJSONParser.max_bytes // 1024} kB" in PAGE
+    assert f"more than {parsing.ItemsJSONParser.max_bytes // 1024:,} kB" in PAGE
     assert throttling.WINDOW == 60
     reads, writes = settings.ASSAY_API_READS_PER_MINUTE, settings.ASSAY_API_WRITES_PER_MINUTE
     assert f"read {reads} times and write {writes} times" in PAGE

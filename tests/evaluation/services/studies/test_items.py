@@ -340,6 +340,9 @@ def test_by_page_and_api(study, owner, tmp_path, settings):
     assert (status, body["items"], body["revision"], body["places"]) == (200, 1, None, 3)
     status, body = send(items=[record("late")])
     assert (status, body["revision"], len(body["revision_hash"])) == (201, 3, 64)
+    # Far more than what other addresses of the API take.
+    status, body = send(items=[{"query": "q0", "text": "Long. " * 50_000}], system="dill")
+    assert (status, body["new_systems"]) == (201, ["dill"])
     status, body = send(items=[record("late")])
     assert (status, body["code"]) == (409, "refused")
     assert "Item late-late: the study has an item of that key" in body["detail"]

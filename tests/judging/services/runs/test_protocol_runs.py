@@ -37,8 +37,10 @@ def served():
 def make_study(name, owner):
     """A live study of that sample's protocol, with a few items like it."""
     spec, sample = SAMPLES[name]
-    study = create_study(slug="sample", title="Sample", protocol=spec["protocol"], owner=owner)
-    if name == EVERYTHING:
+    study = create_study(
+        slug="sample", title="Sample", protocol=spec["protocol"], owner=owner, needs=spec.get("needs", {})
+    )
+    if name in (EVERYTHING, "custom"):
         write_questions_and_texts(study, spec)
     [arm] = add_arms(study, [{"label": "All", **spec["arms"][0]}])
     systems = [System.objects.create(study=study, key=each["system"]) for each in sample["responses"]]
@@ -49,6 +51,11 @@ def make_study(name, owner):
 
 def _make_item(study, arm, systems, sample, number):
     of_sample = {key: sample["query"][key] for key in ("references", "information_need", "documents")}
+    if "turns" in sample["query"]:
+        of_sample |= {
+            "turns": [{"role": each["role"], "text": each["text"]} for each in sample["query"]["turns"]],
+            "document": sample["query"]["document"]["text"],
+        }
     query = Query.objects.create(
         study=study, key=f"q{number}", text=sample["query"]["text"] and f"Question {number}?", **of_sample
     )
@@ -62,7 +69,10 @@ def _make_item(study, arm, systems, sample, number):
     )  # fmt: skip
     for system, response in zip(systems, sample["responses"], strict=True):
         text = response["text"] if is_list(response["text"]) else f"{response['text']} {'More. ' * number}"
-        made = Response.objects.create(query=query, system=system, key=system.key, text=text)
+        made = Response.objects.create(
+            query=query, system=system, key=system.key, text=text, claims=response.get("claims", []),
+            turns=[each["text"] for each in response.get("turns", [])],
+        )  # fmt: skip
         ItemResponse.objects.create(item=item, response=made)
 
 
