@@ -10,6 +10,7 @@ from rest_framework.parsers import JSONParser
 
 from evaluation.json_bodies import BadJSON, read_json
 
+
 class BodyTooLarge(APIException):
     status_code = status.HTTP_413_REQUEST_ENTITY_TOO_LARGE
     default_code = "too_large"

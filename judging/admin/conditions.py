@@ -11,6 +11,7 @@ from evaluation.admin.rights import FORM, study_for
 from evaluation.refusals import FieldsRefused
 from evaluation.services.history import log_action
 from judging.admin.run_groups import together_url
+from judging.backends.chat_options import MOST_EXAMPLES
 from judging.models import Judge
 from judging.services.conditions import CONDITIONS, create_conditions, has_conditions
 
@@ -22,7 +23,8 @@ class ConditionsForm(forms.Form):
         label="Worked examples",
         initial=3,
         min_value=1,
-        help_text="Training items with gold answers that the two conditions with examples are shown.",
+        max_value=MOST_EXAMPLES,
+        help_text=f"1 to {MOST_EXAMPLES} training items with gold answers, which both conditions with examples show.",
     )
 
 

@@ -79,7 +79,7 @@ def _clean(option: JudgeOption, value: Any) -> Any:
             value = value.strip()
         case Input.LINES:
             if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-                raise ValueError("a list of texts is needed.")
+                raise ValueError('a list of texts is needed, such as ["one", "two"].')
             value = [line for each in value if (line := each.strip())]
         case Input.NUMBER:
             if isinstance(value, bool) or not isinstance(value, int | float):

@@ -93,7 +93,7 @@ def test_options_are_kept_with_their_defaults_and_used(study):
         ("margin=-1", "Margin: it can't be below 0."),
         ("margin=far", "Margin: a number is needed."),
         ("word=3", "Word: a text"),
-        ("words=one", "Words: a list of texts is needed."),
+        ("words=one", r'Words: a list of texts is needed, such as \["one", "two"\].'),
         ("how=three", "How: one of 'one', 'two' is needed."),
         ("strict=1", "Strict: true or false is needed."),
         ("other=1", "This kind of judge has no option 'other'."),

@@ -171,6 +171,7 @@ class _Revision:
 
         async def ask(backend: Backend) -> Reply:
             await gate.wait(request)
+            self.call.attempts = 1
             return await backend.ask(request)
 
         return self._over_the_network(deadline, ask)

@@ -95,7 +95,7 @@ def reserve_cost(call: Call, request: Request) -> None:
 def end_call(
     call: Call, outcome: str, *, reply: Reply | None = None, error: str = "", seconds: float = 0
 ) -> None:
-    """Store the outcome and the cost of a revision; nothing if its lease is gone."""
+    """Store the outcome and the cost of a revision; nothing if its lease is gone. The ledger has what was sent."""
     run, taken = call.run, {}
     cost = ZERO
     if reply is not None:
@@ -109,7 +109,8 @@ def end_call(
         }
     with transaction.atomic():
         mine = Call.objects.filter(pk=call.pk, lease=call.lease)
-        if mine.update(**_final(outcome), **taken, attempts=1, error=storable_reply(error)[:500]):
+        ended = _final(outcome) | taken | {"attempts": call.attempts, "error": storable_reply(error)[:500]}
+        if mine.update(**ended) and call.attempts:
             _enter(run, reply, cost)
             if cost:
                 Run.objects.filter(pk=run.pk).update(spent=F("spent") + cost)

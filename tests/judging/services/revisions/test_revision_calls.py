@@ -13,7 +13,7 @@ from evaluation.hooks import RevisionFailed
 from evaluation.models import Query
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import verify_study
-from judging.models import Call, Run
+from judging.models import Call, LedgerEntry, Run, Spending
 from judging.services import cancel_run, edit_judge, pause_run, resume_run, retry_run, run_progress, start_run
 from judging.services.revisions.draft_revision import revise_draft, reviser_name
 from judging.services.runs.work import work_on
@@ -94,6 +94,17 @@ def test_what_brought_nothing_is_in_the_ledger_too(study, server, behaviour, out
     assert call.error
     assert Run.objects.get().spent == call.cost
     assert (call.cost > 0) == (outcome != "failed"), "a reply is paid for, whatever it says"
+
+
+def test_what_was_never_sent_is_not_in_the_ledger(study, server):
+    judge = make_judge(study, server, "longer:500", **PRICES)
+    judge.endpoint.capabilities = {}
+    judge.endpoint.save()
+    with pytest.raises(RevisionFailed):
+        revise(study)
+    call = Call.objects.get()
+    assert (call.state, call.outcome, call.attempts) == ("final", "failed", 0)
+    assert not LedgerEntry.objects.filter(purpose=Spending.REVISION).exists()
 
 
 def test_the_budget_holds_them(study, server):
