@@ -19,6 +19,7 @@ from evaluation.refusals import Refused
 from evaluation.rendering import RenderBox
 from evaluation.services.studies.duplication import MAX_SLUG, MAX_TITLE, free_slug
 from evaluation.services.studies.origin import origin_of
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class DerivedPlan:
 def derivations_of(study: Study) -> list[StudyDerivation]:
     """The derivations that this study has something for."""
     latest = study.revisions.order_by("-number").first()
-    if latest is None:
+    if latest is None or study.is_rehearsal:
         return []
     return [each for each in DERIVATIONS.values() if not each.refusal(study, latest.spec)]
 
@@ -141,6 +142,7 @@ def _line(number: int, record: Record) -> SourceLine:
 def _source(study: Study, kind: str, given: Mapping[str, Any], by: Any) -> DerivedSource:
     if by is not None:
         get_study_for(by, study.slug, right="write")
+    refuse_in_rehearsal(study, "nothing is derived from it.")
     if kind not in DERIVATIONS:
         raise Refused(f"There is no derivation {kind!r}; there are: {', '.join(sorted(DERIVATIONS))}.")
     derivation = DERIVATIONS[kind]

@@ -14,6 +14,7 @@ from evaluation.protocols import AnswerValue
 from evaluation.protocols.answers.measures import Measure, conflict_in, declared_measures
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.judgments import JudgmentInput, record_judgments
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 FORMAT = "scores-1"
 MAX_NAME = 120
@@ -55,6 +56,7 @@ def record_scores(
     user: Any = None,
 ) -> Rater:
     """A new imported judge of that name with these scores, all or nothing."""
+    refuse_in_rehearsal(study, "it takes no scores.")
     judge = judge.strip()
     if not judge or len(judge) > MAX_NAME:
         raise Refused(f"A judge's name has 1 to {MAX_NAME} characters.")

@@ -10,6 +10,7 @@ from evaluation import hooks
 from evaluation.models import Item, Revision, Status, Study
 from evaluation.refusals import WrongState
 from evaluation.services.studies.freeze import assign_orders, compute_study_hash, hash_added_items
+from evaluation.services.studies.rehearsals import refuse_in_rehearsal
 
 BATCH = 5_000
 
@@ -22,6 +23,7 @@ def lock_running(study: Study) -> Study:
 
 
 def require_running(study: Study) -> None:
+    refuse_in_rehearsal(study, "items are added to its draft.")
     if study.status not in (Status.LIVE, Status.PAUSED):
         raise WrongState(f"Items can be added to a study that is under way; this one is {study.status}.")
 
