@@ -114,4 +114,10 @@ def schema_problems(name: str, value: Any) -> list[str]:
 
 def _sentence(error: ValidationError) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    return f"{path.lstrip('.')}: {error.message}" if path else error.message
+    message = error.message
+    if error.validator == "not" and set(error.validator_value) == {"required"}:
+        # Its own message quotes all of the value.
+        message = (
+            f"{' and '.join(map(repr, error.validator_value['required']))} can't stand beside the others"
+        )
+    return f"{path.lstrip('.')}: {message}" if path else message

@@ -317,8 +317,8 @@ class ItemsForm(UploadForm):
 
     file = forms.FileField(
         required=False,
-        help_text="CSV, TSV, XLSX, JSON, JSONL, Parquet, or a data set's folder as ZIP. On the next page you see which "
-        "column is what, and the first items. Assay's own JSONL is imported as it is.",
+        help_text="CSV, TSV, XLSX, JSON, JSONL, Parquet, a data set's folder as ZIP, or a table and its images as ZIP. "
+        "On the next page you see which column is what, and the first items. Assay's own JSONL is imported as it is.",
     )
     pasted = forms.CharField(
         label="Or paste a table",

@@ -56,6 +56,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None) -> Sheet:
         has_header=has_header,
         sheets=tuple(raw.sheets),
         sheet=raw.sheet,
+        has_images=raw.has_images,
         notices=tuple(notices),
     )
 

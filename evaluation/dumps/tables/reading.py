@@ -2,8 +2,10 @@
 
 import io
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 import orjson
@@ -12,12 +14,15 @@ from evaluation.dumps.lines import BOM, MAX_LINE
 from evaluation.dumps.tables.arrow_rows import read_archive, read_arrow, read_folder, read_parquet
 from evaluation.dumps.tables.delimited import read_delimited
 from evaluation.dumps.tables.header_row import name_columns
+from evaluation.dumps.tables.illustrated import holds_images, read_illustrated
 from evaluation.dumps.tables.json_rows import read_json, read_json_lines
 from evaluation.dumps.tables.sheet import MAX_BYTES, RawRows, Sheet
-from evaluation.dumps.tables.workbook import WORKBOOK, read_workbook
+from evaluation.dumps.tables.workbook import WORKBOOK, check_unpacked, read_workbook
 from evaluation.refusals import Refused
 
 LOOK_AT_LINES = 20
+# What the library raises for a file in a ZIP: damaged, locked, or packed in a way that it does not know.
+UNREADABLE = (zipfile.BadZipFile, zlib.error, RuntimeError)
 # What can't be read as it is, by its first bytes, and what helps.
 FOREIGN = (
     (
@@ -94,6 +99,7 @@ def _packed(raw: bytes, sheet: str, limit: int | None) -> RawRows:
         raise Refused("The file begins as a workbook or ZIP, and is damaged or cut off.") from None
     with archive:
         names = archive.namelist()
+        check_unpacked(archive)
         if WORKBOOK in names:
             return read_workbook(raw, sheet, limit)
         if "content.xml" in names:
@@ -102,9 +108,25 @@ def _packed(raw: bytes, sheet: str, limit: int | None) -> RawRows:
             raise Refused("The file is a document or slides. Save its table as XLSX or CSV.")
         if any(PurePosixPath(name).suffix in (".arrow", ".parquet") for name in names):
             return read_archive(archive, sheet, limit)
+        if holds_images(archive):
+            try:
+                return read_illustrated(archive, partial(_read_in_archive, sheet=sheet, limit=limit))
+            except UNREADABLE as error:
+                raise Refused(f"The ZIP is damaged or locked with a password ({error}).") from None
     raise Refused(
-        "The ZIP holds neither a workbook nor a data set's folder. Unpack it, and bring the table in it."
+        "The ZIP holds neither a data set's folder nor a table with its images. Unpack it, and bring the table in it."
     )
+
+
+def _read_in_archive(raw: bytes, sheet: str, limit: int | None) -> RawRows:
+    """A table of a ZIP; a ZIP in a ZIP is read no further, however deep it goes."""
+    if raw.startswith(b"PK\x03\x04") and WORKBOOK not in zipfile.ZipFile(io.BytesIO(raw)).namelist():
+        raise Refused("The ZIP holds another ZIP. Pack the table itself with its images.")
+    if _holds_records(raw.split(b"\n", LOOK_AT_LINES)[:LOOK_AT_LINES]):
+        raise Refused(
+            "In Assay's JSONL images stand as data (docs/formats.md). Bring it without the ZIP, or a table."
+        )
+    return read_bytes(raw, sheet, limit)
 
 
 def _json(raw: bytes, limit: int | None) -> RawRows:
@@ -139,7 +161,10 @@ def is_assay(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        lines = [file.readline(MAX_LINE) for _ in range(LOOK_AT_LINES)]
+        return _holds_records([file.readline(MAX_LINE) for _ in range(LOOK_AT_LINES)])
+
+
+def _holds_records(lines: list[bytes]) -> bool:
     lines[0] = lines[0].removeprefix(BOM)
     return any(_is_record(each) for each in first_objects(lines) if each is not None)
 

@@ -36,6 +36,8 @@ class RawRows:
     sheets: Sequence[str] = ()
     sheet: str = ""
     notices: Sequence[str] = ()
+    # Whether images that came with the table stand in its cells as data.
+    has_images: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Sheet:
     sheet: str = ""
     # Whether there may be more rows than were read.
     is_cut: bool = False
+    has_images: bool = False
     # What was noticed while reading, as sentences.
     notices: tuple[str, ...] = field(default=())
 

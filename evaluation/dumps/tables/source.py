@@ -53,7 +53,7 @@ class TableSource:
             raise Refused(*(f"{self.sheet.place}: {problem}." for problem in problems))
         arms = self.arms or new_arms(self.map, self.protocol)
         if not self.arms:
-            yield SourceLine(0, 0, 0, _study(self.protocol, self.name, arms))
+            yield SourceLine(0, 0, 0, _study(self.protocol, self.sheet, arms))
         done = 0
         for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms).rows():
             done = min(done + 1, self.total)
@@ -74,9 +74,10 @@ def new_arms(table_map: TableMap, protocol: Protocol) -> list[Mapping[str, Any]]
     return [WITH_CONTEXT if shows_context else PLAIN]
 
 
-def _study(protocol: Protocol, name: str, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    record = study_record(protocol.key, title_of(name), "markdown")
-    return {**record, "spec": {**record["spec"], "arms": list(arms)}}
+def _study(protocol: Protocol, sheet: Sheet, arms: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    record = study_record(protocol.key, title_of(sheet.name), "markdown")
+    shown = {"show_images": True} if sheet.has_images else {}
+    return {**record, "spec": {**record["spec"], **shown, "arms": list(arms)}}
 
 
 def arms_of(study: Study | None) -> list[Mapping[str, Any]]:

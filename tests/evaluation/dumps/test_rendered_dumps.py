@@ -4,6 +4,7 @@ import pytest
 from django.urls import reverse
 
 from evaluation.models import Item, Query
+from evaluation.refusals import Refused
 from evaluation.rendering import EARLIER, RENDERER, RenderRules, render_markdown
 from evaluation.services import launch_study, verify_study
 from tests.evaluation.dumps.build import export_bytes, header, item, read_in, write
@@ -114,12 +115,12 @@ def test_a_conversation_is_a_query_of_turns(tmp_path, admin_client):
     ("query", "problem"),
     [
         ({"key": "q"}, "query"),
-        ({"key": "q", "text": "So?", "turns": TURNS}, "query"),
+        ({"key": "q", "text": "So?", "turns": TURNS}, "query: 'text' can't stand beside the others"),
         ({"key": "q", "turns": []}, "turns"),
         ({"key": "q", "turns": [{"role": "robot", "text": "x"}]}, "role"),
         ({"key": "q", "turns": [{"role": "user", "text": "x", "html": "<b>"}]}, "html"),
     ],
 )
 def test_turns_that_are_wrong_are_named(tmp_path, query, problem):
-    with pytest.raises(Exception, match=problem):
+    with pytest.raises(Refused, match=problem):
         read_in(write(tmp_path / "d", header(), item(query=query)), "wrong")
