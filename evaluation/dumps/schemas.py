@@ -6,7 +6,7 @@ from copy import deepcopy
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jsonschema import Draft202012Validator, validators
 from jsonschema.exceptions import ValidationError
@@ -114,10 +114,8 @@ def schema_problems(name: str, value: Any) -> list[str]:
 
 def _sentence(error: ValidationError) -> str:
     path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
-    message = error.message
-    if error.validator == "not" and set(error.validator_value) == {"required"}:
+    message, unwanted = error.message, cast("dict[str, list[str]]", error.validator_value)
+    if error.validator == "not" and set(unwanted) == {"required"}:
         # Its own message quotes all of the value.
-        message = (
-            f"{' and '.join(map(repr, error.validator_value['required']))} can't stand beside the others"
-        )
+        message = f"{' and '.join(map(repr, unwanted['required']))} can't stand beside the others"
     return f"{path.lstrip('.')}: {message}" if path else message
