@@ -31,6 +31,7 @@ def serve(log: Path) -> Iterator[str]:
     command = [
         python, "-m", "llama_cpp.server", "--model", weights, "--model_alias", MODEL, "--host", "127.0.0.1",
         "--port", str(port), "--n_ctx", "4096", "--logits_all", "true",
+        "--n_threads", str(os.cpu_count() or 1),
     ]  # fmt: skip
     with (
         log.open("wb") as output,

@@ -39,7 +39,7 @@ def study(around_module):
 
 @pytest.fixture(scope="module")
 def endpoint(study, base_url):
-    return create_endpoint(user=None, name="here", base_url=base_url, max_in_flight=4, timeout_seconds=120)
+    return create_endpoint(user=None, name="here", base_url=base_url, max_in_flight=2, timeout_seconds=300)
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def patient(settings):
 def test_a_local_model_judges(study, endpoint, verdict, capsys):
     judge = create_judge(
         study, name=f"small-{verdict}", endpoint=endpoint, model=MODEL, verdict=verdict, orders="both",
-        questions=["preference"], max_tokens=120,
+        questions=["preference"], max_tokens=60,
     )  # fmt: skip
     told = estimate(study, judge, max_items=PAIRS)
     began = time.monotonic()
