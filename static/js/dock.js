@@ -73,7 +73,8 @@ function dodge() {
 
 // Of a field to write in, browsers bring the caret into view and no more: not out from behind the foot.
 document.addEventListener("focusin", ({ target }) => {
-  if (isWritten(target) && !dock?.contains(target)) target.scrollIntoView({ block: "nearest" });
+  const isInView = dock?.contains(target) && isDocked();
+  if (isWritten(target) && !isInView) target.scrollIntoView({ block: "nearest" });
 });
 
 const watch = new ResizeObserver(measure);
@@ -90,6 +91,7 @@ if (dock) {
   if (isRemembered()) fold(true);
 }
 addEventListener("resize", measure);
+document.addEventListener("assay:turned", measure);
 document.addEventListener("focusout", () => setTimeout(measure));
 if (view) {
   view.addEventListener("resize", dodge);

@@ -51,12 +51,18 @@ async function save() {
   }
 }
 
-form.addEventListener("input", (event) => {
-  hold(event.target);
+function saveSoon() {
   dirty = true;
   clearTimeout(timer);
   timer = setTimeout(save, QUIET_MS);
+}
+
+form.addEventListener("input", (event) => {
+  hold(event.target);
+  saveSoon();
 });
+// A response that was opened need not be opened again after a reload.
+document.addEventListener("assay:opened", () => form.dataset.changesOnly === undefined && saveSoon());
 form.addEventListener("submit", () => {
   leaving = true;
   clearTimeout(timer);

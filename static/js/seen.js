@@ -57,6 +57,11 @@ const watch = new IntersectionObserver(
   { rootMargin: MARGINS },
 );
 for (const pane of panes) watch.observe(pane);
+// A tab that was opened counts as opened, though nothing of it may have come into view.
+document.addEventListener("assay:opened", ({ detail }) => {
+  known.in_view[detail] ??= 0;
+});
+for (const pane of form.querySelectorAll(".tabbed .pane:not([hidden])")) known.in_view[pane.dataset.part] ??= 0;
 document.addEventListener("visibilitychange", () => {
   // Until now it was what it no longer is.
   if (document.visibilityState === "visible") since = performance.now();

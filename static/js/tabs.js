@@ -83,6 +83,7 @@ class Tabs {
   face(isDock) {
     form.dataset.face = isDock ? "dock" : "scales";
     this.overall?.setAttribute("aria-pressed", String(isDock));
+    document.dispatchEvent(new Event("assay:turned"));
   }
 
   turn(on) {
@@ -109,7 +110,10 @@ class Tabs {
     const isStuck = scrollY >= start - 1;
     if (isStuck) this.places.set(this.current, scrollY);
     this.current = pane;
-    this.opened.add(pane.dataset.part);
+    if (!this.opened.has(pane.dataset.part)) {
+      this.opened.add(pane.dataset.part);
+      document.dispatchEvent(new CustomEvent("assay:opened", { detail: pane.dataset.part }));
+    }
     for (const [each, tab] of this.tabs) {
       each.hidden = each !== pane;
       tab.setAttribute("aria-selected", String(each === pane));

@@ -63,6 +63,8 @@ def test_looks_right(visitor: Visitor) -> None:
 def test_looks_right_with_errors_and_without_documents(visitor: Visitor) -> None:
     page = open_item(visitor, documents=[])
     assert page.locator("#documents").count() == 0
+    for tab in page.get_by_role("tab").all():
+        tab.click()
     submit(page)
     alert = page.get_by_role("alert")
     assert "Factuality: 4 choices are missing." in alert.text_content()

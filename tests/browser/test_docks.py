@@ -12,6 +12,7 @@ from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import SHOTS
+from tests.browser.test_item import wait_for_saved
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
 from tests.browser.walking import until
 
@@ -219,8 +220,8 @@ def test_both_tabs_are_opened_before_submit_and_the_trace_tells(visitor: Visitor
     assert page.evaluate("scrollY") == 400
     assert run_axe(page).violations_count == 0
     # What was opened is opened, also when the page is loaded once more.
-    with page.expect_response(lambda answer: answer.url.endswith("/draft/")):
-        page.reload()
+    wait_for_saved(page)
+    page.reload()
     assert page.locator(".tabs .unread").count() == 0
     with page.expect_navigation():
         page.get_by_role("button", name="Submit and continue").click()

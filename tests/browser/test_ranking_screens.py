@@ -86,7 +86,8 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     judgment = Judgment.objects.get()
     ranks = dict(judgment.answers.filter(question="ranking").values_list("part", "number"))
     assert ranks == {c: 1.0, b: 2.0, a: 3.0}
-    assert (judgment.shown, judgment.trace) == (f"{a},{b},{c}", {})
+    assert judgment.shown == f"{a},{b},{c}"
+    assert judgment.trace == {"screen": {"layout": "plain"}}
     page.get_by_label("The order is right as it stands").check()
     page.get_by_role("button", name=SUBMIT).click()
     expect(page.locator("#code")).to_be_visible()

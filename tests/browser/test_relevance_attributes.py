@@ -21,7 +21,16 @@ PHONE = {"width": 390, "height": 844}
 
 
 def attributes(visitor: Visitor) -> Locator:
-    return visitor.page.locator("#attributes-group")
+    """A draft's rows, and of a frozen study what they came to."""
+    return visitor.page.locator("#attributes-group, [aria-labelledby=spec-attributes]")
+
+
+def open_second(visitor: Visitor) -> Locator:
+    """The row of the second attribute, opened as one opens it to edit it."""
+    row = attributes(visitor).locator(".inline-related:not(.empty-form)").nth(1)
+    if not row.get_by_label("Values").is_visible():
+        row.get_by_text("Edit", exact=True).click()
+    return row
 
 
 def look_at_all_widths(visitor: Visitor, name: str) -> None:
@@ -49,14 +58,15 @@ def test_edited_and_then_frozen(new_visitor: Any) -> None:
     visitor.go(f"/admin/evaluation/study/{study.pk}/change/")
     look_at_all_widths(visitor, "draft")
 
-    values = attributes(visitor).get_by_label("Values").nth(1)
+    values = open_second(visitor).get_by_label("Values")
     assert values.input_value().splitlines()[0] == "Complete beginner"
     values.fill("Nothing\nNothing")
     press(page, "Save")
     assert attributes(visitor).get_by_text("a value appears twice").is_visible()
     look(visitor, "attributes-wrong")
-    attributes(visitor).get_by_label("Values").nth(1).fill("Nothing at all\nA little\nA lot")
-    attributes(visitor).get_by_label("Question").nth(1).fill("How much do you know about gardens?")
+    again = open_second(visitor)
+    again.get_by_label("Values").fill("Nothing at all\nA little\nA lot")
+    again.get_by_label("Question").fill("How much do you know about gardens?")
     press(page, "Save")
     page.get_by_text("Saved.").wait_for()
     assert study.attributes.get(key="expertise").values == ["Nothing at all", "A little", "A lot"]
