@@ -61,7 +61,6 @@ for (const pane of panes) watch.observe(pane);
 document.addEventListener("assay:opened", ({ detail }) => {
   known.in_view[detail] ??= 0;
 });
-for (const pane of form.querySelectorAll(".tabbed .pane:not([hidden])")) known.in_view[pane.dataset.part] ??= 0;
 document.addEventListener("visibilitychange", () => {
   // Until now it was what it no longer is.
   if (document.visibilityState === "visible") since = performance.now();

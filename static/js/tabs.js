@@ -109,11 +109,10 @@ class Tabs {
     const start = scrollY + group.getBoundingClientRect().top - line;
     const isStuck = scrollY >= start - 1;
     if (isStuck) this.places.set(this.current, scrollY);
+    const { part } = pane.dataset;
+    const isNew = pane !== this.current && !this.opened.has(part);
     this.current = pane;
-    if (!this.opened.has(pane.dataset.part)) {
-      this.opened.add(pane.dataset.part);
-      document.dispatchEvent(new CustomEvent("assay:opened", { detail: pane.dataset.part }));
-    }
+    this.opened.add(part);
     for (const [each, tab] of this.tabs) {
       each.hidden = each !== pane;
       tab.setAttribute("aria-selected", String(each === pane));
@@ -124,6 +123,7 @@ class Tabs {
     if (isStuck) scrollTo({ top: Math.max(start, this.places.get(pane) ?? start), behavior: "instant" });
     if (warning && !this.unopened.length) warning.hidden = true;
     this.show();
+    if (isNew) document.dispatchEvent(new CustomEvent("assay:opened", { detail: part }));
   }
 
   get unopened() {

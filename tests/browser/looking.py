@@ -56,6 +56,7 @@ def shoot(page: Page, name: str) -> None:
 def look(visitor: Visitor, name: str, settings: tuple[Setting, ...] = CLOSELY) -> None:
     """The page that is open, in each of these settings, and as narrow as a page may be asked to be."""
     page = visitor.page
+    before: Any = page.viewport_size
     for setting in EVERY if AUDIT else settings:
         set_up(page, setting)
         shoot(page, f"{name}-{setting}")
@@ -63,6 +64,7 @@ def look(visitor: Visitor, name: str, settings: tuple[Setting, ...] = CLOSELY) -
     set_up(page, Setting())
     page.set_viewport_size(NARROWEST)  # type: ignore[arg-type]
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROWEST["width"]
+    page.set_viewport_size(before)
 
 
 def judge(name: str, setting: Setting, violations: list[dict[str, Any]]) -> None:

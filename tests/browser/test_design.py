@@ -41,7 +41,7 @@ def test_what_is_typed_is_drawn_ordered_and_saved(new_visitor: Callable[..., Vis
     sign_in(visitor)
     visitor.go(f"/admin/evaluation/study/{draft.pk}/change/")
     page.get_by_text("this is a demo item of its protocol").wait_for()
-    expect(screen(page).get_by_role("heading", name="Response 4")).to_be_visible()
+    expect(screen(page).get_by_role("tab", name="Response 4")).to_be_visible()
     look(visitor, "design-draft", full=False)
 
     # Typed, and seen on the screen and in the prompt; nothing is stored.
@@ -103,7 +103,7 @@ def test_what_is_typed_is_drawn_ordered_and_saved(new_visitor: Callable[..., Vis
     page.set_viewport_size(PHONE)
     look(visitor, "design-phone", full=False)
     page.get_by_text("Preview", exact=True).click()
-    expect(screen(page).get_by_role("heading", name="Response 4")).to_be_visible()
+    expect(screen(page).get_by_role("tab", name="Response 4")).to_be_visible()
     look(visitor, "design-phone-preview", full=False)
 
 

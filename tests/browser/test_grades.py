@@ -107,4 +107,8 @@ def test_without_scripts_nothing_is_said_of_pasting(new_visitor) -> None:
     assert plain.page.locator("#code").count()
     judgment = Judgment.objects.get(study=study)
     answer = judgment.answers.get(question="preference")
-    assert (answer.label, answer.number, judgment.trace) == ("tie", 0, {})
+    assert (answer.label, answer.number, judgment.trace) == (
+        "tie",
+        0,
+        {"screen": {"layout": "plain"}},
+    )

@@ -70,7 +70,11 @@ def press_on(page: Page, selector: str, key: str = "Enter") -> None:
 
 
 def fill_by_keyboard(page: Page) -> None:
-    """Every radio group by Tab, Space and arrows; the preference by its key; then the reason."""
+    """Every response that is a tab, by its arrows; every radio group by Tab, Space and arrows; the preference by its
+    key; then the reason."""
+    while page.locator(".tabs .unread").count():
+        tab_to(page, "[role=tab]")
+        page.keyboard.press("ArrowRight")
     names = page.locator("#judge .cell input[value='1']").evaluate_all(
         "nodes => nodes.map(node => node.name)"
     )
