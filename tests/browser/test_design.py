@@ -102,7 +102,7 @@ def test_what_is_typed_is_drawn_ordered_and_saved(new_visitor: Callable[..., Vis
 
     page.set_viewport_size(PHONE)
     look(visitor, "design-phone", full=False)
-    page.get_by_text("Preview", exact=True).click()
+    page.locator(".narrow-toggle").get_by_text("Preview", exact=True).click()
     expect(screen(page).get_by_role("tab", name="Response 4")).to_be_visible()
     look(visitor, "design-phone-preview", full=False)
 

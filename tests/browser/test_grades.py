@@ -15,7 +15,7 @@ from tests.browser.checking import (
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import segment, tab_to
+from tests.browser.walking import open_tabs_by_keyboard, segment, tab_to
 from tests.factories import NO_STEPS, launch
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -70,6 +70,7 @@ def test_by_mouse_by_key_and_by_keyboard_on_a_phone(visitor: Visitor) -> None:
     reason.evaluate(paste, "y" * 2)
     hand_in(visitor)
     be_on_a_phone(visitor)
+    open_tabs_by_keyboard(page)
     choose_by_keyboard(visitor, "preference", shown(visitor)[4])
     fifth = shown(visitor)[4]
     tab_to(page, "textarea[name=justification]")

@@ -69,12 +69,16 @@ def press_on(page: Page, selector: str, key: str = "Enter") -> None:
         page.keyboard.press(key)
 
 
-def fill_by_keyboard(page: Page) -> None:
-    """Every response that is a tab, by its arrows; every radio group by Tab, Space and arrows; the preference by its
-    key; then the reason."""
+def open_tabs_by_keyboard(page: Page) -> None:
+    """Every response that stands in a tab which was not opened yet."""
     while page.locator(".tabs .unread").count():
         tab_to(page, "[role=tab]")
         page.keyboard.press("ArrowRight")
+
+
+def fill_by_keyboard(page: Page) -> None:
+    """Every radio group by Tab, Space and arrows; the preference by its key; then the reason."""
+    open_tabs_by_keyboard(page)
     names = page.locator("#judge .cell input[value='1']").evaluate_all(
         "nodes => nodes.map(node => node.name)"
     )
