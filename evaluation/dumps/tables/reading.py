@@ -11,13 +11,13 @@ from pathlib import Path, PurePosixPath
 import orjson
 
 from evaluation.dumps.lines import BOM, MAX_LINE
-from evaluation.dumps.tables.arrow_rows import read_archive, read_arrow, read_folder, read_parquet
-from evaluation.dumps.tables.delimited import read_delimited
 from evaluation.dumps.tables.header_row import name_columns
 from evaluation.dumps.tables.illustrated import holds_images, read_illustrated
-from evaluation.dumps.tables.json_rows import read_json, read_json_lines
+from evaluation.dumps.tables.readers.arrow_rows import read_archive, read_arrow, read_folder, read_parquet
+from evaluation.dumps.tables.readers.delimited import read_delimited
+from evaluation.dumps.tables.readers.json_rows import read_json, read_json_lines
+from evaluation.dumps.tables.readers.workbook import WORKBOOK, check_unpacked, read_workbook
 from evaluation.dumps.tables.sheet import MAX_BYTES, RawRows, Sheet
-from evaluation.dumps.tables.workbook import WORKBOOK, check_unpacked, read_workbook
 from evaluation.refusals import Refused
 
 LOOK_AT_LINES = 20

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from evaluation.dumps.problems import Problems
-from evaluation.dumps.tables.delimited import decode
+from evaluation.dumps.tables.readers.delimited import decode
 from evaluation.dumps.tables.sheet import RawRows, SizeGuard
 from evaluation.refusals import Refused
 

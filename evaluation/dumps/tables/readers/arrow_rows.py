@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from evaluation.dumps.tables.readers.workbook import check_unpacked
 from evaluation.dumps.tables.sheet import MAX_BYTES, RawRows, SizeGuard
-from evaluation.dumps.tables.workbook import check_unpacked
 from evaluation.refusals import Refused
 
 BATCH = 1_000

@@ -1,0 +1,1 @@
+"""Readers of tables, one for each kind of file: rows as they stand in it."""
