@@ -4,7 +4,6 @@ import uuid
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
-from annotator.selectors import get_participant
 from annotator.services.work.revision import (
     CannotRevise,
     reset_revision_draft,
@@ -15,7 +14,7 @@ from annotator.services.work.revision import (
 )
 from annotator.services.work.submit import get_assignment
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.access import SeeOther, address_of, home, participant_of, participant_view
 from annotator.views.shared.screens import answer_revision_screen
 from annotator.views.shared.texts import REFUSED
 from evaluation.forms import LOOK, read_fields
@@ -27,7 +26,7 @@ from evaluation.protocols import AnswersInvalid
 def answer_revision(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     if request.method == "POST":
         return _revise(request, token, assignment_id)
-    participant = get_participant(token)
+    participant = participant_of(token)
     assignment = get_assignment(token, assignment_id)
     may_revise = any(each.pk == assignment.pk for each in revisable_assignments(participant))
     notice = request.GET.get("notice", "")

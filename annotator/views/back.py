@@ -2,15 +2,14 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.selectors import get_participant
 from annotator.services.work.revision import revisable_assignments
-from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.access import SeeOther, address_of, home, participant_of, participant_view
 from annotator.views.shared.screens import back_screen
 
 
 @participant_view("GET", "HEAD")
 def back(request: HttpRequest, token: str) -> HttpResponse:
-    participant = get_participant(token)
+    participant = participant_of(token)
     found = revisable_assignments(participant)
     if not found:
         return home(token, "nothing-back")

@@ -5,9 +5,8 @@ import uuid
 from django.http import HttpRequest, HttpResponse
 
 from annotator.models import AssignmentState
-from annotator.selectors import get_participant
 from annotator.services.work.submit import get_assignment
-from annotator.views.shared.access import home, participant_view
+from annotator.views.shared.access import home, participant_of, participant_view
 from annotator.views.shared.screens import item_screen
 
 
@@ -16,4 +15,4 @@ def item(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResp
     assignment = get_assignment(token, assignment_id)
     if assignment.state != AssignmentState.EXPIRED:
         return home(token)
-    return item_screen(get_participant(token), assignment, request.GET.get("notice", ""))
+    return item_screen(participant_of(token), assignment, request.GET.get("notice", ""))

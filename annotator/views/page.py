@@ -2,11 +2,10 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotator.selectors import get_present
-from annotator.views.shared.access import participant_view
+from annotator.views.shared.access import participant_view, present_of
 from annotator.views.shared.screens import current_screen
 
 
 @participant_view("GET", "HEAD")
 def page(request: HttpRequest, token: str) -> HttpResponse:
-    return current_screen(*get_present(token), request.GET.get("notice", ""))
+    return current_screen(*present_of(token), request.GET.get("notice", ""))

@@ -8,7 +8,7 @@ from annotator.services.work.draft_rounds import request_round
 from annotator.services.work.drafts import save_draft
 from annotator.tasks import queue_round
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.shared.access import home, participant_view
+from annotator.views.shared.access import home, participant_of, participant_view
 from annotator.views.shared.texts import NOTICES
 from evaluation.forms import INSTRUCTION, read_fields
 from evaluation.json_bodies import BadJSON, read_object
@@ -50,6 +50,7 @@ def _fields(request: HttpRequest) -> dict[str, str]:
 
 
 def _said(notice: str, token: str, *, wants_json: bool, status: int) -> HttpResponse:
-    if wants_json:
-        return JsonResponse({"error": str(NOTICES[notice])}, status=status)
-    return home(token, notice)
+    if not wants_json:
+        return home(token, notice)
+    participant_of(token)
+    return JsonResponse({"error": str(NOTICES[notice])}, status=status)

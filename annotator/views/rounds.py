@@ -9,14 +9,15 @@ from django.utils.translation import gettext
 from annotator.models import DraftRound
 from annotator.services.work.draft_rounds import LOST, is_lost
 from annotator.services.work.submit import get_assignment
-from annotator.views.shared.access import participant_view
-from evaluation.forms import RoundRecord
+from annotator.views.shared.access import participant_view, speak
+from evaluation.forms import RoundRecord, language_of
 
 
 @participant_view("GET")
 def rounds(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     """A JSON list, first round first: [{"number", "state", "instruction", "after", "problem"}]."""
     assignment = get_assignment(token, assignment_id)
+    speak(language_of(assignment.participant.revision.spec))
     found = DraftRound.objects.filter(assignment=assignment).order_by("number")
     return JsonResponse([round_record(each) for each in found], safe=False)
 

@@ -5,13 +5,12 @@ import uuid
 from django.http import HttpRequest, HttpResponse
 
 from annotator.models import AssignmentState
-from annotator.selectors import get_participant
 from annotator.services.work.drafts import save_draft
 from annotator.services.work.skip import CannotSkip, may_be_skipped, skips_left
 from annotator.services.work.skip import skip as skip_service
 from annotator.services.work.submit import get_assignment
 from annotator.views.draft import draft_fields, is_too_large
-from annotator.views.shared.access import SeeOther, address_of, home, participant_view
+from annotator.views.shared.access import SeeOther, address_of, home, participant_of, participant_view
 from annotator.views.shared.screens import skip_screen
 
 
@@ -33,7 +32,7 @@ def skip(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResp
 
 def _ask(request: HttpRequest, token: str, assignment_id: uuid.UUID) -> HttpResponse:
     assignment = get_assignment(token, assignment_id)
-    participant = get_participant(token)
+    participant = participant_of(token)
     in_dialog = bool(request.headers.get("HX-Request"))
     if assignment.state != AssignmentState.RESERVED:
         return _away(token, "", in_dialog=in_dialog)

@@ -3,9 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from annotator.selectors import get_participant
 from annotator.services.work.leave import withdraw as withdraw_service
-from annotator.views.shared.access import home, participant_view, render_for
+from annotator.views.shared.access import home, participant_of, participant_view, render_for
 from annotator.views.shared.parts import contact
 
 
@@ -14,7 +13,7 @@ def withdraw(request: HttpRequest, token: str) -> HttpResponse:
     if request.method == "POST":
         withdraw_service(token, leave_out_judgments=request.POST.get("leave_out") == "1")
         return home(token)
-    participant = get_participant(token)
+    participant = participant_of(token)
     if participant.outcome:
         return home(token)
     context = {

@@ -12,7 +12,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from evaluation import design
 from evaluation.admin.rights import FORM, study_for
-from evaluation.forms import build_screen, read_fields, read_trace
+from evaluation.forms import build_screen, in_language_of, read_fields, read_trace
 from evaluation.models import Item, Study
 from evaluation.protocols import AnswersInvalid, Problem
 from evaluation.protocols.answers.trace import Trace
@@ -43,7 +43,8 @@ def preview(request: HttpRequest, pk: int) -> HttpResponse:
             request, f"Item {item.key} can't be judged yet, so there is nothing to preview: {text}."
         )
         return redirect("admin:evaluation_item_change", item.pk)
-    return _screen(request, study, item, spec)
+    with in_language_of(spec):
+        return _screen(request, study, item, spec)
 
 
 def _compiled(item: Item, spec: dict[str, Any], study: Study) -> list[Problem]:

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from evaluation.api.base import ApiView, StudyView
 from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.query import PageQuery, StrictSerializer
-from evaluation.models import GoingBack, Role, Status, Study, StudyMember
+from evaluation.models import GoingBack, Language, Role, Status, Study, StudyMember
 from evaluation.permissions import roles_of, studies_for
 from evaluation.selectors import (
     added_item_counts,
@@ -79,6 +79,9 @@ class StudyDetailSerializer(StudySerializer):
     )
     going_back = serializers.ChoiceField(
         choices=GoingBack.choices, help_text="Which answers participants may revise until their visit ends."
+    )
+    language = serializers.ChoiceField(
+        choices=Language.choices, help_text="Of participants' pages, around the study's own texts."
     )
     revisions = RevisionSerializer(many=True)
     arms = ArmSerializer(many=True)
@@ -150,6 +153,7 @@ class StudyDetail(StudyView):
             "baseline": study.baseline,
             "exact_times": study.exact_times,
             "going_back": study.going_back,
+            "language": study.language,
             "revisions": _revisions(study),
             "arms": list(study.arms.values("key", "label", "context_at_generation", "context_at_judging")),
             "systems": list(study.systems.values("key", "label", "family")),

@@ -103,8 +103,8 @@ class StudyDerivation(ABC):
 def shared_spec(deriving: Deriving, protocol: str, arms: Sequence[Mapping[str, Any]]) -> Record:
     """The part of a spec that another protocol takes over: how things are shown, and to whom they are said to be."""
     spec = deriving.spec
-    kept = ("asker", "seed", "render_as", "show_references")
-    return {"protocol": protocol, "arms": list(arms), **{name: spec[name] for name in kept}}
+    kept = ("asker", "seed", "render_as", "show_references", "language")
+    return {"protocol": protocol, "arms": list(arms), **{name: spec[name] for name in kept if name in spec}}
 
 
 def same_spec(deriving: Deriving) -> Record:

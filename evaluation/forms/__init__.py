@@ -20,6 +20,7 @@ from evaluation.forms.input.posted_fields import (
 )
 from evaluation.forms.input.recorded_answers import answers_as_data
 from evaluation.forms.input.screen_record import LAYOUTS, SCREEN, SCREEN_TRACE, ScreenRecord, read_screen
+from evaluation.forms.language import in_language_of, language_of
 from evaluation.forms.problems import PROBLEM_TEXTS, problem_text
 from evaluation.forms.response_names import response_names
 from evaluation.forms.screen import build_screen
@@ -44,6 +45,8 @@ __all__ = [
     "build_feedback",
     "build_screen",
     "held_fields",
+    "in_language_of",
+    "language_of",
     "merge_drafts",
     "problem_text",
     "read_fields",

@@ -110,7 +110,7 @@ def _said(question: QuestionSpec, value: str, names: Mapping[str, str]) -> str:
         case Kind.ENTRIES:
             return str(DECISIONS.get(value, value))
         case Kind.RANKING:
-            return gettext("Place %(rank)s") % {"rank": number_text(float(value))}
+            return gettext("Rank %(rank)s") % {"rank": number_text(float(value))}
         case _:
             return question.label(value) or value
 

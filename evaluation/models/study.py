@@ -79,6 +79,15 @@ class GoingBack(models.TextChoices):
     ALL = "all", "all"
 
 
+class Language(models.TextChoices):
+    """The languages of what participants read around a study's own texts, each with its catalogue in `locale/`."""
+
+    ENGLISH = "en", "English"
+    GERMAN = "de", "German (Deutsch)"
+    SPANISH = "es", "Spanish (español)"
+    ARABIC = "ar", "Arabic (العربية)"
+
+
 class StudyQuerySet(models.QuerySet["Study"]):
     def visible(self) -> "StudyQuerySet":
         """Studies that are not just being imported."""
@@ -104,6 +113,7 @@ class Study(models.Model):
     render_as = models.CharField(max_length=10, choices=RenderAs, default=RenderAs.MARKDOWN)
     single_dollars = models.BooleanField(default=False)
     show_images = models.BooleanField(default=False)
+    language = models.CharField(max_length=2, choices=Language, default=Language.ENGLISH)
     asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
     baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
     show_references = models.BooleanField(default=False)
@@ -167,6 +177,7 @@ class Study(models.Model):
                 name="study_arm_per_item_once_per_query",
                 condition=Q(arm_per="participant") | Q(once_per="query"),
             ),
+            models.CheckConstraint(name="study_language_known", condition=Q(language__in=Language.values)),
             models.CheckConstraint(
                 name="study_going_back_known", condition=Q(going_back__in=GoingBack.values)
             ),

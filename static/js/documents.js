@@ -3,6 +3,8 @@ const box = document.getElementById("documents");
 const search = box.querySelector(".documents-search");
 const input = search.querySelector("input");
 const words = search.querySelector("[role=status]");
+const forms = JSON.parse(words.dataset.matches);
+const plural = new Intl.PluralRules(document.documentElement.lang);
 const documents = [...box.querySelectorAll("li")].map((entry) => ({
   entry,
   details: entry.querySelector("details"),
@@ -29,9 +31,8 @@ function mark({ node, text }, wanted) {
 
 function say(matches, found) {
   if (!matches) return words.dataset.none;
-  if (matches === 1) return words.dataset.one;
   const values = { n: matches, documents: found, all: documents.length };
-  return words.dataset.many.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  return (forms[plural.select(matches)] ?? forms.other).replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
 function find() {

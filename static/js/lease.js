@@ -2,13 +2,17 @@
 const box = document.querySelector(".lease");
 const words = box.querySelector("[role=status]");
 const warnMs = Number(box.dataset.warn) * 1000;
+const forms = JSON.parse(box.dataset.soon);
+const plural = new Intl.PluralRules(document.documentElement.lang);
 let end = performance.now() + Number(box.dataset.seconds) * 1000;
 
 function show() {
   const left = end - performance.now();
   box.hidden = left > warnMs;
   if (box.hidden) return;
-  const text = left > 0 ? box.dataset.soon.replace("{n}", Math.ceil(left / 60000)) : box.dataset.over;
+  const minutes = Math.ceil(left / 60000);
+  const soon = forms[plural.select(minutes)] ?? forms.other;
+  const text = left > 0 ? soon.replace("{n}", minutes) : box.dataset.over;
   if (words.textContent !== text) words.textContent = text;
 }
 

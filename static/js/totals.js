@@ -5,6 +5,9 @@ const missing = document.querySelector(".missing");
 const list = document.getElementById("open-answers");
 const questions = [...form.querySelectorAll("[data-question]")];
 
+const forms = JSON.parse(missing.dataset.text);
+const plural = new Intl.PluralRules(document.documentElement.lang);
+
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 const groups = (question) => [...question.querySelectorAll("[role=radiogroup]")];
 // Older browsers have no such lists, and show the number alone.
@@ -90,7 +93,7 @@ function show() {
     if (tally.textContent !== text) tally.textContent = text;
   }
   const n = questions.reduce((sum, question) => sum + open(question).length, 0);
-  missing.textContent = n > 1 ? fill(missing.dataset.text, { n }) : n ? missing.dataset.one : missing.dataset.none;
+  missing.textContent = n ? fill(forms[plural.select(n)] ?? forms.other, { n }) : missing.dataset.none;
   missing.classList.toggle("all", n === 0);
   missing.disabled = n === 0;
   if (isListed()) showList();

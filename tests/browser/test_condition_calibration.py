@@ -377,7 +377,7 @@ def test_a_model_revises_and_its_draft_is_taken_over(visitor: Visitor, queue: li
     page.locator('[data-offers="e104"] .take').click()
     assert statuses(page) == ["Edited", "Accepted", "Draft", "Rejected", "Accepted"]
     look(visitor, "condition_calibration_revised")
-    page.get_by_role("button", name="Use this draft in place of mine").click()
+    page.get_by_role("button", name="Use this draft instead of mine").click()
     assert statuses(page) == ["Rejected"] * 4 + ["Accepted"] * 4
     hand_in(visitor)
     entries, judgment = settled()
@@ -423,7 +423,7 @@ def test_a_model_is_asked_after_a_form_was_refused(visitor: Visitor, queue: list
     expect(asking).to_have_text("That did not work. Please try again.")
     page.unroute("**/revise/")
     page.get_by_role("button", name="Ask for a revised draft").click()
-    expect(asking).to_have_text("Tell the model what to do before you ask it.")
+    expect(asking).to_have_text("Write what the model should change, then ask again.")
 
 
 # --- without scripts ----------------------------------------------------------------------------------------------
@@ -455,7 +455,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     keep(3, "0")
     page.get_by_role("button", name="Ask for a revised draft").click()
     work_on_round(queue.pop())
-    page.get_by_role("button", name="Look whether it has answered").click()
+    page.get_by_role("button", name="Check for the answer").click()
     expect(page.locator(".round")).to_contain_text("Revision 1")
     keep(104, "1")
     keep(5, "0")

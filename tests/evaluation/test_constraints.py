@@ -171,6 +171,7 @@ VIOLATIONS = {
     "job_state_known": lambda w: begin_jobs(w, state="asleep"),
     "job_leased_while_running": lambda w: begin_jobs(w, state="running"),
     "one_job_at_once_per_kind": lambda w: begin_jobs(w, times=2),
+    "study_language_known": lambda w: change(w.study, language="xx"),
     "study_going_back_known": lambda w: change(w.study, going_back="some"),
     "study_rehearsal_is_simulated": lambda w: change(w.study, rehearsal_of=w.study, simulated=False),
     "study_status_known": lambda w: change(w.study, status="ended"),

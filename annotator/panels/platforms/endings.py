@@ -38,7 +38,7 @@ LINK: Endings = {
         _NOTHING,
     ),
     "failed_qualification": Ending(
-        _("See where you found the study whether this visit is paid."),
+        _("Check where you found the study whether this visit is paid."),
         _("Go back there, as shown below."),
         _("There is no code for this. If you are asked for one there, write to the researchers."),
     ),
@@ -64,7 +64,7 @@ LINK: Endings = {
         _("A visit that was returned is not paid."), _("There is nothing left to do there."), _NOTHING
     ),
     "timed_out": Ending(
-        _("A visit that took too long is not paid automatically. If you did work, write to the researchers."),
+        _("A visit that took too long is not paid automatically. If you did part of the work, write to the researchers."),
         _("Go back to where you found the study, as shown below."),
         _NOTHING,
     ),
@@ -116,8 +116,8 @@ PROLIFIC: Endings = {
     ),
     "timed_out": Ending(
         _("Prolific does not pay for a submission that ran out of time."),
-        _("If you did work, send the researchers a message on Prolific."),
-        _("If you did work, send the researchers a message on Prolific."),
+        _("If you did part of the work, send the researchers a message on Prolific."),
+        _("If you did part of the work, send the researchers a message on Prolific."),
     ),
 }
 
@@ -135,7 +135,7 @@ CONNECT: Endings = {
     ),
     "no_consent": Ending(
         _("There is no pay, since you did not take part."),
-        _("Please return the assignment on Connect; if it asks for a code, this is it."),
+        _("Please return the assignment on Connect. If it asks for a code, enter the one below."),
         _RETURN_ASSIGNMENT,
     ),
     "failed_qualification": Ending(
@@ -161,7 +161,7 @@ CONNECT: Endings = {
             "You are not paid automatically if you stop early; the researchers can pay you for the "
             "part you did."
         ),
-        _("Please return the assignment on Connect; if it asks for a code, this is it."),
+        _("Please return the assignment on Connect. If it asks for a code, enter the one below."),
         _RETURN_ASSIGNMENT,
     ),
     "returned": Ending(
@@ -169,8 +169,8 @@ CONNECT: Endings = {
     ),
     "timed_out": Ending(
         _("Connect does not pay for an assignment that ran out of time."),
-        _("If you did work, message the researchers on Connect."),
-        _("If you did work, message the researchers on Connect."),
+        _("If you did part of the work, message the researchers on Connect."),
+        _("If you did part of the work, message the researchers on Connect."),
     ),
 }
 

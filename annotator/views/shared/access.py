@@ -12,14 +12,17 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.http.response import HttpResponseRedirectBase
 from django.template.loader import get_template
 from django.urls import get_script_prefix, reverse
+from django.utils import translation
 from django.views.decorators.csrf import csrf_exempt
 
-from annotator.models import Participant
+from annotator.models import Assignment, Participant
 from annotator.panels.platforms import Departure
 from annotator.panels.platforms.addresses import origin_of
 from annotator.panels.services.arrivals import frame_origins
+from annotator.selectors import get_participant, get_present
 from annotator.services.work.submit import NotYours
-from evaluation.models import Study
+from evaluation.forms import language_of
+from evaluation.models import Language, Study
 
 View = Callable[..., HttpResponse]
 # Stand for a participant's token and an assignment's id in addresses that are made ahead.
@@ -44,14 +47,35 @@ def participant_view(*methods: str) -> Callable[[View], View]:
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if request.method not in methods:
                 return _protect(HttpResponseNotAllowed(methods))
-            try:
-                return _protect(view(request, *args, **kwargs))
-            except (Http404, Participant.DoesNotExist, NotYours):
-                return _protect(render("404.html", {}, status=404))
+            # English until the study is known (`speak`), and again for whatever this process answers next.
+            with translation.override(Language.ENGLISH):
+                try:
+                    return _protect(view(request, *args, **kwargs))
+                except (Http404, Participant.DoesNotExist, NotYours):
+                    return _protect(render("404.html", {}, status=404))
 
         return answer
 
     return decorate
+
+
+def speak(language: str) -> None:
+    """Answer this request in that language from here on, whatever the browser asks for."""
+    translation.activate(language)
+
+
+def participant_of(token: str) -> Participant:
+    """The participant of that token, answered in their study's language; or DoesNotExist."""
+    participant = get_participant(token)
+    speak(language_of(participant.revision.spec))
+    return participant
+
+
+def present_of(token: str) -> tuple[Participant, Assignment | None]:
+    """The same with what is before them."""
+    participant, assignment = get_present(token)
+    speak(language_of(participant.revision.spec))
+    return participant, assignment
 
 
 def _protect(response: HttpResponse) -> HttpResponse:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from django.utils import formats
 from django.utils.translation import gettext, ngettext
 
 from annotator.models import ParticipantOutcome
@@ -37,7 +38,7 @@ def about_study(study: Study, spec: Spec, items: int) -> dict[str, Any]:
         (gettext("Items"), ngettext("up to %(n)s", "up to %(n)s", shown) % {"n": shown}),
     ]
     if study.pay is not None:
-        facts.append((gettext("Pay"), f"{study.pay} {study.currency}"))
+        facts.append((gettext("Pay"), f"{formats.number_format(study.pay)} {study.currency}"))
     return {
         "html": rendered(texts.get("about", "")),
         "checks": list(_checks(spec["steps"])),
@@ -53,8 +54,8 @@ def _checks(steps: Mapping[str, Any]) -> Iterator[str]:
         mark: int = qualification["pass_mark"]
         yield gettext("The study begins with a qualification.")
         yield ngettext(
-            "You continue if at least %(n)s answer in it is right; otherwise the study ends there.",
-            "You continue if at least %(n)s answers in it are right; otherwise the study ends there.",
+            "You need at least %(n)s right answer in it to continue; otherwise the study ends there.",
+            "You need at least %(n)s right answers in it to continue; otherwise the study ends there.",
             mark,
         ) % {"n": mark}
     if attention := steps.get("attention"):
@@ -83,7 +84,7 @@ def instruction_texts(spec: Spec) -> dict[str, Any]:
             {"title": title, "html": rendered(spec["texts"][key])}
             for key, title in (
                 ("guideline", gettext("How to judge")),
-                ("guideline_context", gettext("When we also show what the person told us")),
+                ("guideline_context", gettext("Judging with context")),
             )
             if spec["texts"].get(key)
         ],

@@ -117,7 +117,7 @@ def _item(participant: Participant, assignment: Assignment, draft: dict[str, str
         "visible_ms": draft.get(VISIBLE_MS) or "0",
         "screen": draft.get(SCREEN, ""),
         "lease_seconds": str(int(lease.total_seconds())),
-        "lease_minutes": str(max(0, round(lease.total_seconds() / 60))),
+        "lease_minutes": max(0, round(lease.total_seconds() / 60)),
         "warn_seconds": str(min(WARN_SECONDS, participant.study.lease_minutes * 12)),
     }
 

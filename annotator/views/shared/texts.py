@@ -52,7 +52,7 @@ NOTICES: dict[str, Words] = {
         "The model's limit for today has been reached. Your work is saved; please continue without it."
     ),
     "round-enough": gettext_lazy("You have used all your requests to the model for this item."),
-    "round-no_instruction": gettext_lazy("Tell the model what to do before you ask it."),
+    "round-no_instruction": gettext_lazy("Write what the model should change, then ask again."),
     "round-no_model": gettext_lazy("No model is available at the moment."),
     "round-spent": gettext_lazy("You have used all your requests to the model in this study."),
     "round-study_spent": gettext_lazy(
@@ -124,7 +124,7 @@ AWAY: dict[str, tuple[Words, Words]] = {
     "not_admitted": (
         gettext_lazy("You can't take part in this study"),
         gettext_lazy(
-            "Whether you can depends on the other studies that you took part in. Nothing about you was stored."
+            "It is open only to some people, depending on the other studies that they took part in. Nothing about you was stored."
         ),
     ),
     # A further visit after their way had ended: of those who completed it, and of everybody else.

@@ -136,7 +136,7 @@ def item_page(
             "visible_ms": "0",
             "screen": "",
             "lease_seconds": str(minutes * 60),
-            "lease_minutes": str(minutes),
+            "lease_minutes": minutes,
             "warn_seconds": str(min(WARN_SECONDS, minutes * 12)),
         },
         "held": held_fields(protocol.questions(spec, item.stimulus), data) if data else "",

@@ -23,6 +23,7 @@ from annotator.views.walkthrough.state import WalkState, read_state
 from annotator.views.walkthrough.walk import Walk
 from annotator.views.walkthrough.walked_study import WalkedStudy
 from evaluation.database.reads import reads_only
+from evaluation.forms import in_language_of
 from evaluation.models import Study
 from evaluation.permissions import RIGHTS, get_study_for
 
@@ -62,11 +63,12 @@ def walk_station(request: HttpRequest, study: Study, station: str) -> HttpRespon
     if state is None:
         return _again(study, station)
     walk = _walk(request, study, state, station)
-    if request.method != "POST":
-        return station_page(walk)
-    if is_too_large(request):
-        return walk.go(station, state.but(notice="too-large"))
-    return answer_form(walk, request.GET.get("act", ""))
+    with in_language_of(walk.walked.spec):
+        if request.method != "POST":
+            return station_page(walk)
+        if is_too_large(request):
+            return walk.go(station, state.but(notice="too-large"))
+        return answer_form(walk, request.GET.get("act", ""))
 
 
 @require_safe

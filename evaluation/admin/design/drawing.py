@@ -10,7 +10,7 @@ from evaluation import design, hooks
 from evaluation.admin.design.sample import NothingToShow, Sample, sample_choices, take_sample
 from evaluation.admin.design.unsaved import UnsavedDraft
 from evaluation.admin.preview import around_screen
-from evaluation.forms import build_screen
+from evaluation.forms import build_screen, in_language_of
 from evaluation.models import Study
 
 ITEM = "item"
@@ -54,7 +54,8 @@ def draw(draft: UnsavedDraft, chosen: Chosen) -> Drawing:
         problem = ""
     pages = hooks.page_previews.as_dict()
     if chosen.page in pages:
-        html = pages[chosen.page].render(study, spec)
+        with in_language_of(spec):
+            html = pages[chosen.page].render(study, spec)
         shown_problem = ""
     else:
         html = _screen(study, spec, sample) if sample else ""
@@ -80,9 +81,10 @@ def preview_choices(draft: UnsavedDraft) -> dict[str, Any]:
 def _screen(study: Study, spec: Any, sample: Sample) -> str:
     stimulus = sample.stimulus
     order = design.presented_order(len(stimulus["responses"]), 0)
-    screen = build_screen(study.protocol_object, spec, stimulus, order)
-    context = {"screen": screen, **around_screen(study, spec, stimulus)}
-    return render_to_string("admin/evaluation/item/screen.html", context).strip()
+    with in_language_of(spec):
+        screen = build_screen(study.protocol_object, spec, stimulus, order)
+        context = {"screen": screen, **around_screen(study, spec, stimulus)}
+        return render_to_string("admin/evaluation/item/screen.html", context).strip()
 
 
 def _prompt(study: Study, spec: Any, sample: Sample, judge: str) -> tuple[list[tuple[str, str]], str]:

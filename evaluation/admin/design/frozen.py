@@ -6,7 +6,8 @@ from typing import Any
 from evaluation.admin.study.forms import SHOWN, TEXTS
 from evaluation.admin.study.question_options import OVERS
 from evaluation.admin.study.rules import CODES, StepsForm
-from evaluation.models import ArmPer, Item, OncePer, RenderAs, Role, Study
+from evaluation.forms import language_of
+from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, Study
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec, option_key
@@ -177,6 +178,7 @@ def _attention(said: Mapping[str, Any]) -> str:
 def _look(spec: Spec) -> Facts:
     return [
         ("Title", spec["title"]),
+        ("Language", Language(language_of(spec)).label),
         ("Who asked", spec["asker"]),
         ("Responses", f"shown as {RenderAs(spec['render_as']).label}"),
         (

@@ -34,7 +34,13 @@ SKIPPING = ("Skipping", {"fields": StepsForm.SKIP_FIELDS})
 TIME_AND_PAY = ("Time and pay", {"fields": LIVE_FIELDS[1:]})
 LOOK = (
     "On every page",
-    {"fields": ("title", "asker", ("render_as", "show_references"), ("single_dollars", "show_images"))},
+    {
+        "fields": (
+            *("title", "language", "asker"),
+            ("render_as", "show_references"),
+            ("single_dollars", "show_images"),
+        )
+    },
 )
 DRAFT_FIELDSETS = (JUDGED, REDUNDANCY, STEPS, SKIPPING, TIME_AND_PAY, CODES, LOOK)
 LIVE_FIELDSETS = (("Can be changed at any time", {"fields": LIVE_FIELDS}), CODES)

@@ -12,7 +12,7 @@ from evaluation.admin.study.needs import GroupsField, NeedsForm
 from evaluation.admin.study.question_options import KIND_LABELS, NewOptionsField, OptionsField
 from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
 from evaluation.dumps.imports.scores import COLUMNS
-from evaluation.models import ArmPer, Attribute, OncePer, Question, Study, Text
+from evaluation.models import ArmPer, Attribute, Language, OncePer, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.protocols.kinds import KINDS
@@ -46,12 +46,21 @@ SHOWN = {
 }
 
 
+LANGUAGE_LABEL = "Language of participants' pages"
+LANGUAGE_HELP = (
+    "Buttons, hints and messages. Questions, texts and items are shown as you write them: they begin in English."
+)
+
+
 class NewStudyForm(forms.ModelForm):
     """A study begun from a protocol: its questions and texts are the protocol's, to be edited next."""
 
     protocol = forms.ChoiceField(
         choices=lambda: [(each.key, each.label) for each in PROTOCOLS.values()],
         help_text="The kind of task. It determines the questions, the guideline and the report's analyses.",
+    )
+    language = forms.ChoiceField(
+        choices=Language.choices, required=False, label=LANGUAGE_LABEL, help_text=LANGUAGE_HELP
     )
     arms = forms.ChoiceField(
         choices=[(key, label) for key, (label, _) in ARMS.items()],
@@ -62,7 +71,7 @@ class NewStudyForm(forms.ModelForm):
 
     class Meta:
         model = Study
-        fields = ("title", "slug", "protocol")
+        fields = ("title", "slug", "protocol", "language")
         help_texts = {
             "title": "Shown to participants at the top of every page.",
             "slug": (
@@ -114,6 +123,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "render_as": "Show responses as",
             "single_dollars": "Mathematics between single dollars",
             "show_images": "Show images in responses",
+            "language": LANGUAGE_LABEL,
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
@@ -138,6 +148,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "since a dollar may also be money.",
             "show_images": "Images that stand in a response as data (data:image/png, jpeg, gif or webp). Others are "
             "never loaded.",
+            "language": LANGUAGE_HELP,
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
             "items_per_participant": "How many items one participant is asked to judge.",

@@ -90,7 +90,7 @@ class StudyAdmin(StudyScopedAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
-            return ((None, {"fields": ("title", "slug", "protocol", "arms")}),)
+            return ((None, {"fields": ("title", "slug", "protocol", "language", "arms")}),)
         if not self.has_change_permission(request, obj):
             return ((None, {"fields": ()}),)  # the design is read in words
         fieldsets = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
@@ -148,7 +148,11 @@ class StudyAdmin(StudyScopedAdmin):
             return super().save_form(request, form, change)
         data = form.cleaned_data
         study = create_study(
-            slug=data["slug"], title=data["title"], protocol=data["protocol"], owner=request.user
+            slug=data["slug"],
+            title=data["title"],
+            protocol=data["protocol"],
+            owner=request.user,
+            language=data["language"] or Language.ENGLISH,
         )
         add_arms(study, ARMS[data["arms"]][1])
         form.save_m2m = lambda: None  # which Django calls, and a study has none of

@@ -28,7 +28,7 @@ from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_of_json
-from evaluation.forms import build_screen
+from evaluation.forms import build_screen, in_language_of
 from evaluation.models import Job
 from evaluation.protocols import PROTOCOLS, Protocol
 from evaluation.refusals import Refused
@@ -217,21 +217,22 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     item, spec = found.items[number], found.spec
     protocol = PROTOCOLS[spec["protocol"]]
     order = design.presented_order(len(item.stimulus["responses"]), 0)
-    context = {
-        "screen": build_screen(protocol, spec, item.stimulus, order),
-        "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
-        "notice": "",
-        "help": {
-            "contact": None,
-            "withdraw": "",
-            "problem": "",
-            "guideline": render_markdown(protocol.guideline(spec, with_context=False)),
-            "shortcuts": False,
-        },
-        "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
-        "remember": False,
-        "slug": job.slug or "new",
-    }
-    response = render(request, "admin/evaluation/job/mapped_item.html", context)
+    with in_language_of(spec):
+        context = {
+            "screen": build_screen(protocol, spec, item.stimulus, order),
+            "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
+            "notice": "",
+            "help": {
+                "contact": None,
+                "withdraw": "",
+                "problem": "",
+                "guideline": render_markdown(protocol.guideline(spec, with_context=False)),
+                "shortcuts": False,
+            },
+            "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0", "screen": ""},
+            "remember": False,
+            "slug": job.slug or "new",
+        }
+        response = render(request, "admin/evaluation/job/mapped_item.html", context)
     add_never_cache_headers(response)
     return response

@@ -338,7 +338,7 @@ def _words() -> dict[str, str]:
         "entry": gettext("Entry {n}"),
         "blank": gettext("nothing written yet"),
         "citing": gettext("Citing for entry {n}"),
-        "citing_none": gettext("No entry to cite for yet"),
+        "citing_none": gettext("Add an entry before you cite a fragment"),
         "take": gettext("Take this entry"),
         "taken": gettext("Taken as entry {n}"),
         "cite": gettext("Cite"),

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from django.utils import formats
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 
@@ -39,8 +40,9 @@ def build_scale(field: Field, question: QuestionSpec, page: ScreenInput, value: 
 
 
 def number_text(value: float) -> str:
-    """A number as people write it: no needless digits, and a true minus sign."""
-    return f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    """A number as people write it in their language: no needless digits, and a true minus sign."""
+    written = f"{value:g}".replace("-", "\N{MINUS SIGN}")
+    return written.replace(".", formats.get_format("DECIMAL_SEPARATOR"))
 
 
 def _points(question: QuestionSpec, steps: list[_Step]) -> ScaleLayout:

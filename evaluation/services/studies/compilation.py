@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.models import Arm, ArmPer, Attribute, Context, Query, Question, RenderAs, Response, Study
+from evaluation.models import Arm, ArmPer, Attribute, Context, Language, Query, Question, RenderAs, Response, Study
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RENDERER, RenderRules, describe_images, render_plain
@@ -72,13 +72,15 @@ def compile_rows(
         "texts": dict(texts),
     }
     # Named only where there are some: so the specs of all other studies are what they were before there were any.
-    # The arm's rule likewise, where it is not the default.
+    # The arm's rule and the language likewise, where they are not the default.
     if named := _attributes(attributes):
         spec["attributes"] = named
     if study.needs:
         spec["needs"] = study.needs
     if study.arm_per != ArmPer.PARTICIPANT:
         spec["arm_per"] = study.arm_per
+    if study.language != Language.ENGLISH:
+        spec["language"] = study.language
     return spec | {name: True for name in SHOWN_WHERE_SET if getattr(study, name)}
 
 
