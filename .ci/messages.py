@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from babel.messages.catalog import Catalog, Message
-from babel.messages.mofile import read_mo, write_mo
+from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -117,7 +117,8 @@ def update(language: str) -> Catalog:
     for key, (text, places) in sorted(extract().items()):
         known = old.get(key)
         flags = {"python-format"} if "%(" in key else set()
-        kept = known.string if known is not None and type(known.id) is type(text) else ""
+        same = known is not None and isinstance(known.id, str) == isinstance(text, str)
+        kept = known.string if known is not None and same else ""
         new.add(text, kept, locations=[(place, None) for place in sorted(places)], flags=flags)
     return new
 
@@ -139,9 +140,24 @@ def po_text(catalog: Catalog) -> bytes:
     return head.encode() + out.getvalue()
 
 
-def mo_bytes(catalog: Catalog) -> bytes:
+class Compiled(Catalog):
+    """A catalogue whose header says what gettext needs and nothing of when it was made."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:  # type: ignore[override]
+        language = str(self.locale)
+        content = ("Content-Type", "text/plain; charset=utf-8")
+        return [content, ("Language", language), ("Plural-Forms", LANGUAGES[language])]
+
+
+def mo_bytes(language: str) -> bytes:
+    """What the .po compiles to, always the same bytes."""
+    compiled = Compiled(locale=language)
+    for message in read(language):
+        if message.id:
+            compiled.add(message.id, message.string)
     out = io.BytesIO()
-    write_mo(out, catalog)
+    write_mo(out, compiled)
     return out.getvalue()
 
 
@@ -161,12 +177,7 @@ def problems(language: str) -> Iterator[str]:
     for key, message in known.items():
         yield from (f"{language}: {wrong}: {key}" for wrong in _wrong(message, _plural(language)[0]))
     compiled = path.with_suffix(".mo")
-    if not compiled.exists():
-        yield f"{language}: not compiled"
-        return
-    with compiled.open("rb") as file:
-        texts = {_key(message): message.string for message in read_mo(file) if message.id}
-    if texts != {key: message.string for key, message in known.items()}:
+    if not compiled.exists() or compiled.read_bytes() != mo_bytes(language):
         yield f"{language}: {compiled.relative_to(ROOT)} was not made of {path.name}; run make messages"
 
 
@@ -205,7 +216,7 @@ def main() -> int:
             path = po_of(language)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(po_text(update(language)))
-            path.with_suffix(".mo").write_bytes(mo_bytes(read(language)))
+            path.with_suffix(".mo").write_bytes(mo_bytes(language))
     found = [problem for language in LANGUAGES for problem in problems(language)]
     for problem in found:
         print(problem)

@@ -36,7 +36,7 @@ from evaluation.admin.study import (
 from evaluation.admin.study.forms import ARMS, LiveStudyForm, NewStudyForm, StudyForm
 from evaluation.admin.study.making import additions, derivation, duplicate
 from evaluation.admin.study.rules import codes_lock_reason
-from evaluation.models import Status, Study
+from evaluation.models import Language, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services import add_arms, create_study
 from evaluation.services.studies.drafts import delete_draft, lock_draft

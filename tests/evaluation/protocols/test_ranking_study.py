@@ -233,7 +233,7 @@ def test_practice_says_which_one_stands_elsewhere(client):
     submit(participant.token, assignment.pk, {"ranking": given})
     page = client.get(f"/p/{participant.token}/").content.decode()
     assert "Are you interested in a certain kind of dinosaur" in page.partition("<details")[0]
-    assert ("Place 2" in page, "Place 1" in page) == (True, True)
+    assert ("Rank 2" in page, "Rank 1" in page) == (True, True)
 
 
 @pytest.mark.parametrize(("n", "orders"), [(3, 6), (4, 4), (5, 10)])

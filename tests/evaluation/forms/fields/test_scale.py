@@ -241,10 +241,10 @@ def test_feedback_names_attributes_choices_and_ranks():
         ("How much do you know?", "A lot", "How well?", "3"),
         ("How?", "", "", "Answer A"),
         ("How?", "", "Length", "Yes"),
-        ("How?", "", "No. 2", "Place 1"),
+        ("How?", "", "No. 2", "Rank 1"),
         ("How?", "", "Where?", "No"),
     ]
-    assert feedback["lines"][3]["given"] == "Place 1.5"
+    assert feedback["lines"][3]["given"] == "Rank 1.5"
 
 
 def test_documents_link_to_the_web_alone():

@@ -26,10 +26,10 @@ def box(*, required):
 
 def test_it_says_how_short_is_too_short():
     html = box(required=True)
-    assert f"Fewer than {SHORT_TEXT} characters is too short." in html
+    assert f"Write at least {SHORT_TEXT} characters." in html
     assert 'aria-describedby="q-justification-h q-justification-l"' in html
     assert 'id="q-justification-l"' in html
 
 
 def test_what_may_stay_empty_may_be_short():
-    assert "too short" not in box(required=False)
+    assert "Write at least" not in box(required=False)
