@@ -9,7 +9,7 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 LOCK := --universal --python-version $(lastword $(PYTHONS)) --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: setup demo test test-llm lint bench audit openapi lock wheels setup-dev clean
+.PHONY: setup demo test test-llm lint bench audit openapi messages lock wheels setup-dev clean
 
 setup: $(VENV)/.base
 
@@ -72,6 +72,10 @@ audit: setup-dev
 
 openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+# Participants' sentences, from the source into locale/*.po, and compiled. What is new there needs its translations.
+messages: setup-dev
+	$(BIN)/python .ci/messages.py
 
 lock: setup-dev
 	$(BIN)/uv pip compile --quiet $(LOCK) -o requirements/base.txt requirements/base.in

@@ -30,7 +30,14 @@ MODULES = (
     "annotator/panels/platforms/*.py", "evaluation/forms/**/*.py", "evaluation/templatetags/*.py",
     "judging/services/revisions/*.py",
 )  # fmt: skip
-TEMPLATES = ("base.html", "404.html", "507.html", "annotator/*.html", "evaluation/_*.html", "evaluation/protocols/*.html")
+TEMPLATES = (
+    "base.html",
+    "404.html",
+    "507.html",
+    "annotator/*.html",
+    "evaluation/_*.html",
+    "evaluation/protocols/*.html",
+)
 # A study's page has it, for its members.
 NOT_FOR_PARTICIPANTS = ("evaluation/_rehearsal.html",)
 ONE = {"_", "gettext", "gettext_lazy", "gettext_noop"}
@@ -198,7 +205,9 @@ def _wrong(message: Message, forms: int) -> Iterator[str]:
         places = set(PLACES.findall(text))
         # Words may stand for one and two: إجابتان.
         left_out = wanted - places
-        may_lack = {"%(n)s", "{n}", "%(least)s"} if len(strings) > 1 and n < (3 if forms == 6 else 1) else set()
+        may_lack = (
+            {"%(n)s", "{n}", "%(least)s"} if len(strings) > 1 and n < (3 if forms == 6 else 1) else set()
+        )
         if places - wanted or left_out - may_lack:
             yield f"other placeholders ({', '.join(sorted(places ^ wanted))})"
         if text[:1].isspace() != ids[0][:1].isspace() or text[-1:].isspace() != ids[0][-1:].isspace():

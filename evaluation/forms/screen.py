@@ -185,7 +185,11 @@ def _summary(fields: list[Field], problems: Sequence[Problem]) -> list[SummaryLi
         cells = [cell for row in field["rows"] for cell in row["cells"]]
         parts: list[ChecklistCell | ScaleGroup] = [*cells, *field["groups"]]
         wrong = [each for each in parts if each["error"]]
-        asked = field["prompt"] if field["prompt"][-1:] in ".?!:\N{ARABIC QUESTION MARK}" else f"{field['prompt']}:"
+        asked = (
+            field["prompt"]
+            if field["prompt"][-1:] in ".?!:\N{ARABIC QUESTION MARK}"
+            else f"{field['prompt']}:"
+        )
         if wrong:
             still = ngettext("%(n)s choice is missing.", "%(n)s choices are missing.", len(wrong))
             text = still % {"n": len(wrong)}

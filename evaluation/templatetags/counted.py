@@ -37,6 +37,4 @@ SENTENCES: Mapping[str, Callable[[int], str]] = {
 def counted(name: str) -> str:
     """The sentence of that name in the language of the page, by plural category."""
     numbers = NUMBERS.get(get_language() or "", DEFAULT_NUMBERS)
-    return json.dumps(
-        {category: SENTENCES[name](n) for category, n in numbers.items()}, ensure_ascii=False
-    )
+    return json.dumps({category: SENTENCES[name](n) for category, n in numbers.items()}, ensure_ascii=False)

@@ -64,7 +64,9 @@ LINK: Endings = {
         _("A visit that was returned is not paid."), _("There is nothing left to do there."), _NOTHING
     ),
     "timed_out": Ending(
-        _("A visit that took too long is not paid automatically. If you did part of the work, write to the researchers."),
+        _(
+            "A visit that took too long is not paid automatically. If you did part of the work, write to the researchers."
+        ),
         _("Go back to where you found the study, as shown below."),
         _NOTHING,
     ),

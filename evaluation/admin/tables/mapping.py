@@ -220,7 +220,13 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     with in_language_of(spec):
         context = {
             "screen": build_screen(protocol, spec, item.stimulus, order),
-            "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
+            "bar": {
+                "title": spec["title"],
+                "label": gettext("Preview"),
+                "done": 0,
+                "total": 0,
+                "progress": "",
+            },
             "notice": "",
             "help": {
                 "contact": None,

@@ -3,7 +3,18 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from evaluation.models import Arm, ArmPer, Attribute, Context, Language, Query, Question, RenderAs, Response, Study
+from evaluation.models import (
+    Arm,
+    ArmPer,
+    Attribute,
+    Context,
+    Language,
+    Query,
+    Question,
+    RenderAs,
+    Response,
+    Study,
+)
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RENDERER, RenderRules, describe_images, render_plain
