@@ -28,7 +28,7 @@ LANGUAGES = {
 MODULES = (
     "annotator/views/*.py", "annotator/views/shared/*.py", "annotator/services/work/*.py",
     "annotator/panels/platforms/*.py", "evaluation/forms/**/*.py", "evaluation/templatetags/*.py",
-    "judging/services/revisions/*.py",
+    "evaluation/protocols/*.py", "judging/services/revisions/*.py",
 )  # fmt: skip
 TEMPLATES = (
     "base.html",

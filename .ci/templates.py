@@ -24,7 +24,7 @@ GIVEN = set(
     re.findall(
         r"\w+",
         "and or not in is if elif for with as asvar by only reversed count trimmed regroup cycle firstof include url "
-        "static translate blocktranslate plural ifchanged else empty True False None forloop block",
+        "static counted translate blocktranslate plural ifchanged else empty True False None forloop block",
     )
 )
 NO_VARIABLES = re.compile(

@@ -7,6 +7,11 @@ RIGHTS = (
 THANKS = "Thank you. Your judgments have been recorded."
 
 
+def gettext_noop(text: str) -> str:
+    """The text as it is; the catalogues have it (`make messages`), so a new study can begin with its translation."""
+    return text
+
+
 def consent(what: str) -> str:
     """The consent text of a study whose task this is."""
     return f"You are invited to take part in a study on language models. {what}\n\n{RIGHTS}"

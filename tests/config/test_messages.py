@@ -13,8 +13,7 @@ ROOT = Path(__file__).parents[2]
 TRANSLATED = [each for each in Language.values if each != Language.ENGLISH]
 
 
-@pytest.fixture(scope="module")
-def messages() -> ModuleType:
+def load() -> ModuleType:
     """`make messages`, as a module."""
     spec = importlib.util.spec_from_file_location("messages", ROOT / ".ci" / "messages.py")
     assert spec is not None
@@ -22,6 +21,11 @@ def messages() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def messages() -> ModuleType:
+    return load()
 
 
 def test_every_language_of_a_study_has_a_catalogue(messages):

@@ -65,7 +65,8 @@ LINK: Endings = {
     ),
     "timed_out": Ending(
         _(
-            "A visit that took too long is not paid automatically. If you did part of the work, write to the researchers."
+            "A visit that took too long is not paid automatically. If you did part of the work, write to "
+            "the researchers."
         ),
         _("Go back to where you found the study, as shown below."),
         _NOTHING,

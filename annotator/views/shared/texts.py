@@ -124,7 +124,8 @@ AWAY: dict[str, tuple[Words, Words]] = {
     "not_admitted": (
         gettext_lazy("You can't take part in this study"),
         gettext_lazy(
-            "It is open only to some people, depending on the other studies that they took part in. Nothing about you was stored."
+            "It is open only to some people, depending on the other studies that they took part in. "
+            "Nothing about you was stored."
         ),
     ),
     # A further visit after their way had ended: of those who completed it, and of everybody else.

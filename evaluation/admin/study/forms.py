@@ -47,7 +47,7 @@ SHOWN = {
 
 
 LANGUAGE_LABEL = "Language of participants' pages"
-LANGUAGE_HELP = "Buttons, hints and messages. Questions, texts and items are shown as you write them: they begin in English."
+LANGUAGE_HELP = "Buttons, hints and messages. Questions, texts and items are shown as they were written."
 
 
 class NewStudyForm(forms.ModelForm):

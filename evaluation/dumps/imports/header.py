@@ -16,6 +16,7 @@ from evaluation.protocols import PROTOCOLS
 from evaluation.protocols.answers.measures import Measure, conflict_in, declared_measures
 from evaluation.services.imports import OPTIONAL_FIELDS, SPEC_FIELDS, RaterFacts, StudyInput
 from evaluation.services.studies.compilation import FORMAT
+from evaluation.services.studies.creation import first_questions, first_texts
 
 QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options": {}}
 
@@ -112,7 +113,8 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
     blank = Study()
     protocol = PROTOCOLS[key]
     spec = {name: given.get(name, getattr(blank, name)) for name in SPEC_FIELDS}
-    questions = given.get("questions") or [each.as_json() for each in protocol.default_questions()]
+    language = str(given.get("language", blank.language))
+    questions = given.get("questions") or first_questions(protocol, language)
     complete = {
         **spec,
         "format": FORMAT,
@@ -120,7 +122,7 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
         "title": title,
         "arms": [{"label": arm["key"], **arm} for arm in given["arms"]],
         "questions": [{**QUESTION_DEFAULTS, **question} for question in questions],
-        "texts": given.get("texts", protocol.default_texts()),
+        "texts": given.get("texts", first_texts(protocol, language)),
     }
     # A spec that names its format was compiled, and one without attributes is of a study that has none.
     default = [] if "format" in given else [each.as_json() for each in protocol.default_attributes()]

@@ -12,6 +12,7 @@ from evaluation import hooks
 from evaluation.models import Import, Item, Revision, Role, Status, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.services.studies.creation import first_questions, first_texts
 from evaluation.services.studies.freeze import assign_orders, compute_study_hash, freeze_items, freeze_spec
 
 # A launch that has not shown a sign of life for this long is taken over by the next one.
@@ -73,14 +74,15 @@ def launch_cautions(study: Study) -> list[str]:
 
 def text_advice(study: Study) -> list[str]:
     """Texts that are empty, or that still speak of the protocol's own questions where these were replaced."""
-    bodies, defaults = _bodies(study), study.protocol_object.default_texts()
+    bodies, defaults = _bodies(study), first_texts(study.protocol_object, study.language)
     found = []
     if study.steps.get("instructions") and not bodies.get("instructions", "").strip():
         found.append("The instructions are a step of the study, but their text is empty.")
     guideline = study.protocol_object.guideline(compile_spec(study), with_context=False)
     if "guideline" in defaults and not guideline.strip():
         found.append("The guideline is empty: neither people nor judges are told how to judge.")
-    own = {(each.key, each.prompt) for each in study.protocol_object.default_questions()}
+    questions = first_questions(study.protocol_object, study.language)
+    own = {(each["key"], each["prompt"]) for each in questions}
     if own and own != set(study.questions.values_list("key", "prompt")):
         same = [key for key in GUIDING if defaults.get(key) and bodies.get(key) == defaults[key]]
         if same:

@@ -38,8 +38,8 @@ FEWEST_CALIBRATORS = 2
 # What carries over from the calibrators' study. Codes don't: a panel's codes are of one study there.
 FIELDS = (
     "asker", "language", "render_as", "single_dollars", "show_images", "show_references", "skips",
-    "items_per_participant", "paid_minutes", "lease_minutes", "pay", "currency", "contact", "exact_times", "revisions_in_all",
-    "revisions_per_day", "revisions_anonymous", "going_back", "groups",
+    "items_per_participant", "paid_minutes", "lease_minutes", "pay", "currency", "contact", "exact_times",
+    "revisions_in_all", "revisions_per_day", "revisions_anonymous", "going_back", "groups",
 )  # fmt: skip
 # What a query is made of, as its stimulus has it.
 QUERY_FIELDS = (
