@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from django.utils import formats
 from django.utils.html import escape
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language_bidi
 
 from evaluation.forms.fields.part_names import PartName, part_names
 from evaluation.forms.fields.screen_input import ScreenInput, build_option
@@ -41,8 +42,11 @@ def build_scale(field: Field, question: QuestionSpec, page: ScreenInput, value: 
 
 def number_text(value: float) -> str:
     """A number as people write it in their language: no needless digits, and a true minus sign."""
-    written = f"{value:g}".replace("-", "\N{MINUS SIGN}")
-    return written.replace(".", formats.get_format("DECIMAL_SEPARATOR"))
+    written = f"{value:g}".replace("-", "\N{MINUS SIGN}").replace(
+        ".", formats.get_format("DECIMAL_SEPARATOR")
+    )
+    # Among letters that run from the right, a minus sign would stand behind its number.
+    return f"\N{LEFT-TO-RIGHT MARK}{written}" if value < 0 and get_language_bidi() else written
 
 
 def _points(question: QuestionSpec, steps: list[_Step]) -> ScaleLayout:
