@@ -60,6 +60,7 @@ def test_responses_and_choices_begin_at_the_right(visitor: Visitor) -> None:
     look(visitor, "arabic-pairwise", BOTH)
     page.set_viewport_size({"width": 1280, "height": 900})
     assert is_right_of(page, ".pane >> nth=0", ".pane >> nth=1")
+    assert page.locator(".query").evaluate("node => parseFloat(getComputedStyle(node).paddingRight)") > 10
     for name in ("preference", "satisfied.f1.r1"):
         first, last = (f'label:has([name="{name}"]) >> nth={n}' for n in (0, -1))
         assert is_right_of(page, first, last)
