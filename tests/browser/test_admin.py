@@ -301,7 +301,7 @@ def test_from_an_empty_database_to_an_export(
     press(page, "Revise texts")
     page.get_by_label("Thanks", exact=True).fill("Thank you very much.")
     page.get_by_label("Reason").fill("Warmer.")
-    press(page, "Show what would change")
+    press(page, "Preview the changes")
     look(desk, "28-revise", full=False)
     press(page, "Create revision 2")
     press(page, "Pause")

@@ -112,7 +112,7 @@ class RevisionForm(StepsForm):
 
 @study_page("write", methods=FORM)
 def revise(request: HttpRequest, study: Study) -> HttpResponse:
-    """Show what would change, then revise once that is confirmed."""
+    """Preview the changes, then revise once that is confirmed."""
     if study.status not in (Status.LIVE, Status.PAUSED):
         raise PermissionDenied("Only a live or paused study can be revised; edit a draft instead.")
     latest = study.revisions.order_by("-number")[0]
@@ -144,9 +144,9 @@ def revise(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _revise(request: HttpRequest, study: Study, form: RevisionForm, changes: dict[str, Any]) -> HttpResponse:
     revision = revise_study(study=study, changes=changes, by=request.user)
-    said = f"Revision {revision.number} is what participants enter from now on."
+    said = f"Revision {revision.number} is what new participants get from now on."
     log_action(study=study, by=request.user, message=f"{said} Reason: {form.cleaned_data['reason']}")
-    messages.success(request, f"{said} Who is at work finishes in theirs.")
+    messages.success(request, f"{said} Participants at work finish with theirs.")
     return HttpResponseRedirect(workbench_url(study))
 
 

@@ -268,7 +268,7 @@ def test_revising_a_live_study(mine: Any, colleague: Any) -> None:
     assert spec["texts"]["guideline"] == "Choose what helps."
     assert spec["skips"] == {"per_participant": 7, "flag_after": 5}
     assert next(q for q in spec["questions"] if q["key"] == "preference")["prompt"] == "Which one?"
-    assert "Revision 2 is what participants enter from now on. Reason: Clearer." in history(client, study)
+    assert "Revision 2 is what new participants get from now on. Reason: Clearer." in history(client, study)
 
 
 def test_a_draft_is_not_revised(editors_draft: Any, colleague: Any) -> None:
