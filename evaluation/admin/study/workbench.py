@@ -28,15 +28,16 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
     judged = counting_judgments(study).count()
     draft = study.status == Status.DRAFT
     problems = launch_problems(study) if draft else []
+    rehearsal = rehearsal_of(study) if draft else None
     context: dict[str, Any] = {
         "title": study.title,
         "hide_title": True,
         "facts": _facts(study, judged),
-        "step": _next_step(study, problems, judged),
+        "step": _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk)),
         "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
         "draft": draft,
         "walk_url": walk_through_url(study) if draft else "",
-        "rehearsal": rehearsal_of(study) if draft else None,
+        "rehearsal": rehearsal,
         "problems": problems[:SHOWN],
         "more_problems": len(problems) - SHOWN,
         "advice": advice_for(study, request.user),
@@ -88,7 +89,9 @@ def _facts(study: Study, judged: int) -> list[Fact]:
     ]
 
 
-def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str, str]:
+def _next_step(
+    study: Study, problems: list[str], judged: int, rehearsal: Study | None, *, may_own: bool
+) -> tuple[str, str, str]:
     """A sentence, and the button below it with its address, both empty where there is none."""
     if study.launching_since is not None:
         return (
@@ -99,6 +102,11 @@ def _next_step(study: Study, problems: list[str], judged: int) -> tuple[str, str
     if study.status == Status.DRAFT:
         if not study.items.exists():
             return "Next: upload the items to be judged.", "Upload items", _url(study, "upload")
+        if rehearsal and len(problems) == 1:
+            if not may_own:
+                return "Rehearsed. Once an owner has deleted the rehearsal, the draft can be launched.", "", ""
+            step = "Rehearsed. Read its report, then delete the rehearsal to launch the draft."
+            return step, "Delete the rehearsal", _url(rehearsal, "delete_rehearsal")
         if problems:
             return "Some issues block the launch of this draft.", "", ""
         return (
