@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -54,7 +53,9 @@ def presses(page: Page) -> int:
 
 
 @pytest.mark.usefixtures("researcher")
-def test_from_the_csv_to_the_launch_in_as_few_clicks_as_the_docs_say(visitor: Visitor, tmp_path: Path) -> None:
+def test_from_the_csv_to_the_launch_in_as_few_clicks_as_the_docs_say(
+    visitor: Visitor, tmp_path: Path
+) -> None:
     page = visitor.page
     sign_in(visitor)
     choose_csv(page, tmp_path)
