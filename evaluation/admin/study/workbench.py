@@ -104,7 +104,11 @@ def _next_step(
             return "Next: upload the items to be judged.", "Upload items", _url(study, "upload")
         if rehearsal and len(problems) == 1:
             if not may_own:
-                return "Rehearsed. Once an owner has deleted the rehearsal, the draft can be launched.", "", ""
+                return (
+                    "Rehearsed. Once an owner has deleted the rehearsal, the draft can be launched.",
+                    "",
+                    "",
+                )
             step = "Rehearsed. Read its report, then delete the rehearsal to launch the draft."
             return step, "Delete the rehearsal", _url(rehearsal, "delete_rehearsal")
         if problems:
