@@ -1,4 +1,5 @@
-"""Downloads every wheel of the locks for each Python named, and installs none: so every pin has one there.
+"""Downloads every wheel of the locks for each Python named, and installs none: so every pin has one there, but for
+those of ONLY_SOURCE.
 
 python .ci/wheels.py 3.11 3.12 ...    (`make wheels` names those that are supported)
 """
@@ -14,6 +15,8 @@ from packaging.requirements import Requirement
 LOCKS = [Path(__file__).resolve().parents[1] / "requirements" / name for name in ("base.txt", "dev.txt")]
 # A pin and the hashes that stand indented below it.
 PIN = re.compile(r"^(\w[^\\\n]*)\\\n((?: +--hash=\S+(?: \\)?\n)+)", re.MULTILINE)
+# Pure Python without a wheel, which pip builds as it installs it: a part of what drives Firefox.
+ONLY_SOURCE = {"mozprofile"}
 
 
 def pins_for(python: str) -> dict[str, str]:
@@ -24,7 +27,7 @@ def pins_for(python: str) -> dict[str, str]:
     for lock in LOCKS:
         for line, hashes in PIN.findall(lock.read_text()):
             pin = Requirement(line)
-            if pin.marker is None or pin.marker.evaluate(environment):
+            if pin.name not in ONLY_SOURCE and (pin.marker is None or pin.marker.evaluate(environment)):
                 pins[pin.name] = f"{pin.name}{pin.specifier} \\\n{hashes}"
     return pins
 
