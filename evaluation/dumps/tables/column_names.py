@@ -23,6 +23,9 @@ class ColumnRole(StrEnum):
     DOCUMENT = "document"
     ATTRIBUTES = "attributes"
     ARM = "arm"
+    ROLE = "role"
+    GOLD = "gold"
+    GOLD_NOTE = "gold_note"
     IGNORED = "ignore"
 
 
@@ -93,6 +96,12 @@ NAMES: dict[ColumnRole, frozenset[str]] = {
         ),
         ColumnRole.ATTRIBUTES: "attributes, attribute, merkmale, merkmal",
         ColumnRole.ARM: "arm, setting, evaluation setting",
+        ColumnRole.ROLE: "role, item role, item type, rolle",
+        ColumnRole.GOLD: (
+            "gold label, gold preference, gold choice, gold judgment, golden label, right response, right choice, "
+            "correct response, correct label, correct choice, correct preference, expected label, expected preference"
+        ),
+        ColumnRole.GOLD_NOTE: "gold note, gold explanation, training note, training feedback",
         ColumnRole.IGNORED: (
             "winner, preference, preferred, label, score, rating, vote, votes, choice, annotator, annotator id, rater, "
             "judge, date, time, timestamp, created at, comment, comments, note, notes, split, language, lang, length, "

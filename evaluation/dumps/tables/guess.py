@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from evaluation.dumps.tables.cells import read_responses
 from evaluation.dumps.tables.column_names import ColumnRole, NameRole, role_of_name
+from evaluation.dumps.tables.gold_cells import TIES, names_of_parts, read_role, split_right
 from evaluation.dumps.tables.sheet import Sheet, as_text
 from evaluation.dumps.tables.table_map import (
     PER_ITEM,
@@ -48,6 +49,7 @@ def guess_map(sheet: Sheet, protocol: Protocol | None = None) -> TableMap:
     roles: dict[str, ColumnRole] = {}
     for column, found in named.items():
         roles[column] = _checked(found, looks[column], sheet, column)
+    _gold_by_content(roles, named, sheet)
     _keep_one_of_each(roles, named)
     _prompt_by_content(roles, looks)
     _responses_by_content(roles, looks, protocol)
@@ -103,10 +105,24 @@ def _checked(found: NameRole, look: ColumnLook, sheet: Sheet, column: str) -> Co
     if found.role == ColumnRole.RESPONSES:
         structured = all(read_responses(each) for each in values[:5])
         return ColumnRole.RESPONSES if structured and values else ColumnRole.RESPONSE
+    # In a table of messages a role is whose turn it is.
+    if found.role == ColumnRole.ROLE and any(read_role(as_text(each)) is None for each in values):
+        return ColumnRole.IGNORED
     # "response: A" in a file of judgments is a choice, no text.
     if found.role == ColumnRole.RESPONSE and look.length <= 2 and look.repeats and look.filled > 4:
         return ColumnRole.IGNORED
     return found.role
+
+
+def _gold_by_content(roles: dict[str, ColumnRole], named: Mapping[str, NameRole], sheet: Sheet) -> None:
+    """A column called "gold" is a reference, unless each of its cells says which response is the right one."""
+    responses = [column for column, role in roles.items() if role == ColumnRole.RESPONSE]
+    systems = [_system(column, named[column]) for column in responses]
+    names = {*names_of_parts(systems, responses), *TIES}
+    for column, role in roles.items():
+        values = [label for each in sheet.values(column) for label in split_right(as_text(each))]
+        if role == ColumnRole.REFERENCE and values and responses and names.issuperset(values):
+            roles[column] = ColumnRole.GOLD
 
 
 def _keep_one_of_each(roles: dict[str, ColumnRole], named: Mapping[str, NameRole]) -> None:

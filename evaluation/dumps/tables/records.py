@@ -18,8 +18,9 @@ from evaluation.dumps.tables.cells import (
     structure_of,
 )
 from evaluation.dumps.tables.column_names import ColumnRole
+from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
 from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty, measure
-from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap
+from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
 
 MAX_KEY = 120
@@ -183,6 +184,8 @@ class RecordMaker:
             )
             mapped.problems.append(f"the cell in column {columns} is empty, and it is the prompt")
         attributes = self._listed(row, ColumnRole.ATTRIBUTES)
+        role = self._role(row, mapped.problems)
+        gold = self._gold(row, responses, mapped.problems)
         if mapped.problems:
             return
         self._made += 1
@@ -195,6 +198,8 @@ class RecordMaker:
             "query": query,
             **({"context": context} if context else {}),
             **({"attributes": attributes} if attributes else {}),
+            **({"role": role} if role else {}),
+            **({"gold": gold} if gold else {}),
         }
         if asked := self._text(row, ColumnRole.CLARIFYING):
             record["clarifying_question"] = asked
@@ -206,6 +211,37 @@ class RecordMaker:
             ]
         mapped.problems += dict.fromkeys(find_unstorable(record))
         mapped.problems += dict.fromkeys(find_unstorable(responses))
+
+    def _role(self, row: SheetRow, problems: list[str]) -> str:
+        """The item's role; empty where it is a main item."""
+        text = self._text(row, ColumnRole.ROLE)
+        role = read_role(text)
+        if role is None:
+            column = self.map.named(ColumnRole.ROLE)[0].column
+            known = "main, training, qualification or attention"
+            problems.append(f"the cell in column {column!r} is {text[:60]!r}; a role is {known}")
+        return "" if role in (None, "main") else role
+
+    def _gold(
+        self, row: SheetRow, responses: list[dict[str, Any]], problems: list[str]
+    ) -> dict[str, Any] | None:
+        """The right answers, with the note that training shows."""
+        [(column, cell)] = self._cells(row, ColumnRole.GOLD) or [("", None)]
+        if is_empty(cell):
+            return None
+        columns = [use.column for use in self._responses] if self.map.per == PER_ITEM else []
+        # Which cells were responses can only be told where none was left out.
+        columns = columns if len(columns) == len(responses) else []
+        gold = read_gold(cell, self.protocol, names_of_parts([each["system"] for each in responses], columns))
+        if isinstance(gold, str):
+            problems.append(f"the cell in column {column!r} {gold}")
+            return None
+        if self.protocol.compares_pairs and len(responses) > 2:
+            problems.append(
+                f"column {column!r} has gold, and the {len(responses)} responses make several pairs"
+            )
+        note = self._text(row, ColumnRole.GOLD_NOTE)
+        return gold | ({"note": note} if note else {})
 
     def _prompt(self, row: SheetRow) -> str:
         cells = [self._cell(row, use.column) for use in self.map.named(ColumnRole.PROMPT)]

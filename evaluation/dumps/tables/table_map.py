@@ -27,6 +27,9 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.DOCUMENT: "document",
     ColumnRole.ATTRIBUTES: "attributes",
     ColumnRole.ARM: "arm",
+    ColumnRole.ROLE: "role (training, attention)",
+    ColumnRole.GOLD: "gold answer",
+    ColumnRole.GOLD_NOTE: "note on the gold answer",
     ColumnRole.IGNORED: "not used",
 }
 NO_RESPONSE = ", and none is a response"
