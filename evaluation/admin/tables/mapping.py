@@ -20,6 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from evaluation import design
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM
+from evaluation.admin.tables.map_file import MapFileForm
 from evaluation.admin.tables.map_form import MapForm, NewStudyMapForm, slug_problem
 from evaluation.admin.tables.staging import mappable_job
 from evaluation.dumps.tables.guess import guess_map
@@ -27,7 +28,7 @@ from evaluation.dumps.tables.reading import read_table
 from evaluation.dumps.tables.sample import ROWS, MapSample, first_items, sample
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.source import TableSource, arms_of, title_of
-from evaluation.dumps.tables.table_map import TableMap, complete_map, map_of_json
+from evaluation.dumps.tables.table_map import TableMap, absent_columns, complete_map, map_of_json
 from evaluation.forms import build_screen, in_language_of
 from evaluation.models import Job
 from evaluation.protocols import PROTOCOLS, Protocol
@@ -106,6 +107,8 @@ def map_table(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseRedirect(_back(job))
     if "download" in request.GET:
         return _as_file(staged.map)
+    if "use_map" in request.POST:
+        return _replaced(request, staged)
     if request.method == "POST":
         return _corrected(request, staged)
     return _page(request, staged, staged.form(), staged.sample())
@@ -142,6 +145,28 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
     return _page(request, staged, form, found, status=422)
 
 
+def _replaced(request: HttpRequest, staged: StagedTable) -> HttpResponse:
+    """Take the map of a file in place of the one that the page shows."""
+    job, sheet, form = staged.job, staged.sheet, MapFileForm(request.POST, request.FILES)
+    if form.is_valid():
+        given: TableMap = form.cleaned_data["map"]
+        if absent := absent_columns(given, sheet):
+            form.add_error("map", f"The table has no column {absent}, which this map names.")
+        else:
+            table_map = replace(
+                given,
+                sheet=given.sheet if given.sheet in sheet.sheets else sheet.sheet,
+                protocol=given.protocol or staged.map.protocol,
+            )
+            try:
+                change_map(job, {**job.parameters, "map": table_map.as_json()})
+            except Refused as refused:
+                form.add_error(None, str(refused))
+            else:
+                return HttpResponseRedirect(reverse("admin:evaluation_job_map", args=[job.pk]))
+    return _page(request, staged, staged.form(), staged.sample(), status=422, map_form=form)
+
+
 def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]) -> HttpResponse:
     begun = confirm_map(job, slug=slug, parameters=parameters)
     if begun.study is not None:
@@ -151,13 +176,20 @@ def _begin(request: HttpRequest, job: Job, slug: str, parameters: dict[str, Any]
 
 
 def _page(
-    request: HttpRequest, staged: StagedTable, form: MapForm, found: MapSample, *, status: int = 200
+    request: HttpRequest,
+    staged: StagedTable,
+    form: MapForm,
+    found: MapSample,
+    *,
+    status: int = 200,
+    map_form: MapFileForm | None = None,
 ) -> HttpResponse:
     job = staged.job
     context = {
         "title": gettext("Columns of %(file)s") % {"file": job.file_name},
         "job": job,
         "form": form,
+        "map_form": map_form or MapFileForm(),
         "columns": list(form.rows()),
         "others": form.settings_fields(),
         "notices": staged.sheet.notices,

@@ -110,7 +110,7 @@ class StudyAdditions(StudyView):
         }
         if revision is None:
             return Response(AdditionSerializer(record).data)
-        said = f"Added {addition.items + addition.others:,} items as revision {revision.number}."
+        said = addition.done(revision.number)
         log_action(study=self.study, by=request.user, message=said)
         return Response(AdditionSerializer(record).data, status=status.HTTP_201_CREATED)
 

@@ -27,6 +27,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None) -> Sheet:
         has_header = _is_header(rows[0][1]) if header is None else header
         if has_header:
             names, rows = [as_text(each) for each in rows[0][1]], rows[1:]
+            _refuse_second_header(rows, raw.unit)
         else:
             names = []
             notices.append("The first row looks like content, so columns are called by their numbers.")
@@ -79,6 +80,16 @@ def _without_titles(
 
 def _filled(cells: Sequence[Any]) -> int:
     return sum(not is_empty(each) for each in cells)
+
+
+def _refuse_second_header(rows: Sequence[tuple[int, list[Any]]], unit: str) -> None:
+    """A row of names below the names, as tables with merged headers have, would be read as an item."""
+    texts = [as_text(each) for each in rows[0][1] if not is_empty(each)] if rows else []
+    if len(texts) > 1 and all(len(each) <= MAX_NAME and role_of_name(each) is not None for each in texts):
+        raise Refused(
+            f"{unit} {rows[0][0]}: names columns once more ({', '.join(map(repr, texts[:4]))}). A table has one row of "
+            "names: join the two, such as 'GPT-4 response', and leave the second out."
+        )
 
 
 def _is_header(cells: Sequence[Any]) -> bool:

@@ -37,6 +37,16 @@ class MappedRow:
     problems: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class KnownContent:
+    """Content of a study that gets more items: the number that its keys reach, and the keys of its queries and
+    contexts by the hash of what is in them."""
+
+    numbered: int = 0
+    queries: Mapping[str, str] = field(default_factory=dict)
+    contexts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
 @dataclass
 class _Group:
     """Rows that are the responses of one item."""
@@ -51,8 +61,14 @@ class RecordMaker:
     """The items of a sheet. `arms` are the study's; an item without one of its own has the first that fits."""
 
     def __init__(
-        self, sheet: Sheet, table_map: TableMap, protocol: Protocol, arms: Sequence[Mapping[str, Any]]
+        self,
+        sheet: Sheet,
+        table_map: TableMap,
+        protocol: Protocol,
+        arms: Sequence[Mapping[str, Any]],
+        known: KnownContent,
     ) -> None:
+        self.known = known
         self.sheet = sheet
         self.map = table_map
         self.protocol = protocol
@@ -66,7 +82,9 @@ class RecordMaker:
         self._made = 0
 
     def rows(self) -> Iterator[MappedRow]:
-        self._keys, self._queries, self._contexts, self._made = {}, {}, {}, 0
+        self._keys, self._made = {}, self.known.numbered
+        self._queries = dict(self.known.queries)
+        self._contexts = {query: dict(keys) for query, keys in self.known.contexts.items()}
         yield from self._grouped() if self.map.per == PER_RESPONSE else map(self._row, self.sheet.rows)
 
     # --- a row is an item -------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from evaluation.dumps.release import PLAIN_ARM, study_record
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.guess import guess_map
 from evaluation.dumps.tables.reading import is_assay, read_table
-from evaluation.dumps.tables.records import RecordMaker
+from evaluation.dumps.tables.records import KnownContent, RecordMaker
 from evaluation.dumps.tables.sheet import Sheet
 from evaluation.dumps.tables.table_map import TableMap, complete_map, map_problems
 from evaluation.models import Study
@@ -36,6 +36,7 @@ class TableSource:
         self.map = table_map
         self.protocol = protocol
         self.arms = arms
+        self.known = KnownContent()
 
     @property
     def total(self) -> int:
@@ -55,7 +56,7 @@ class TableSource:
         if not self.arms:
             yield SourceLine(0, 0, 0, _study(self.protocol, self.sheet, arms))
         done = 0
-        for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms).rows():
+        for mapped in RecordMaker(self.sheet, self.map, self.protocol, arms, self.known).rows():
             done = min(done + 1, self.total)
             if mapped.problems:
                 yield SourceLine(mapped.number, mapped.size, done, problems=tuple(mapped.problems))

@@ -118,17 +118,20 @@ def complete_map(table_map: TableMap, columns: Iterable[str]) -> TableMap:
     )
 
 
-def map_problems(table_map: TableMap, sheet: Sheet, protocol: Protocol) -> list[str]:
-    """Reasons that keep the whole table from being items of the protocol, as sentences with the file's own words."""
-    missing = [
-        each
+def absent_columns(table_map: TableMap, sheet: Sheet) -> str:
+    """The columns that the map uses and the table lacks, each with its role; empty if it has them all."""
+    return ", ".join(
+        f"{each.column!r} ({LABELS[each.role]})"
         for each in table_map.columns
         if each.column not in sheet.columns and each.role != ColumnRole.IGNORED
-    ]
+    )
+
+
+def map_problems(table_map: TableMap, sheet: Sheet, protocol: Protocol) -> list[str]:
+    """Reasons that keep the whole table from being items of the protocol, as sentences with the file's own words."""
     there = f"Its columns are {_list(sheet.columns)}"
-    if missing:
-        uses = ", ".join(f"{each.column!r} ({LABELS[each.role]})" for each in missing)
-        return [f"there is no column {uses}, which the map names. {there}"]
+    if absent := absent_columns(table_map, sheet):
+        return [f"there is no column {absent}, which the map names. {there}"]
     problems = [
         f"{_list(each.column for each in table_map.named(role))} are both {LABELS[role]}; only one column can be"
         for role in ColumnRole

@@ -7,9 +7,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evaluation.dumps import FileSource, NewSystemSource, Source, add_items, preview_items
+from evaluation.dumps import FileSource, NewSystemSource, add_items, preview_items
 from evaluation.dumps.imports.new_system import AGAINST
+from evaluation.dumps.tables.addition import open_addition
+from evaluation.dumps.tables.source import Opened
 from evaluation.management.studies import add_by_argument, member_named, study_to_write
+from evaluation.management.table_arguments import described, map_from
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
@@ -21,6 +24,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="by its slug")
         parser.add_argument("file", type=Path, help="items, or with --system its responses (docs/formats.md)")
+        parser.add_argument(
+            "--map",
+            type=Path,
+            help="the map of a table's columns, as JSON; by default the study's, or guessed",
+        )
         parser.add_argument(
             "--system", default="", metavar="NAME", help="the file holds responses of this new system"
         )
@@ -39,7 +47,10 @@ class Command(BaseCommand):
         by = member_named(options["by"])
         study = study_to_write(options["study"], by)
         try:
-            source = _source(study, options)
+            opened = _opened(study, options)
+            for line in described(opened):
+                self.stdout.write(line)
+            source = opened.source
             for sentence in preview_items(source, study).sentences():
                 self.stdout.write(sentence)
             if options["dry_run"]:
@@ -51,15 +62,14 @@ class Command(BaseCommand):
             addition, revision = add_items(source, study)
         except Refused as refused:
             raise CommandError("\n".join([*refused.problems, "Nothing was added."])) from None
-        said = f"Added {addition.items + addition.others:,} items as revision {revision.number}."
+        said = addition.done(revision.number)
         log_action(study=study, by=by, message=said)
         self.stdout.write(f"{said} Its hash: {revision.hash[:12]}")
 
 
-def _source(study: Study, options: dict[str, Any]) -> Source:
-    file = FileSource(options["file"])
+def _opened(study: Study, options: dict[str, Any]) -> Opened:
     if not options["system"]:
-        return file
-    return NewSystemSource(
-        file, study, **{name: options[name] for name in ("system", "against", "label", "family")}
-    )
+        table_map = map_from(options["map"]) if options["map"] else None
+        return open_addition(options["file"], study, table_map=table_map)
+    names = {name: options[name] for name in ("system", "against", "label", "family")}
+    return Opened(NewSystemSource(FileSource(options["file"]), study, **names))

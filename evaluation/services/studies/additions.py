@@ -47,6 +47,11 @@ class Addition:
             found.append(f"Pay for that work: {self.pay:,.2f} {self.currency}.")
         return [*found, *self.notes]
 
+    def done(self, revision: int) -> str:
+        """A sentence for the history, once it is done."""
+        n = self.items + self.others
+        return f"Added {n:,} {'item' if n == 1 else 'items'} as revision {revision}."
+
 
 def count_addition(study: Study, incoming: Study, notes: Iterable[str] = ()) -> Addition:
     """The counts of frozen items that were read aside."""

@@ -1,5 +1,6 @@
 """Uploaded tables: mapped on a page of their own, imported by that map, kept for a day and for their owners alone."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -149,3 +150,24 @@ def test_a_template_has_the_columns_of_the_study(editors_draft: Any, viewer: Any
     assert signed_in(viewer).get(f"{address}?format=xlsx").content.startswith(b"PK")
     assert signed_in(viewer).get(f"{address}?format=doc").status_code == 404
     assert signed_in(outsider).get(address).status_code == 404
+
+
+def test_a_map_that_was_written_down_is_taken_from_its_file(owner: Any) -> None:
+    client = signed_in(owner)
+    where = send(client, FROM_FILE, delimited(ROWS))
+    written = json.loads(client.get(f"{where}?download").content)
+
+    def use(value: Any) -> Any:
+        file = SimpleUploadedFile("map.json", json.dumps(value).encode())
+        return client.post(where, {"use_map": "1", "map": file})
+
+    written["columns"][1]["system"] = "aspen"
+    assert use(written).status_code == 302
+    assert Job.objects.get().parameters["map"]["columns"][1]["system"] == "aspen"
+    assert 'value="aspen"' in words(client.get(where))
+    written["columns"][0]["column"] = "nowhere"
+    refused = use(written)
+    assert refused.status_code == 422
+    assert "The table has no column 'nowhere' (prompt), which this map names." in words(refused)
+    assert "This field is required." in words(client.post(where, {"use_map": "1"}))
+    assert 'value="aspen"' in words(client.get(where))

@@ -13,7 +13,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from evaluation.admin.pages import page, workbench_url
 from evaluation.admin.rights import FORM, study_page
 from evaluation.admin.study.forms import UploadForm
-from evaluation.dumps import FileSource, NewSystemSource, Source, add_items, preview_items
+from evaluation.admin.tables.map_file import MapField
+from evaluation.dumps import FileSource, NewSystemSource, add_items, preview_items
+from evaluation.dumps.tables.addition import open_addition
+from evaluation.dumps.tables.source import Opened
+from evaluation.dumps.tables.table_map import map_of_json
 from evaluation.models import Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
@@ -32,6 +36,10 @@ AGAINST = {
 class AdditionForm(UploadForm):
     """A file of items, or of one new system's responses."""
 
+    map = MapField(
+        help_text="If the file is a table: which of its columns is what, as a page of columns offers it for download. "
+        "By default the map of the study's last table, or a guess.",
+    )
     system = forms.CharField(
         required=False,
         max_length=120,
@@ -84,31 +92,38 @@ def add(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _preview(request: HttpRequest, study: Study, form: AdditionForm) -> HttpResponse | None:
     """The page that shows the counts; None, with the reasons in the form, if the file can't be added."""
-    data = {name: value for name, value in form.cleaned_data.items() if name != "file"}
+    data = {name: value for name, value in form.cleaned_data.items() if name not in ("file", "map")}
+    table_map = form.cleaned_data["map"]
+    data |= {"name": form.cleaned_data["file"].name, "map": table_map.as_json() if table_map else None}
     try:
         stored = store_upload(form.cleaned_data["file"].chunks())
     except Refused as refused:
         form.add_error(None, str(refused))
         return None
     try:
-        addition = preview_items(_source(study, stored, data), study)
+        opened = _opened(study, stored, data)
+        addition = preview_items(opened.source, study)
     except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / stored).unlink()
         for problem in refused.problems[:50]:
             form.add_error(None, problem)
         return None
     confirmed = signing.dumps({"study": study.pk, "file": stored, "data": data}, salt=SALT)
-    context = {"title": "Add these items?", "addition": addition, "confirmed": confirmed}
+    context = {
+        "title": "Add these items?",
+        "addition": addition,
+        "columns": opened.map.described() if opened.map else [],
+        "confirmed": confirmed,
+    }
     return page(request, "admin/evaluation/study/add_items.html", context, study=study, tab="workbench")
 
 
-def _source(study: Study, stored: str, data: dict[str, str]) -> Source:
-    file = FileSource(Path(settings.ASSAY_JOB_FILES) / stored)
+def _opened(study: Study, stored: str, data: dict[str, Any]) -> Opened:
+    path = Path(settings.ASSAY_JOB_FILES) / stored
     if not data.get("system"):
-        return file
-    return NewSystemSource(
-        file, study, **{name: data[name] for name in ("system", "label", "family", "against")}
-    )
+        return open_addition(path, study, name=data["name"], table_map=map_of_json(data["map"]))
+    names = {name: data[name] for name in ("system", "label", "family", "against")}
+    return Opened(NewSystemSource(FileSource(path), study, **names))
 
 
 def _confirmed(request: HttpRequest, study: Study) -> HttpResponse:
@@ -116,7 +131,7 @@ def _confirmed(request: HttpRequest, study: Study) -> HttpResponse:
         chosen = signing.loads(request.POST["confirmed"], salt=SALT, max_age=CONFIRMED_WITHIN)
         if chosen["study"] != study.pk:
             raise signing.BadSignature
-        addition, revision = add_items(_source(study, chosen["file"], chosen["data"]), study)
+        addition, revision = add_items(_opened(study, chosen["file"], chosen["data"]).source, study)
     except signing.BadSignature:
         messages.error(request, "This preview is no longer valid; upload the file again.")
         return HttpResponseRedirect(request.path)
@@ -124,7 +139,7 @@ def _confirmed(request: HttpRequest, study: Study) -> HttpResponse:
         messages.error(request, f"Nothing was added. {refused}")
         return HttpResponseRedirect(request.path)
     (Path(settings.ASSAY_JOB_FILES) / chosen["file"]).unlink(missing_ok=True)
-    said = f"Added {addition.items + addition.others:,} items as revision {revision.number}."
+    said = addition.done(revision.number)
     log_action(study=study, by=request.user, message=said)
     messages.success(request, said)
     return HttpResponseRedirect(workbench_url(study))

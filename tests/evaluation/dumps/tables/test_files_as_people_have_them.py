@@ -31,6 +31,14 @@ with zipfile.ZipFile(PACKED, "w") as packed:
     packed.writestr("soups/dataset_info.json", "{}")
     packed.writestr("soups/data-00000-of-00001.arrow", arrow(COLUMNS))
 
+
+def packed_file(name: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(name, "<x/>")
+    return file.getvalue()
+
+
 # name: the file, what it is called, the first item's prompt, its systems.
 GOOD: dict[str, tuple[bytes, str, str, list[str]]] = {
     "plain": (delimited(ROWS), "pairs.csv", ROWS[0][0], ["A", "B"]),
@@ -71,6 +79,16 @@ GOOD: dict[str, tuple[bytes, str, str, list[str]]] = {
         parquet({"chosen": [conversation(row[0], row[1]) for row in ROWS],
                  "rejected": [conversation(row[0], row[2]) for row in ROWS]}),
         "train.parquet", ROWS[0][0], ["chosen", "rejected"]),
+    "Windows-1252, as Excel saves it in Germany": (
+        delimited([("Welche Suppe für 5 €?", "Grüne „Erbsensuppe“", "Möhren, süß", "Küche")] * 2,
+                  GERMAN, ";", "cp1252"),
+        "paare.csv", "Welche Suppe für 5 €?", ["A", "B"]),
+    "the header merged over columns": (
+        workbook([("Prompt", "Response A", "Response B", "Topic", None), *[(*row, None) for row in ROWS]], ["D1:E1"]),
+        "pairs.xlsx", ROWS[0][0], ["A", "B"]),
+    "tabs and a French header": (
+        delimited([("Quelle soupe ?", "Une soupe à l'oignon", "Un potage", "cuisine")] * 2,
+                  ("Requête", "Réponse A", "Réponse B", "Thème"), "\t"), "soupes.tsv", "Quelle soupe ?", ["A", "B"]),
     "Parquet": (parquet(COLUMNS), "pairs.parquet", ROWS[0][0], ["A", "B"]),
     "a data set's folder, packed": (PACKED.getvalue(), "soups.zip", ROWS[0][0], ["A", "B"]),
     "models as columns": (
@@ -128,6 +146,15 @@ BAD: dict[str, tuple[bytes, str, str]] = {
     "a cell is missing": (
         delimited([(p, a, "" if n % 10 == 3 else b, t) for n, (p, a, b, t) in enumerate(ROWS)]), "pairs.csv",
         "the cell in column 'response_b' is empty"),
+    "two rows of names": (
+        workbook([("Prompt", "GPT-4", None, "Llama", None), (None, "Response", "Rating", "Response", "Rating"),
+                  *[(p, a, 1, b, 2) for p, a, b, _ in ROWS]], ["B1:C1", "D1:E1"]), "pairs.xlsx",
+        "row 2: names columns once more ('Response', 'Rating', 'Response', 'Rating'). A table has one row of names"),
+    "two rows of names in German": (
+        delimited([("Frage", "Antwort", "Antwort"), *[row[:3] for row in ROWS]], ("", "Modell A", "Modell B")),
+        "paare.csv", "line 2: names columns once more"),
+    "an OpenDocument table": (packed_file("content.xml"), "pairs.ods", "Save its table as XLSX or CSV."),
+    "a document": (packed_file("word/document.xml"), "pairs.csv", "Save its table as XLSX or CSV."),
     "a separator too many": (
         b"prompt,response_a,response_b\nOne?,a1 is here,b1 is here\nTwo?,a2, or not,b2 is here\n", "pairs.csv",
         "line 3: has 4 cells, and the header has 3; the first too many is 'b2 is here'."),

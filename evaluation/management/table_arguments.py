@@ -1,0 +1,39 @@
+"""What commands that read tables share: the map that is given, and how a table was read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+from django.core.management.base import CommandError
+
+from evaluation.dumps.tables.source import Opened
+from evaluation.dumps.tables.table_map import PER_RESPONSE, TableMap, read_map
+from evaluation.refusals import Refused
+
+
+def map_from(path: Path) -> TableMap:
+    """The map in the file; Refused if it is none."""
+    try:
+        return read_map(orjson.loads(path.read_bytes()))
+    except OSError as error:
+        raise CommandError(f"{path} can't be read: {error.strerror}.") from None
+    except orjson.JSONDecodeError as error:
+        raise Refused(f"{path.name} is not JSON: {error.msg} (line {error.lineno}).") from None
+
+
+def described(opened: Opened) -> Iterator[str]:
+    """Lines that say of a table how it is read."""
+    if opened.sheet is None or opened.map is None:
+        return
+    yield from opened.sheet.notices
+    yield "Columns, by a guess from names and contents:" if opened.guessed else "Columns, by the map:"
+    for line in opened.map.described():
+        yield f"  {line}"
+    used = {each["column"] for each in opened.map.as_json()["columns"]}
+    unused = [repr(each) for each in opened.sheet.columns if each not in used]
+    if unused:
+        yield f"  not used: {', '.join(unused)}"
+    per = "one response" if opened.map.per == PER_RESPONSE else "an item"
+    yield f"  Each {opened.sheet.unit} is {per}; the protocol is {opened.map.protocol}."
+    if opened.guessed:
+        yield "If that is wrong, write the map with --save-map, correct it, and give it with --map."

@@ -1,0 +1,104 @@
+"""Items that a running study gets from a table: by its own map, after its own numbers, on its own queries."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+
+from evaluation.models import Study
+from evaluation.services import launch_study
+from tests.evaluation.admin.conftest import make_user, signed_in
+from tests.evaluation.dumps.tables.files import HEADER, ROWS, delimited, write
+
+pytestmark = pytest.mark.django_db
+MORE = [
+    ("Which stew is quick?", "Bean stew.", "Fish stew.", "food"),
+    (ROWS[0][0], "Leek soup again.", "Pea soup again.", "food"),
+]
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    """Live, made from a table whose systems were named in its map."""
+    path = write(tmp_path / "pairs.csv", delimited(ROWS[:3]))
+    make_user("ada")
+    call_command("import_study", str(path), slug="soups", protocol="pairwise", owner="ada", stdout=StringIO())
+    study = Study.objects.get()
+    launch_study(study)
+    return study
+
+
+def run(path: Path, *args: Any) -> str:
+    out = StringIO()
+    call_command("add_items", "soups", str(path), "--yes", *args, stdout=out)
+    return out.getvalue()
+
+
+def test_a_table_goes_on_where_the_study_ends(study: Study, tmp_path: Path) -> None:
+    said = run(write(tmp_path / "more.csv", delimited(MORE[:1])))
+    assert "response of A: 'response_a'" in said
+    assert "Items: 1, on 1 queries, of which 1 are new." in said
+    assert "New systems: none. New responses: 2." in said
+    assert "Added 1 item as revision 2." in said
+    assert sorted(study.items.values_list("key", flat=True)) == ["1", "2", "3", "4"]
+
+
+def test_the_same_prompt_is_the_query_that_is_there(study: Study, tmp_path: Path) -> None:
+    kept = tmp_path / "map.json"
+    columns = [{"column": name, "as": "response", "system": system}
+               for name, system in (("response_a", "cedar"), ("response_b", "dogwood"))]  # fmt: skip
+    columns += [{"column": "prompt", "as": "prompt"}, {"column": "topic", "as": "category"}]
+    kept.write_text(json.dumps({"map": 1, "columns": columns}))
+    said = run(write(tmp_path / "more.csv", delimited(MORE[1:])), "--map", kept)
+    assert "Columns, by the map:" in said
+    assert "Items: 1, on 1 queries, of which 0 are new." in said
+    assert "New systems: cedar, dogwood." in said
+    assert study.items.get(key="4").query.key == "1"
+
+
+def test_other_responses_of_the_same_systems_are_refused(study: Study, tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="Nothing was added"):
+        run(write(tmp_path / "more.csv", delimited(MORE[1:])))
+    assert study.items.count() == 3
+
+
+def test_the_page_says_what_each_column_is_and_takes_a_map(
+    study: Study, tmp_path: Path, settings: Any
+) -> None:
+    settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
+    client = signed_in(study.members.get().user)
+    address = reverse("admin:evaluation_study_add_items", args=[study.pk])
+    header = ("wohl", "weh", "was", "wo")
+
+    def send(**more: Any) -> Any:
+        file = SimpleUploadedFile("more.csv", delimited(MORE[:1], header))
+        return client.post(address, {"file": file, "against": "all", **more})
+
+    def as_file(value: Any) -> Any:
+        return SimpleUploadedFile(
+            "map.json", value if isinstance(value, bytes) else json.dumps(value).encode()
+        )
+
+    uses = zip(header, ("prompt", "response", "response", "category"), ("", "A", "B", ""), strict=True)
+    columns = [{"column": column, "as": role, "system": system} for column, role, system in uses]
+    for wrong, reason in ((b"{", "This is not JSON"), ({"columns": []}, "The map: ")):
+        refused = send(map=as_file(wrong))
+        assert refused.status_code == 422
+        assert reason in refused.content.decode()
+    shown = send(map=as_file({"map": 1, "columns": columns}))
+    for words in ("response of A: &#x27;weh&#x27;", "New systems: none.", "Which stew is quick?"):
+        assert words in shown.content.decode()
+    done = client.post(address, {"confirmed": shown.context["confirmed"]}, follow=True)
+    assert "Added 1 item as revision 2." in done.content.decode()
+
+
+def test_a_study_s_map_that_does_not_fit_gives_way_to_a_guess(study: Study, tmp_path: Path) -> None:
+    header = ("Frage", "Antwort A", "Antwort B", HEADER[3])
+    said = run(write(tmp_path / "mehr.csv", delimited(MORE[:1], header)))
+    assert "Columns, by a guess" in said
+    assert "Added 1 item as revision 2." in said
