@@ -1,4 +1,4 @@
-"""What commands that read tables share: the map that is given, and how a table was read."""
+"""Shared by the commands that read tables: the map that is given, and how a table was read."""
 
 from collections.abc import Iterator
 from pathlib import Path
