@@ -55,7 +55,7 @@ def spending_context(study: Study) -> dict[str, Any]:
     return {"spending": rows, "spent": sum((row.cost for row in rows), ZERO), "budget": study_budget(study)}
 
 
-class ModelPriceInline(admin.TabularInline):
+class ModelPriceInline(admin.StackedInline):
     """Prices per million tokens, for judges that have none of their own."""
 
     model = ModelPrice

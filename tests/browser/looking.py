@@ -19,6 +19,7 @@ SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
 # Where an audit has it written what was found; empty in CI, where anything found is a failure.
 AUDIT = os.environ.get("ASSAY_AUDIT", "")
 NARROWEST = {"width": 320, "height": 640}
+WIDTH = "document.documentElement.scrollWidth"
 
 
 class Setting(NamedTuple):
@@ -38,9 +39,13 @@ EVERY = tuple(Setting(*each) for each in product(("light", "dark"), (1280, 390),
 
 
 def set_up(page: Page, setting: Setting) -> None:
+    """At a desk larger text comes by zoom, for which the window is as much smaller; on a phone, by the size of fonts."""
+    is_phone = setting.width == PHONE["width"]
     page.emulate_media(color_scheme=setting.theme, reduced_motion="reduce")  # type: ignore[arg-type]
-    page.set_viewport_size(PHONE if setting.width == PHONE["width"] else WIDE)  # type: ignore[arg-type]
-    page.evaluate("size => { document.documentElement.style.fontSize = size }", f"{setting.text}%")
+    window = PHONE if is_phone else {side: length * 100 // setting.text for side, length in WIDE.items()}
+    page.set_viewport_size(window)  # type: ignore[arg-type]
+    size = setting.text if is_phone else 100
+    page.evaluate("size => { document.documentElement.style.fontSize = size }", f"{size}%")
 
 
 def shoot(page: Page, name: str) -> None:
@@ -53,22 +58,29 @@ def shoot(page: Page, name: str) -> None:
     page.set_viewport_size(before)
 
 
-def look(visitor: Visitor, name: str, settings: tuple[Setting, ...] = CLOSELY) -> None:
+def look(
+    visitor: Visitor, name: str, settings: tuple[Setting, ...] = CLOSELY, *, pictures: bool = True
+) -> None:
     """The page that is open, in each of these settings, and as narrow as a page may be asked to be."""
     page = visitor.page
     before: Any = page.viewport_size
     for setting in EVERY if AUDIT else settings:
         set_up(page, setting)
-        shoot(page, f"{name}-{setting}")
-        judge(name, setting, run_axe(page).response["violations"])
+        if pictures:
+            shoot(page, f"{name}-{setting}")
+        judge(page, name, setting)
     set_up(page, Setting())
     page.set_viewport_size(NARROWEST)  # type: ignore[arg-type]
-    assert page.evaluate("document.documentElement.scrollWidth") <= NARROWEST["width"]
+    assert AUDIT or page.evaluate(WIDTH) <= NARROWEST["width"], name
     page.set_viewport_size(before)
 
 
-def judge(name: str, setting: Setting, violations: list[dict[str, Any]]) -> None:
+def judge(page: Page, name: str, setting: Setting) -> None:
+    """In CI what is found is a failure; in an audit it is written down, and the next setting is looked at."""
+    violations = run_axe(page).response["violations"]
     found = [(each["id"], [node["html"][:160] for node in each["nodes"]]) for each in violations]
+    if (width := page.evaluate(WIDTH)) > page.evaluate("innerWidth"):
+        found.append(("wider-than-window", [f"{width} px"]))
     if not AUDIT:
         assert found == [], f"{name} {setting}"
         return

@@ -73,6 +73,7 @@ def test_every_page(share: int, world: SimpleNamespace, chief: tuple[Visitor, Cl
             continue
         seen.add(route)
         visitor.go(address)
-        look(visitor, "page" + address.replace("/", "-").rstrip("-"), CLOSELY if route in OFTEN else ONCE)
+        name, is_often = "page" + address.replace("/", "-").rstrip("-"), route in OFTEN
+        look(visitor, name, CLOSELY if is_often else ONCE, pictures=is_often)
     assert set(ROUTES) >= OFTEN
     assert OFTEN & {*routes} <= seen
