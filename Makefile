@@ -64,11 +64,13 @@ lint: setup-dev
 bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
-# The long simulations behind docs/statistics.md: run them when statistics change.
+# The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
+# (docs/accessibility.md): when the look changes.
 audit: setup-dev
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors
+	$(BIN)/python -m tests.browser.audit
 
 openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
