@@ -1,7 +1,7 @@
 """Every page in every setting: both themes, both widths, both sizes of text. Prints what was found as Markdown.
 
-    python -m tests.browser.audit                                # all of it: most of an hour
-    python -m tests.browser.audit tests/browser/test_screens.py  # of these tests alone
+python -m tests.browser.audit                                # all of it: most of an hour
+python -m tests.browser.audit tests/browser/test_screens.py  # of these tests alone
 """
 
 import json
@@ -35,8 +35,8 @@ def main(chosen: list[str]) -> int:
         command = [sys.executable, "-m", "pytest", "-q", "--nomigrations", *(chosen or looking_tests())]
         ended = subprocess.run(command, cwd=HERE.parent.parent, env=environment, check=False).returncode
         looks = [json.loads(line) for line in seen.read_text(encoding="utf-8").splitlines()]
-    print("\n" + "\n".join(report(looks)))
-    return ended or any(found for _, _, found in looks)
+    sys.stdout.write("\n" + "\n".join(report(looks)) + "\n")
+    return ended or int(any(found for _, _, found in looks))
 
 
 def looking_tests() -> list[str]:
@@ -58,7 +58,9 @@ def report(looks: Iterable[tuple[str, str, list[tuple[str, list[str]]]]]) -> Ite
     yield "| --- | ---: | ---: | ---: | ---: |"
     for setting, by in sorted(counts.items()):
         cells = [
-            str(each) for whose in ("researchers", "participants") for each in (len(by[whose]), sum(map(bool, by[whose])))
+            str(each)
+            for whose in ("researchers", "participants")
+            for each in (len(by[whose]), sum(map(bool, by[whose])))
         ]
         yield f"| {setting} | {' | '.join(cells)} |"
     if findings:

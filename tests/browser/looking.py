@@ -39,7 +39,7 @@ EVERY = tuple(Setting(*each) for each in product(("light", "dark"), (1280, 390),
 
 
 def set_up(page: Page, setting: Setting) -> None:
-    """At a desk larger text comes by zoom, for which the window is as much smaller; on a phone, by the size of fonts."""
+    """At a desk larger text is zoom, for which the window is as much smaller; on a phone, the size of fonts."""
     is_phone = setting.width == PHONE["width"]
     page.emulate_media(color_scheme=setting.theme, reduced_motion="reduce")  # type: ignore[arg-type]
     window = PHONE if is_phone else {side: length * 100 // setting.text for side, length in WIDE.items()}
