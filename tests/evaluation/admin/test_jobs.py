@@ -149,7 +149,7 @@ def test_items_for_a_draft_take_the_place_of_its_own(
     file = upload("items.jsonl", *records, tmp_path=tmp_path)
     client = signed_in(colleague)
     address = reverse("admin:evaluation_study_upload", args=[study.pk])
-    assert "take their place" in client.get(address).content.decode()
+    assert "replace them" in client.get(address).content.decode()
     begin(client, address, {"file": file}, django_capture_on_commit_callbacks)
     tasks.work_on_job(queued[0])
     job = Job.objects.get()

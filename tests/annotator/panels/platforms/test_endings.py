@@ -144,7 +144,7 @@ def test_who_declines_reads_what_to_do_with_their_submission(client, study):
     ("steps", "said"),
     [
         ({}, []),
-        ({"qualification": {"pass_mark": 3}}, ["begins with a qualification", "at least 3 answers"]),
+        ({"qualification": {"pass_mark": 3}}, ["begins with a qualification", "at least 3 right answers"]),
         ({"attention": {"checks": 1}}, ["Some items check that you read carefully."]),
         ({"attention": {"checks": 2, "allowed_failures": 0}}, ["carefully.", "If you fail one of them"]),
         ({"attention": {"checks": 2, "allowed_failures": 1}}, ["carefully.", "fail more than 1 of them"]),

@@ -164,7 +164,7 @@ def test_what_people_would_be_left_without_is_confirmed(owner, capsys, fields, c
     address = reverse("admin:evaluation_study_launch", args=[study.pk])
     assert caution in text(client.get(address))
     refused = client.post(address)
-    assert (refused.status_code, "confirm these cautions first" in text(refused)) == (422, True)
+    assert (refused.status_code, "Confirm these cautions first" in text(refused)) == (422, True)
     study.refresh_from_db()
     assert study.status == "draft"
     assert client.post(address, {"confirmed": "1"}).status_code == 302
