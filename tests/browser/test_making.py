@@ -90,7 +90,7 @@ def test_items_are_added_from_a_file(new_visitor: Any, judged: Study, tmp_path: 
         page.get_by_text(said).first.wait_for()
         look(visitor, f"making-add-items-{name}")
     press(page, "Add the items")
-    page.get_by_text("Added 1 items as revision 2.").wait_for()
+    page.get_by_text("Added 1 item as revision 2.").wait_for()
     assert Item.objects.filter(study=judged).count() == 4
 
 

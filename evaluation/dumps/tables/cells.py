@@ -11,6 +11,7 @@ from evaluation.dumps.tables.sheet import as_text, is_conversation, is_empty
 Found = list[dict[str, Any]]
 SYSTEM_KEYS = ("system", "model", "name", "generator", "model_name")
 TEXT_KEYS = ("text", "response", "content", "output", "answer", "completion")
+ROLES = ("user", "assistant", "system")
 QUESTION_KEYS = ("question", "q", "Q")
 ANSWER_KEYS = ("answer", "a", "A")
 # "For how many? [One | Two] Two": the answer set, and the answer chosen of it.
@@ -39,6 +40,13 @@ def read_prompt(value: Any) -> str:
     if is_conversation(value) and len(value) > 1:
         return "\n\n".join(f"{each['role']}: {as_text(each['content'])}" for each in value)
     return as_text(value)
+
+
+def read_turns(value: Any) -> list[dict[str, str]]:
+    """The turns of a conversation of several, as a query has them; none where a role is nobody's."""
+    if not is_conversation(value) or len(value) < 2 or any(each["role"] not in ROLES for each in value):
+        return []
+    return [{"role": each["role"], "text": as_text(each["content"])} for each in value]
 
 
 def read_turns_before(value: Any) -> str:

@@ -14,12 +14,13 @@ from evaluation.dumps.tables.cells import (
     read_prompt,
     read_references,
     read_responses,
+    read_turns,
     read_turns_before,
     structure_of,
 )
 from evaluation.dumps.tables.column_names import ColumnRole
 from evaluation.dumps.tables.gold_cells import names_of_parts, read_gold, read_role
-from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_empty, measure
+from evaluation.dumps.tables.sheet import Sheet, SheetRow, as_text, is_conversation, is_empty, measure
 from evaluation.dumps.tables.table_map import PER_ITEM, PER_RESPONSE, TableMap
 from evaluation.protocols import Protocol
 
@@ -202,6 +203,11 @@ class RecordMaker:
             )
             mapped.problems.append(f"the cell in column {columns} is empty, and it is the prompt")
         attributes = self._listed(row, ColumnRole.ATTRIBUTES)
+        if differing := self._differ_before(row):
+            mapped.problems.append(
+                f"the conversations in columns {', '.join(map(repr, differing))} differ before their last message, and "
+                "responses to different conversations can't be compared"
+            )
         role = self._role(row, mapped.problems)
         gold = self._gold(row, responses, mapped.problems)
         if mapped.problems:
@@ -267,9 +273,29 @@ class RecordMaker:
             return read_turns_before(self._cell(row, self._responses[0].column))
         return "\n\n".join(text for cell in cells if (text := read_prompt(cell)))
 
+    def _turns(self, row: SheetRow) -> list[dict[str, str]]:
+        """The conversation that was had, in the one column of prompts or before the responses."""
+        cells = [cell for _, cell in self._cells(row, ColumnRole.PROMPT)]
+        if (
+            not cells
+            and self._responses
+            and is_conversation(cell := self._cell(row, self._responses[0].column))
+        ):
+            cells = [cell[:-1]]
+        return read_turns(cells[0]) if len(cells) == 1 else []
+
+    def _differ_before(self, row: SheetRow) -> list[str]:
+        """The columns of whole conversations, where what was said before the last message is not the same."""
+        if self.map.named(ColumnRole.PROMPT) or self.map.per == PER_RESPONSE:
+            return []
+        cells = {use.column: self._cell(row, use.column) for use in self._responses}
+        said = {read_turns_before(cell) for cell in cells.values() if not is_empty(cell)}
+        return [*cells] if len(said) > 1 else []
+
     def _query(self, row: SheetRow, prompt: str, key: str) -> dict[str, Any]:
         """The query; the same content is the same query, whose key is that of its first item."""
-        content: dict[str, Any] = {"text": prompt}
+        turns = self._turns(row)
+        content: dict[str, Any] = {"turns": turns} if turns else {"text": prompt}
         for name, role, most in (("category", ColumnRole.CATEGORY, 120), ("source", ColumnRole.SOURCE, 200)):
             if text := self._text(row, role):
                 content[name] = text[:most]
