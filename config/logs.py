@@ -20,7 +20,7 @@ from evaluation.operations import logcontext
 MASK = "***"
 FORMATS = ("line", "json")
 KEY_PREFIX = "ASSAY_KEY_"
-SECRETS = ("SECRET_KEY", "ASSAY_PROLIFIC_TOKEN", "ASSAY_PROLIFIC_WEBHOOK_SECRET")
+SECRETS = ("SECRET_KEY", "EMAIL_HOST_PASSWORD", "ASSAY_PROLIFIC_TOKEN", "ASSAY_PROLIFIC_WEBHOOK_SECRET")
 # A shorter value is a placeholder such as "none", and masking it would eat ordinary words.
 SHORTEST_SECRET = 8
 # The addresses of `config.health`.
@@ -32,7 +32,13 @@ _QUOTE = r"""(?:\\?['"]|&quot;|&\#x27;|&\#39;)"""
 PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     # A participant's address is a capability.
     (("/p/",), re.compile(r"(/p/)[A-Za-z0-9_-]{8,}"), rf"\1{MASK}"),
-    # So is a personal link's.
+    # So is an invitation's, also where it is what a login leads to.
+    (
+        ("invitations",),
+        re.compile(r"(invitations(?:/|%2F))[A-Za-z0-9_-]{8,}", re.IGNORECASE),
+        rf"\1{MASK}",
+    ),
+    # And a personal link's.
     (("personal=",), re.compile(r"(\bpersonal=)[A-Za-z0-9_-]{8,}"), rf"\1{MASK}"),
     # postgres://user:password@host
     (("://",), re.compile(r"(://[^\s/:@'\"]*:)[^\s/'\"]+(?=@)"), rf"\1{MASK}"),

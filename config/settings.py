@@ -339,6 +339,17 @@ LOGIN_URL = "admin:login"
 # Where a login leads that names no page of this site.
 LOGIN_REDIRECT_URL = "evaluation:study-list"
 
+# --- mail: invitations of colleagues; without a server their links are passed on by hand ----------------------------
+EMAIL_HOST = env.str("EMAIL_HOST", default="")
+EMAIL_PORT = env.int("EMAIL_PORT", default=587)
+EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
+EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
+EMAIL_USE_SSL = env.bool("EMAIL_USE_SSL", default=False)
+EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=not EMAIL_USE_SSL)
+# A page waits while a mail is sent.
+EMAIL_TIMEOUT = env.int("EMAIL_TIMEOUT", default=10)
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="")
+
 # --- language and time ------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 USE_I18N = True

@@ -4,6 +4,7 @@ from django.urls import path
 
 from evaluation import views
 from evaluation.views.account_tokens import account_token_revoke, account_tokens
+from evaluation.views.invitation import invitation
 from evaluation.views.patterns import patterns
 
 app_name = "evaluation"
@@ -11,6 +12,8 @@ urlpatterns = [
     path("patterns/", patterns, name="patterns"),
     path("account/tokens/", account_tokens, name="account-tokens"),
     path("account/tokens/<slug:key>/revoke/", account_token_revoke, name="account-token-revoke"),
+    # In logs the token is masked (`config.logs`).
+    path("invitations/<slug:invitation>/", invitation, name="invitation"),
     path("studies/", views.study_list, name="study-list"),
     path("studies/<slug:slug>/", views.study_detail, name="study-detail"),
 ]

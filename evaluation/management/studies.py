@@ -27,8 +27,8 @@ def member_named(username: str) -> Any:
     return user
 
 
-def study_to_write(slug: str, by: Any = None) -> Study:
-    """The study of that slug, which `by` may change."""
+def study_to_write(slug: str, by: Any = None, *, right: str = "write") -> Study:
+    """The study of that slug, which `by` may change, or owns."""
     missing = CommandError(f"There is no study {slug!r}.")
     if by is None:
         study = Study.objects.visible().filter(slug=slug).first()
@@ -36,8 +36,10 @@ def study_to_write(slug: str, by: Any = None) -> Study:
             raise missing
         return study
     try:
-        return get_study_for(by, slug, right="write")
+        return get_study_for(by, slug, right=right)
     except Http404:
         raise missing from None
     except NoRight:
+        if right == "own":
+            raise CommandError(f"{by} does not own this study.") from None
         raise CommandError(f"{by} may read this study, but not change it.") from None

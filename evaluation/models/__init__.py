@@ -1,6 +1,7 @@
 """The domain's tables."""
 
 from evaluation.models.api import ApiRequest, ApiToken
+from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.models.job import Job
 from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
@@ -51,6 +52,7 @@ __all__ = [
     "Role",
     "Status",
     "Study",
+    "StudyInvitation",
     "StudyMember",
     "System",
     "Text",

@@ -125,6 +125,23 @@ def check_logins(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
     ]
 
 
+@checks.register
+def check_mail(app_configs: Sequence[Any] | None, **kwargs: Any) -> Found:
+    """Otherwise every invitation by e-mail would fail when it is sent."""
+    if not settings.EMAIL_HOST:
+        return []
+    both = settings.EMAIL_USE_TLS and settings.EMAIL_USE_SSL
+    if settings.DEFAULT_FROM_EMAIL and not both:
+        return []
+    return [
+        checks.Error(
+            "EMAIL_HOST names a mail server, but no mail can be sent by it.",
+            hint="DEFAULT_FROM_EMAIL is the sender's address; EMAIL_USE_TLS and EMAIL_USE_SSL exclude each other.",
+            id="assay.E015",
+        )
+    ]
+
+
 # --- by `check --deploy` -----------------------------------------------------------------------------------------
 
 

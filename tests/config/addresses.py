@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from annotator.models import KnownMismatch, PanelAct, PersonalLink
 from evaluation.models import Study
+from evaluation.services.invitations import invite
 from evaluation.services.tokens import make_token
 from judging.models import RunGroup
 from tests.crowd import come
@@ -41,6 +42,7 @@ class Found:
     def __init__(self, world: SimpleNamespace) -> None:
         study, rows = world.study, world.rows
         self.item_key, self.token_key = world.item.key, world.token_key
+        self.invited_by_link = world.invited_by_link
         self.rows = {model: row.pk for model, row in rows.items()}
         self.rows |= {"user": world.owner.pk, "group": world.group.pk}
         self.run_group = world.run_group.pk
@@ -54,6 +56,7 @@ class Found:
             "act": world.act.pk,
             "known": world.known.pk,
             "link": world.link.pk,
+            "invitation": world.invitation.pk,
             "assignment_id": world.assignment.pk,
             "id": world.owner.pk,
             "content_type_id": ContentType.objects.get_for_model(study).pk,
@@ -73,6 +76,8 @@ class Found:
 
     def _value(self, name: str, route: str) -> Any:
         _, _, model, *_ = [*route.split("/"), "", ""]
+        if route.startswith("invitations/"):
+            return self.invited_by_link
         if name == "key":
             return self.token_key if route.startswith("account/") else self.item_key
         if name == "object_id":
@@ -101,6 +106,10 @@ def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespa
     world.assignment = at_work.assignments.get()
     world.token = at_work.token
     world.token_key = make_token(world.owner, name=slug)[0].token_key
+    invited = invite(
+        world.study, role="viewer", by=owner, email=f"{slug}@example.org", address=lambda token: token
+    )
+    world.invitation, world.invited_by_link = invited.invitation, invited.link
     world.run_group = RunGroup.objects.create(study=world.study)
     world.rows["run"].group = world.run_group
     world.rows["run"].save()

@@ -31,6 +31,17 @@ BY_SETTINGS = [
     ("check_logins", {"ASSAY_LOGIN_FAILURES_PER_ADDRESS": 4}, "assay.E013"),
     ("check_logins", {"ASSAY_LOGIN_DELAY_SECONDS": 86_401}, "assay.E013"),
     ("check_logins", {"ASSAY_TRUSTED_PROXIES": -1}, "assay.E013"),
+    ("check_mail", {"EMAIL_HOST": "mail.example.org", "DEFAULT_FROM_EMAIL": ""}, "assay.E015"),
+    (
+        "check_mail",
+        {
+            "EMAIL_HOST": "mail.example.org",
+            "DEFAULT_FROM_EMAIL": "assay@example.org",
+            "EMAIL_USE_SSL": True,
+            "EMAIL_USE_TLS": True,
+        },
+        "assay.E015",
+    ),
     ("check_trusted_proxies", {"ASSAY_TLS": True, "ASSAY_TRUSTED_PROXIES": 0}, "assay.W009"),
     ("check_tls", {"ASSAY_TLS": False}, "assay.W002"),
     ("check_sqlite", {"DATABASES": {"default": {"ENGINE": "django.db.backends.sqlite3"}}}, "assay.W003"),

@@ -24,7 +24,11 @@ from tests.evaluation.admin.conftest import make_user, work_on
 # Stands in every name and text of the study, and nowhere else.
 SECRET = "zyzzyva"
 # A study is not secret where people come in by its link, and who logs out does so for themselves.
-OPEN = {"s/<slug:slug>/": "the door for participants", "admin/logout/": "one's own session"}
+OPEN = {
+    "s/<slug:slug>/": "the door for participants",
+    "invitations/<slug:invitation>/": "the door for whoever holds its link",
+    "admin/logout/": "one's own session",
+}
 # Where a superuser finds nothing either.
 NOBODY_S = {
     "admin/r/<path:content_type_id>/<path:object_id>/": "no model has an address on the site",

@@ -178,6 +178,11 @@ def test_a_failing_task(environment, tmp_path):
     ("text", "masked"),
     [
         ("GET /p/abcdefgh12345678/a/1/submit/", "GET /p/***/a/1/submit/"),
+        ("GET /invitations/abcdefgh-1234_5678/", "GET /invitations/***/"),
+        (
+            "/admin/login/?next=%2Finvitations%2Fabcdefgh12345678%2F",
+            "/admin/login/?next=%2Finvitations%2F***%2F",
+        ),
         ("redis://:word@host:6379/0", "redis://:***@host:6379/0"),
         ("to postgres://me:w%40rd@host/db now", "to postgres://me:***@host/db now"),
         ("https://host/path:8000 and a@b", "https://host/path:8000 and a@b"),

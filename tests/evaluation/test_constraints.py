@@ -44,6 +44,7 @@ from evaluation.models import (
     Response,
     Revision,
     Study,
+    StudyInvitation,
     StudyMember,
     System,
     Text,
@@ -141,6 +142,11 @@ def exclude_twice(world, **whom):
         Exclusion.objects.create(study=world.study, reason="Spam.", **whom)
 
 
+def invitation(world, **values):
+    about = {"study": world.study, "role": "viewer", "token_hash": "0" * 64, "expires_at": world.later}
+    StudyInvitation.objects.create(**about | values)
+
+
 def answer(world, **values):
     Answer.objects.create(judgment=world.judgment, question="another", **values)
 
@@ -179,6 +185,8 @@ VIOLATIONS = {
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),
     "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),
     "study_member_unique": lambda w: StudyMember.objects.create(study=w.study, user=w.owner, role="viewer"),
+    "study_invitation_role_known": lambda w: invitation(w, role="emperor"),
+    "study_invitation_ends_once": lambda w: invitation(w, accepted_at=w.later, withdrawn_at=w.later),
     "arm_key_unique": lambda w: again(w.study.arms.first()),
     "question_key_unique": lambda w: again(Question.objects.first()),
     "attribute_key_unique": lambda w: [

@@ -5,15 +5,18 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.contrib.auth import get_user_model
-from django.db import transaction
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
 
+from evaluation.admin.base import parse_id
 from evaluation.admin.pages import page
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.models import Study, StudyMember
-from evaluation.services.history import log_action
+from evaluation.refusals import Refused
+from evaluation.services.invitations import can_mail, invite, withdraw_invitation
+from evaluation.services.members import add_member, change_member
 
 ROLE_TEXTS = {
     "owner": "owner: everything, including members",
@@ -22,16 +25,39 @@ ROLE_TEXTS = {
 }
 
 
-class NewMemberForm(forms.Form):
+class RoleForm(forms.Form):
+    """A role to be given."""
+
+    role = forms.ChoiceField(choices=list(ROLE_TEXTS.items()), initial="editor")
+
+
+class InvitationForm(RoleForm):
+    """A colleague, who may have no account yet."""
+
+    email = forms.EmailField(
+        label="E-mail address",
+        required=False,
+        max_length=254,
+        help_text="The link is sent there. Leave it empty for a link that you pass on yourself.",
+        widget=forms.EmailInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data, auto_id="invite-%s")
+        if not can_mail():
+            del self.fields["email"]
+
+
+class NewMemberForm(RoleForm):
     """One person by their exact name."""
 
     who = forms.CharField(
         label="User name or e-mail address",
         max_length=254,
-        help_text="Exactly as they sign in. They need an account here.",
+        help_text="Exactly as they sign in.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(choices=list(ROLE_TEXTS.items()), initial="editor")
+    field_order = ("who", "role")
 
     def clean_who(self) -> Any:
         who = self.cleaned_data["who"].strip()
@@ -42,7 +68,7 @@ class NewMemberForm(forms.Form):
         )
         if len(found) != 1:
             raise forms.ValidationError(
-                "There is no such user."
+                "There is no such user. Invite them instead."
                 if not found
                 else "Several users have this address; enter the user name."
             )
@@ -52,58 +78,93 @@ class NewMemberForm(forms.Form):
 @study_page(methods=FORM)
 def members(request: HttpRequest, study: Study) -> HttpResponse:
     """List the members; for owners also a form to add one, and actions for each."""
-    own = has_right(request, "own", study.pk)
-    form = NewMemberForm()
-    if request.method == "POST":
-        if not own:
-            return HttpResponse("Only owners manage members.", status=403)
-        form = NewMemberForm(request.POST if "who" in request.POST else None)
-        said = _change(study, request.POST) if not form.is_bound else _add(study, form)
-        if said:
-            log_action(study=study, by=request.user, message=said)
-            messages.success(request, said)
-            return HttpResponseRedirect(reverse("admin:evaluation_study_members", args=[study.pk]))
-        if not form.is_bound:
-            messages.error(request, "A study needs at least one owner.")
-    context = {
+    if request.method != "POST":
+        return _page(request, study)
+    if not has_right(request, "own", study.pk):
+        return HttpResponse("Only owners manage members.", status=403)
+    form = NewMemberForm(request.POST if "who" in request.POST else None)
+    if form.is_bound and not form.is_valid():
+        return _page(request, study, form=form, status=422)
+    try:
+        if form.is_bound:
+            user, role = form.cleaned_data["who"], form.cleaned_data["role"]
+            done = add_member(study, user=user, role=role, by=request.user)
+        else:
+            pk, role = parse_id(request.POST.get("member", "")) or 0, request.POST.get("role", "")
+            done = change_member(study, member=pk, role=role, by=request.user)
+    except Refused as refused:
+        if form.is_bound:
+            form.add_error("who", str(refused))
+        else:
+            messages.error(request, str(refused))
+        return _page(request, study, form=form, status=422)
+    messages.success(request, done)
+    return HttpResponseRedirect(_address(study))
+
+
+@study_page("own", methods=FORM)
+def invite_colleague(request: HttpRequest, study: Study) -> HttpResponse:
+    """Invite somebody. The link is in the answer to the form and nowhere else, so that no session keeps it."""
+    if request.method != "POST":
+        return HttpResponseRedirect(_address(study))
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return _page(request, study, invitation_form=form, status=422)
+    try:
+        made = invite(
+            study,
+            role=form.cleaned_data["role"],
+            email=form.cleaned_data.get("email", ""),
+            by=request.user,
+            address=lambda token: request.build_absolute_uri(reverse("evaluation:invitation", args=[token])),
+        )
+    except Refused as refused:
+        form.add_error(None, str(refused))
+        return _page(request, study, invitation_form=form, status=422)
+    response = _page(request, study, made=made)
+    add_never_cache_headers(response)
+    return response
+
+
+@study_page("own", methods=("POST",))
+def withdraw(request: HttpRequest, study: Study, invitation: int) -> HttpResponse:
+    try:
+        messages.success(request, withdraw_invitation(study, invitation=invitation, by=request.user))
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return HttpResponseRedirect(_address(study))
+
+
+def _page(
+    request: HttpRequest,
+    study: Study,
+    *,
+    form: NewMemberForm | None = None,
+    invitation_form: InvitationForm | None = None,
+    status: int = 200,
+    **further: Any,
+) -> HttpResponse:
+    context: dict[str, Any] = {
         "title": "Members",
         "members": study.members.select_related("user").order_by("role", "user__username"),
         "roles": StudyMember.Role.choices,
-        "form": form if own else None,
     }
-    status = 422 if request.method == "POST" else 200
+    if has_right(request, "own", study.pk):
+        context |= {
+            "form": form or NewMemberForm(),
+            "invitation_form": invitation_form or InvitationForm(),
+            "invitations": study.invitations.open().select_related("invited_by"),
+            "can_mail": can_mail(),
+        }
     return page(
-        request, "admin/evaluation/study/members.html", context, study=study, tab="members", status=status
+        request,
+        "admin/evaluation/study/members.html",
+        context | further,
+        study=study,
+        tab="members",
+        status=status,
     )
 
 
-def _add(study: Study, form: NewMemberForm) -> str:
-    """Apply the form and return a sentence about it, empty if the form has errors."""
-    if not form.is_valid():
-        return ""
-    user, role = form.cleaned_data["who"], form.cleaned_data["role"]
-    _, created = StudyMember.objects.get_or_create(study=study, user=user, defaults={"role": role})
-    if not created:
-        form.add_error("who", f"{user} is already a member.")
-        return ""
-    return f"Added {user} as {role}."
-
-
-def _change(study: Study, data: Any) -> str:
-    """Change or remove a member; empty if it would leave no owner or names nobody."""
-    role, pk = data.get("role", ""), data.get("member", "")
-    with transaction.atomic():
-        Study.objects.select_for_update(no_key=True).get(pk=study.pk)
-        members = {str(each.pk): each for each in study.members.select_related("user")}
-        member = members.get(pk)
-        if member is None or role not in (*StudyMember.Role.values, "remove"):
-            return ""
-        owners = [each for each in members.values() if each.role == StudyMember.Role.OWNER]
-        if owners == [member] and role != StudyMember.Role.OWNER:
-            return ""
-        if role == "remove":
-            member.delete()
-            return f"Removed {member.user}."
-        member.role = role
-        member.save(update_fields=["role"])
-    return f"{member.user} is {role} now."
+def _address(study: Study) -> str:
+    return reverse("admin:evaluation_study_members", args=[study.pk])

@@ -255,6 +255,12 @@ class StudyAdmin(StudyScopedAdmin):
             ("<int:pk>/resolve/", "resolve", resolver.resolve),
             ("<int:pk>/pair-references/", "pair_references", reference_pairs.pair_references),
             ("<int:pk>/members/", "members", members.members),
+            ("<int:pk>/members/invite/", "invite", members.invite_colleague),
+            (
+                "<int:pk>/members/invitations/<int:invitation>/withdraw/",
+                "withdraw_invitation",
+                members.withdraw,
+            ),
             ("<int:pk>/exports/", "exports", files.exports),
             *((f"<int:pk>/{route}", name, view) for pages in study_pages for route, name, view in pages()),
         )

@@ -220,7 +220,7 @@ def test_owners_manage_members(mine: Any, owner: Any, outsider: Any, colleague: 
     for line in ("Added outsider as viewer.", "outsider is editor now.", "Removed outsider."):
         assert line in said
     # An editor sees who is there, and manages nobody.
-    assert "Add a member" not in text(signed_in(colleague).get(address))
+    assert "Add somebody" not in text(signed_in(colleague).get(address))
     assert signed_in(colleague).post(address, {"who": "outsider", "role": "viewer"}).status_code == 403
 
 
