@@ -18,6 +18,15 @@ from evaluation.refusals import Refused
 from evaluation.services.invitations import accept_invitation, accept_with_new_account, find_invitation
 
 
+class AccountForm(UserCreationForm):  # type: ignore[type-arg]
+    """A name and a password; the service makes the account. The page is read before it is filled in."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["username"].widget.attrs.pop("autofocus", None)
+        self.fields["username"].help_text = _("Letters, digits and @ . + - _")
+
+
 @never_cache
 @sensitive_post_parameters("password1", "password2")
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,7 +42,9 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     context: dict[str, Any] = {"study_title": found.study.title, "problem": found.problem(timezone.now())}
     if context["problem"]:
         return render(request, "evaluation/invitation.html", context, status=410)
-    form = None if user.is_authenticated else UserCreationForm(request.POST or None)
+    form: UserCreationForm[Any] | None = (
+        None if user.is_authenticated else UserCreationForm(request.POST or None)
+    )
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             joined = _join(request, invitation, form)
@@ -47,7 +58,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     return render(request, "evaluation/invitation.html", context, status=status)
 
 
-def _join(request: HttpRequest, token: str, form: "UserCreationForm[Any] | None") -> HttpResponse:
+def _join(request: HttpRequest, token: str, form: AccountForm | None) -> HttpResponse:
     if form is None:
         return redirect(*_home(accept_invitation(token, user=request.user), request.user))
     given = form.cleaned_data
