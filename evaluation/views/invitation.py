@@ -18,7 +18,7 @@ from evaluation.refusals import Refused
 from evaluation.services.invitations import accept_invitation, accept_with_new_account, find_invitation
 
 
-class AccountForm(UserCreationForm):  # type: ignore[type-arg]
+class AccountForm(UserCreationForm):
     """A name and a password; the service makes the account. The page is read before it is filled in."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -42,9 +42,7 @@ def invitation(request: HttpRequest, invitation: str) -> HttpResponse:
     context: dict[str, Any] = {"study_title": found.study.title, "problem": found.problem(timezone.now())}
     if context["problem"]:
         return render(request, "evaluation/invitation.html", context, status=410)
-    form: UserCreationForm[Any] | None = (
-        None if user.is_authenticated else UserCreationForm(request.POST or None)
-    )
+    form = None if user.is_authenticated else AccountForm(request.POST or None)
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             joined = _join(request, invitation, form)
