@@ -16,9 +16,9 @@ from annotator.models import Assignment, AssignmentState, Participant, Participa
 from annotator.panels.services.launch_advice import RETRY_URL_NAME, lacks_retry
 from evaluation import hooks
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin
-from evaluation.admin.pages import Tab, tabs
+from evaluation.admin.pages import EmptyNote, Tab, tabs
 from evaluation.admin.rights import has_right
-from evaluation.models import Role, Study
+from evaluation.models import Role, Status, Study
 from evaluation.permissions import get_study_for
 
 tabs.register("participants", Tab("Participants", "annotator_participant_changelist", 40, group="People"))
@@ -56,6 +56,21 @@ def _section_links(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     ]
 
 
+def without_participants(request: HttpRequest, study: Study) -> EmptyNote:
+    """The note where nobody has come yet."""
+    if study.status == Status.DRAFT:
+        launch = reverse("admin:evaluation_study_launch", args=[study.pk])
+        return EmptyNote(
+            "No participants yet: they can come once the study is launched.", "Check and launch", launch
+        )
+    text = "No participants yet. Send them the study's link, which the workbench shows, or recruit on a platform."
+    if not has_right(request, "write", study.pk):
+        return EmptyNote(text)
+    return EmptyNote(
+        text, "Recruitment platform", reverse("admin:evaluation_study_platform", args=[study.pk])
+    )
+
+
 def ending_of(visit: Submission) -> str:
     """The end of a visit, in words."""
     if visit.is_late:
@@ -66,6 +81,10 @@ def ending_of(visit: Submission) -> str:
 @admin.register(Participant)
 class ParticipantAdmin(StudyScopedAdmin):
     tab = "participants"
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        return without_participants(request, study)
+
     # The token stays out: whoever has it is the participant.
     fields = (
         "rater",

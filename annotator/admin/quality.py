@@ -4,6 +4,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from annotator.admin.participants import without_participants
 from annotator.services.quality.cached_quality import cached_quality, read_reports
 from evaluation.admin.pages import Tab, page, tabs
 from evaluation.admin.rights import has_right, study_page
@@ -22,6 +23,7 @@ def quality(request: HttpRequest, study: Study) -> HttpResponse:
     current = pages.get_page(request.GET.get("page"))
     context = {
         "title": "Quality",
+        "empty": None if kept else without_participants(request, study),
         "reports": read_reports(study, list(current)),
         "pages": current,
         "n": len(kept),

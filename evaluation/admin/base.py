@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.text import capfirst
 
-from evaluation.admin.pages import moved_page, study_context
+from evaluation.admin.pages import EmptyNote, moved_page, study_context
 from evaluation.admin.prose import Prose
 from evaluation.admin.rights import has_right, has_right_anywhere, my_studies
 from evaluation.models import Study
@@ -101,6 +101,11 @@ class StudyChangeList(ChangeList):
             )
 
 
+def is_empty(changes: ChangeList) -> bool:
+    """True if a study's list has no row, and not because of what was searched or filtered."""
+    return not (changes.result_count or changes.query or changes.has_active_filters)
+
+
 class StudyScopedAdmin(admin.ModelAdmin):
     """Rows of the user's studies, read-only unless a subclass says what a draft's writers may change."""
 
@@ -166,7 +171,16 @@ class StudyScopedAdmin(admin.ModelAdmin):
         pk = parse_id(request.GET.get("study", ""))
         study = my_studies(request).filter(pk=pk).first() if pk is not None else None
         around = study_context(request, study, self.tab)
-        return super().changelist_view(request, {**around, **(extra_context or {})})
+        response: Any = super().changelist_view(request, {**around, **(extra_context or {})})
+        changes = getattr(response, "context_data", {}).get("cl")
+        if study is not None and changes is not None and is_empty(changes):
+            response.context_data["empty"] = self.when_empty(request, study)
+            changes.has_filters = False
+        return response
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        """What a study's list says while it has no row."""
+        return EmptyNote(f"No {self.opts.verbose_name_plural} yet.")
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any

@@ -12,7 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin
-from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page
 from evaluation.admin.preview import preview
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Arm, Context, Item, Judgment, Query, Response, Status, Study
@@ -61,6 +61,12 @@ class ItemAdmin(StudyScopedAdmin):
         n = judgments.values("item").annotate(n=Count("pk")).values("n")
         rows = super().get_queryset(request).defer("stimulus")
         return rows.annotate(n_judgments=Coalesce(Subquery(n), 0)).order_by("study", "position", "pk")
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        text = "No items yet. An item is a prompt with the responses that are judged together."
+        if study.is_frozen or not has_right(request, "write", study.pk):
+            return EmptyNote(text)
+        return EmptyNote(text, "Upload items", reverse("admin:evaluation_study_upload", args=[study.pk]))
 
     @admin.display(description="query")
     def query_short(self, item: Item) -> str:

@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from evaluation.admin.base import RowFilter, StudyFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Answer, Exclusion, Judgment, Rater, Study
 from evaluation.refusals import Refused
@@ -52,6 +52,9 @@ class JudgmentAdmin(StudyScopedAdmin):
     list_select_related = ("item", "rater", "study")
     search_fields = ("item__key", "rater__pseudonym", "rater__label")
     search_help_text = "Key of an item, or name of a rater"
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        return until_judged(study, "judgments")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         standing = Exclusion.objects.filter(undone_at=None)

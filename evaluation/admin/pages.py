@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from evaluation.admin.rights import FORM, View, has_right, study_page
 from evaluation.hooks import HookRegistry
-from evaluation.models import Study
+from evaluation.models import Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
 
@@ -42,6 +42,15 @@ class Tab:
         return f"{reverse(f'admin:{self.url_name}')}?study={study.pk}"
 
 
+@dataclass(frozen=True)
+class EmptyNote:
+    """In place of an empty list: a sentence on what comes first and, if there is one, the way there."""
+
+    text: str
+    label: str = ""
+    url: str = ""
+
+
 tabs: HookRegistry[Tab] = HookRegistry()
 # Pages about one study that the other apps serve: (route, name, view), the route behind /admin/evaluation/study/<id>/,
 # the name behind evaluation_study_. Asked for when Django makes the addresses.
@@ -52,19 +61,46 @@ def study_context(request: HttpRequest, study: Study | None, tab: str = "") -> d
     """The context from which the admin's templates draw the study's bar around a page."""
     if study is None:
         return {}
-    current = tabs.get(tab) if tab else None
-    in_order = sorted(tabs, key=lambda each: each.place)
-    firsts = [(group, next(each for each in in_order if each.group == group)) for group in GROUPS]
-    here = current.group if current else ""
-    beside = [each for each in in_order if here and each.group == here]
     return {
         "study": study,
-        "at_workbench": tab == "workbench",
-        "study_tabs": [(group, first.url(study), group == here) for group, first in firsts],
-        "study_pages": [(each.label, each.url(study), each is current) for each in beside],
+        **study_tabs(request.user, study, tab),
         "may_write": has_right(request, "write", study.pk),
         "may_own": has_right(request, "own", study.pk),
     }
+
+
+def study_tabs(user: Any, study: Study, here: str = "") -> dict[str, Any]:
+    """The variables of a study's bar: (label, address, current) of its home, of its groups and of the pages beside
+    this one. Who may not enter the admin is led to no page of it."""
+    current = tabs.get(here) if here else None
+    in_order = [each for each in sorted(tabs, key=lambda each: each.place) if user.is_staff or each.by_slug]
+    group_here = current.group if current else ""
+    firsts = {each.group: each for each in reversed(in_order)}
+    beside = [each for each in in_order if group_here and each.group == group_here]
+    home = tabs.get("workbench").url(study), here == "workbench"
+    if not user.is_staff:
+        home = reverse("evaluation:study-detail", args=[study.slug]), False
+    return {
+        "study_home": ("Workbench" if user.is_staff else "Study", *home),
+        "study_tabs": [
+            (group, firsts[group].url(study), group == group_here) for group in GROUPS if group in firsts
+        ],
+        "study_pages": [(each.label, each.url(study), each is current) for each in beside],
+    }
+
+
+def until_judged(study: Study, what: str) -> EmptyNote:
+    """The note where everything comes of judging, and nobody has judged yet."""
+    if study.status == Status.DRAFT:
+        launch = reverse("admin:evaluation_study_launch", args=[study.pk])
+        return EmptyNote(
+            f"No {what} yet: people judge once the study is launched.", "Check and launch", launch
+        )
+    return EmptyNote(
+        f"No {what} yet: send people the link for participants on the workbench, or have a judge run.",
+        "Judges",
+        tabs.get("judges").url(study),
+    )
 
 
 def page(

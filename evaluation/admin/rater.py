@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.urls import reverse
 
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import ConfirmedAction, confirmation_page
+from evaluation.admin.pages import ConfirmedAction, EmptyNote, confirmation_page, until_judged
 from evaluation.admin.rights import FORM, has_right, my_studies, study_for
 from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
 from evaluation.refusals import Refused
@@ -69,6 +69,9 @@ class RaterAdmin(StudyScopedAdmin):
     search_fields = ("pseudonym", "label")
     search_help_text = "Pseudonym or published name"
     actions = ("exclude_selected", "restore_selected")
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        return until_judged(study, "raters")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         ok, failed = Judgment.objects.filter(outcome=Outcome.OK), Judgment.objects.exclude(outcome=Outcome.OK)

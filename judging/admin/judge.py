@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.urls import reverse
 
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import Tab, page, tabs
+from evaluation.admin.pages import EmptyNote, Tab, page, tabs
 from evaluation.admin.rights import FORM, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
@@ -346,6 +346,12 @@ class JudgeAdmin(StudyScopedAdmin):
     search_fields = ("name", "model")
     change_list_template = "admin/judging/judge_list.html"
     actions = ("run_selected",)
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        text = "No judges yet. A judge is a model, or a rule, that judges the same items as people."
+        if not has_right(request, "write", study.pk):
+            return EmptyNote(text)
+        return EmptyNote(text, "New judge", reverse("admin:judging_judge_new", args=[study.pk]))
 
     def get_queryset(self, request: HttpRequest) -> Any:
         return (

@@ -14,7 +14,14 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.html import format_html
 
 from evaluation.admin.base import StudyFilter, StudyRowFilter, StudyScopedAdmin, parse_id
-from evaluation.admin.pages import ConfirmedAction, OptionalReasonForm, confirmation_page, page
+from evaluation.admin.pages import (
+    ConfirmedAction,
+    EmptyNote,
+    OptionalReasonForm,
+    confirmation_page,
+    page,
+    tabs,
+)
 from evaluation.admin.rights import FORM, has_right, study_for
 from evaluation.models import Study
 from evaluation.refusals import Refused
@@ -284,6 +291,14 @@ class JudgeFilter(StudyRowFilter):
 @admin.register(Run)
 class RunAdmin(StudyScopedAdmin):
     tab = "judges"
+
+    def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
+        return EmptyNote(
+            "No runs yet. A run is one judge over all items of the study; it starts from the judge's page.",
+            "Judges",
+            tabs.get("judges").url(study),
+        )
+
     fields = (
         "told_judge",
         "told_purpose",

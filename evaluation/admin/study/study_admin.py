@@ -47,7 +47,7 @@ tabs.register("design", Tab("Form", "evaluation_study_change", 20, per_study=Tru
 tabs.register("items", Tab("Items", "evaluation_item_changelist", 30, group="Design"))
 tabs.register("judgments", Tab("All judgments", "evaluation_judgment_changelist", 50, group="Judgments"))
 tabs.register("raters", Tab("Raters", "evaluation_rater_changelist", 60, group="Judgments"))
-tabs.register("exports", Tab("Exports", "evaluation_study_exports", 80, per_study=True, group="Results"))
+tabs.register("exports", Tab("Exports", "evaluation_study_exports", 88, per_study=True, group="Results"))
 tabs.register("report", Tab("Report", "analytics:study-report", 85, group="Results", by_slug=True))
 tabs.register("members", Tab("Members", "evaluation_study_members", 90, per_study=True, group="People"))
 tabs.register("history", Tab("History", "evaluation_study_history", 100, per_study=True, group="Design"))

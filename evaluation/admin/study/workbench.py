@@ -32,7 +32,8 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
     context: dict[str, Any] = {
         "title": study.title,
         "hide_title": True,
-        "facts": _facts(study, judged),
+        # Three zeros say nothing: what comes first stands above them.
+        "facts": _facts(study, judged) if study.items.exists() else [],
         "step": _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk)),
         "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
         "draft": draft,

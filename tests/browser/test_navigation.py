@@ -1,0 +1,152 @@
+"""One interface: the same head and the same tabs in the admin and outside it, and a next step where nothing is yet."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from evaluation.models import Study
+from evaluation.services import create_study
+from tests import factories
+from tests.analytics.reports.judging import judged_study
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.looking import Setting, look
+from tests.browser.test_members import let_in
+from tests.evaluation.admin.conftest import make_user
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+GROUPS = ["Design", "People", "Judges", "Judgments", "Results"]
+WIDE_AND_NARROW = (Setting(), Setting(width=390))
+
+
+@pytest.fixture
+def owner(db: Any) -> Any:
+    return make_user("ada")
+
+
+@pytest.fixture
+def desk(new_visitor: Callable[..., Visitor], owner: Any) -> Visitor:
+    return let_in(new_visitor(), owner)
+
+
+def head(visitor: Visitor) -> list[str]:
+    return visitor.page.locator("header.top nav a").all_inner_texts()
+
+
+def groups(visitor: Visitor) -> list[str]:
+    return visitor.page.locator(".study-bar .tabs").first.locator("a").all_inner_texts()
+
+
+def current(visitor: Visitor) -> list[str]:
+    return visitor.page.locator(".study-bar .tabs a[aria-current]").all_inner_texts()
+
+
+def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
+    judged_study("judged", owner=owner, queries=2)
+    boxes: list[Any] = []
+    for address in (
+        "/admin/",
+        "/studies/",
+        "/studies/judged/",
+        "/studies/judged/report/",
+        "/account/tokens/",
+    ):
+        desk.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+        desk.go(address)
+        assert head(desk) == ["Studies", "New study", "Import", "Endpoints"], address
+        boxes.append(desk.page.locator("header.top").bounding_box())
+        # Nothing moves on the way from one page to the other.
+        assert boxes[-1] == boxes[0], address
+        look(desk, "head" + address.replace("/", "-").rstrip("-"), WIDE_AND_NARROW)
+    desk.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    desk.page.get_by_text("ada").click()
+    assert desk.page.get_by_role("link", name="Change password").is_visible()
+    look(desk, "head-account", WIDE_AND_NARROW)
+    with desk.page.expect_navigation():
+        desk.page.get_by_role("button", name="Sign out").click()
+    desk.go("/admin/")
+    assert head(desk) == []
+
+
+def test_a_study_s_tabs_lead_from_one_side_to_the_other(desk: Visitor, owner: Any) -> None:
+    study = judged_study("judged", owner=owner, queries=2)
+    desk.go(f"/admin/evaluation/study/{study.pk}/workbench/")
+    for group in GROUPS:
+        desk.page.locator(".study-bar .tabs").first.get_by_role("link", name=group, exact=True).click()
+        desk.page.locator(".study-bar a[aria-current='true']", has_text=group).wait_for()
+        assert groups(desk) == GROUPS
+        assert current(desk)[0] == group
+    # Results begins with the report, which is no page of the admin, and goes on to the exports, which are.
+    assert current(desk) == ["Results", "Report"]
+    assert desk.page.url.endswith("/studies/judged/report/")
+    look(desk, "tabs-report", WIDE_AND_NARROW)
+    desk.page.get_by_role("link", name="Exports", exact=True).click()
+    desk.page.locator(".study-bar a[aria-current='page']", has_text="Exports").wait_for()
+    assert current(desk) == ["Results", "Exports"]
+    desk.go("/studies/judged/runs/")
+    assert groups(desk) == GROUPS
+    assert current(desk)[0] == "Judges"
+
+
+def test_an_empty_study_says_what_comes_first(desk: Visitor, owner: Any) -> None:
+    study = create_study(slug="new", title="A new study", protocol="pairwise", owner=owner)
+    lists = {
+        "evaluation/item": ("No items yet.", "Upload items"),
+        "judging/judge": ("No judges yet.", "New judge"),
+        "judging/run": ("No runs yet.", "Judges"),
+        "annotator/participant": ("No participants yet", "Check and launch"),
+        "evaluation/judgment": ("No judgments yet", "Check and launch"),
+        "evaluation/rater": ("No raters yet", "Check and launch"),
+    }
+    for address, (text, link) in lists.items():
+        assert_says(desk, f"/admin/{address}/?study={study.pk}", text, link)
+    own = f"/admin/evaluation/study/{study.pk}"
+    assert_says(desk, f"{own}/quality/", "No participants yet", "Check and launch")
+    assert_says(desk, "/studies/new/report/", "has not been launched", "To the workbench")
+    desk.go(f"{own}/exports/")
+    assert desk.page.get_by_text("No exports yet.").is_visible()
+    desk.go(f"{own}/workbench/")
+    assert desk.page.locator("dl.facts").count() == 0
+    assert desk.page.get_by_role("link", name="Upload items").first.is_visible()
+    look(desk, "empty-workbench", WIDE_AND_NARROW)
+
+
+def assert_says(visitor: Visitor, address: str, text: str, link: str) -> None:
+    """One sentence and a link that opens, and no table, search or filter."""
+    visitor.go(address)
+    note = visitor.page.locator(".empty")
+    assert text in note.inner_text(), address
+    assert visitor.page.locator("#result_list, #changelist-search, #changelist-filter").count() == 0
+    look(visitor, "empty" + address.split("?")[0].replace("/", "-").rstrip("-"), WIDE_AND_NARROW)
+    href = note.get_by_role("link", name=link).get_attribute("href")
+    visitor.go(str(href))
+    assert visitor.page.title() != "404"
+
+
+def test_a_live_study_without_participants_names_the_link(desk: Visitor, owner: Any) -> None:
+    study: Study = factories.launch(factories.make_study("contrast", owner=owner))
+    assert_says(
+        desk,
+        f"/admin/annotator/participant/?study={study.pk}",
+        "Send them the study's link",
+        "Recruitment platform",
+    )
+    assert_says(desk, f"/admin/evaluation/judgment/?study={study.pk}", "have a judge run", "Judges")
+
+
+def test_what_is_searched_in_vain_is_no_empty_study(desk: Visitor, owner: Any) -> None:
+    study = judged_study("judged", owner=owner, queries=2)
+    desk.go(f"/admin/evaluation/item/?study={study.pk}&q=no-such-words")
+    assert desk.page.locator(".empty").count() == 0
+    assert desk.page.get_by_role("button", name="Search").is_visible()
+
+
+def test_on_a_phone_nothing_is_cut_off(desk: Visitor, owner: Any) -> None:
+    study = judged_study("judged", owner=owner, queries=2)
+    desk.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    for address in (f"/admin/evaluation/study/{study.pk}/workbench/", "/studies/judged/report/"):
+        desk.go(address)
+        for link in desk.page.locator("header.top a, .study-bar a").all():
+            box = link.bounding_box()
+            assert box is None or box["x"] + box["width"] <= PHONE["width"], link.inner_text()
