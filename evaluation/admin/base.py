@@ -179,7 +179,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
         return response
 
     def when_empty(self, request: HttpRequest, study: Study) -> EmptyNote:
-        """What a study's list says while it has no row."""
+        """The sentence in place of a study's list that has no row."""
         return EmptyNote(f"No {self.opts.verbose_name_plural} yet.")
 
     def render_change_form(
