@@ -122,6 +122,10 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     screen = page.frame_locator("#preview-screen iframe >> nth=-1")
     expect(screen.get_by_text(ROWS[0][0]).first).to_be_visible()
     look(desk, "06-design")
+    # Each of three people judges everything: otherwise nobody meets an item that another has judged.
+    page.get_by_label("Items per participant").fill("30")
+    press(page, "Save")
+    page.get_by_text("Saved.").wait_for()
     tab(page, "Workbench")
 
     press(page, "Walk through as a participant")
@@ -166,7 +170,7 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     take_part(new_visitor().page, address)
     judge_all(study, lambda number: "r2" if number % 3 else "r1")
     judge_all(study, lambda number: "r1" if number % 3 else "tie")
-    assert Judgment.objects.filter(outcome="ok").count() == 30
+    assert Judgment.objects.filter(outcome="ok").count() == 90
 
     # A heuristic, and a model behind an endpoint.
     with endpoint.serve() as served:
@@ -199,5 +203,6 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     tab(page, "Report")
     look(desk, "22-report")
     said = " ".join((page.text_content("main") or "").split())
-    for words in ("People", "longer", "model", "Krippendorff"):
+    for words in ("Agreement with people", "longer v1", "model v1", "Krippendorff"):
         assert words in said
+    assert "No item has" not in said  # without a second rating there is no agreement
