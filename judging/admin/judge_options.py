@@ -32,7 +32,7 @@ def option_field(option: JudgeOption, given: Mapping[str, Any]) -> forms.Field:
             common |= {"initial": "\n".join(value), "widget": forms.Textarea(attrs={"rows": 4})}
             return forms.CharField(max_length=MAX_OPTION_TEXT, **common)
         case Input.JSON:
-            invalid = f"{option.label}: this is not JSON; names and texts stand in double quotes."
+            invalid = f"{option.label}: this is not valid JSON; put names and texts in double quotes."
             return forms.JSONField(
                 widget=forms.Textarea(attrs={"rows": 4, "class": "code"}),
                 error_messages={"invalid": invalid},

@@ -49,7 +49,7 @@ class JudgePresetForm(forms.Form):
             endpoint, model = data.get(f"endpoint_{number}"), (data.get(f"model_{number}") or "").strip()
             if bool(endpoint) != bool(model):
                 missing = f"model_{number}" if endpoint else f"endpoint_{number}"
-                self.add_error(missing, "An endpoint and the name of a model there are needed, or neither.")
+                self.add_error(missing, "Enter both an endpoint and the name of a model there, or neither.")
         return data
 
     def models(self) -> list[ModelChoice]:

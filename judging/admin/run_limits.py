@@ -38,5 +38,5 @@ class StartForm(forms.Form):
     by_batch = forms.BooleanField(
         label="As batches",
         required=False,
-        help_text="For what can wait: an endpoint answers within a day, at its price of batches.",
+        help_text="For runs that can wait: the endpoint answers within a day, at its batch price.",
     )

@@ -98,7 +98,7 @@ def link_visit(request: HttpRequest, panel: Panel) -> ConfirmedAction:
 
     return ConfirmedAction(
         title="Link a submission to a visit",
-        text="The panel's submission and our visit are the same one. Their work here will then "
+        text="The panel's submission and this visit are the same. The work done here will then "
         "belong to that submission.",
         button="Link",
         form=_link_form(records, visits, record is not None),

@@ -20,7 +20,7 @@ TEXT = (
 @study_page("write", methods=FORM)
 def pair_references(request: HttpRequest, study: Study) -> HttpResponse:
     if not can_pair_references(study):
-        raise PermissionDenied("Only a draft of pairs whose queries have references can get such pairs.")
+        raise PermissionDenied("Only a pairwise draft whose queries have references can be paired with them.")
 
     def do(data: dict[str, Any]) -> str:
         return f"Added {add_reference_pairs(study)}"

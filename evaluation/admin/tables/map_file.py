@@ -22,7 +22,7 @@ class MapField(forms.FileField):
         if not file:
             return None
         if file.size > MAX_BYTES:
-            raise forms.ValidationError("This is no map: it is too large.")
+            raise forms.ValidationError("This file is too large to be a map.")
         try:
             return read_map(orjson.loads(file.read()))
         except orjson.JSONDecodeError as error:

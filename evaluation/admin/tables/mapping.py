@@ -134,7 +134,7 @@ def _corrected(request: HttpRequest, staged: StagedTable) -> HttpResponse:
             return here
         found = staged.sample()
         if found.problems:
-            form.add_error(None, "Nothing was imported. What is wrong stands below.")
+            form.add_error(None, "Nothing was imported. The errors are listed below.")
         elif staged.study is None and (taken := slug_problem(names["slug"])):
             form.add_error("slug", taken)
         else:

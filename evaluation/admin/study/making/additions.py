@@ -37,8 +37,8 @@ class AdditionForm(UploadForm):
     """A file of items, or of one new system's responses."""
 
     map = MapField(
-        help_text="If the file is a table: which of its columns is what, as a page of columns offers it for download. "
-        "By default the map of the study's last table, or a guess.",
+        help_text="For a table: a map of its columns, as the map page offers it for download. "
+        "By default, the map of the study's last table, or a guess.",
     )
     system = forms.CharField(
         required=False,
@@ -46,7 +46,7 @@ class AdditionForm(UploadForm):
         label="New system",
         help_text="If the file holds the responses of one new system: its key. Leave empty for a file of items.",
     )
-    label = forms.CharField(required=False, max_length=200, help_text="How reports call it.")
+    label = forms.CharField(required=False, max_length=200, help_text="Its name in reports.")
     family = forms.CharField(required=False, max_length=80)
     against = forms.ChoiceField(
         label="Compare it with", choices=list(AGAINST.items()), initial="all", widget=forms.RadioSelect
