@@ -36,9 +36,7 @@ class GroupsField(forms.CharField):
 class NeedsForm(forms.Form):
     """Form of the needs of a study's items: `initial_needs` in, `needs_of` out."""
 
-    needs_query = forms.BooleanField(
-        label="A query", required=False, help_text="Every item shows a query."
-    )
+    needs_query = forms.BooleanField(label="A query", required=False, help_text="Every item shows a query.")
     needs_least = forms.IntegerField(
         label="Responses, at least", min_value=0, max_value=MAX_RESPONSES, required=False
     )
