@@ -29,13 +29,15 @@ def workbench(request: HttpRequest, study: Study) -> HttpResponse:
     draft = study.status == Status.DRAFT
     problems = launch_problems(study) if draft else []
     rehearsal = rehearsal_of(study) if draft else None
+    step = _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk))
+    links = _action_links(study) if has_right(request, "write", study.pk) else []
     context: dict[str, Any] = {
         "title": study.title,
         "hide_title": True,
         # Three zeros say nothing: what comes first stands above them.
         "facts": _facts(study, judged) if study.items.exists() else [],
-        "step": _next_step(study, problems, judged, rehearsal, may_own=has_right(request, "own", study.pk)),
-        "action_links": _action_links(study) if has_right(request, "write", study.pk) else [],
+        "step": step,
+        "action_links": [each for each in links if each[1] != step[2]],
         "draft": draft,
         "walk_url": walk_through_url(study) if draft else "",
         "rehearsal": rehearsal,
