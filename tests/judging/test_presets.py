@@ -137,7 +137,7 @@ def test_the_page_makes_them(pairs, owner, here):
     assert "ContextEval" in client.get(page).content.decode()
     half = client.post(page, {"preset": "contexteval", "endpoint_1": here.pk})
     assert half.status_code == 422
-    assert "An endpoint and the name of a model there are needed" in half.content.decode()
+    assert "Enter both an endpoint and the name of a model there" in half.content.decode()
     rows = {"endpoint_1": here.pk, "model_1": "m-4", "endpoint_3": here.pk, "model_3": "m-5"}
     answer = client.post(page, {"preset": "contexteval", **rows})
     assert answer.status_code == 302

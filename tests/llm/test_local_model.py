@@ -46,13 +46,14 @@ def endpoint(study, base_url):
 def patient(settings):
     """A model as small as this often says what can't be read; that is counted, and no reason to pause."""
     settings.ASSAY_RUN_UNREAD_FIRST, settings.ASSAY_RUN_UNREAD_SHARE = 0, 1.0
+    settings.ASSAY_RUN_UNREAD = 1
 
 
 @pytest.mark.parametrize("verdict", ["text", "logprobs"])
 def test_a_local_model_judges(study, endpoint, verdict, capsys):
     judge = create_judge(
         study, name=f"small-{verdict}", endpoint=endpoint, model=MODEL, verdict=verdict, orders="both",
-        questions=["preference"], max_tokens=60,
+        questions=["preference"], max_tokens=40,
     )  # fmt: skip
     told = estimate(study, judge, max_items=PAIRS)
     began = time.monotonic()

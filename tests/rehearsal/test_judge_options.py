@@ -121,7 +121,7 @@ def test_the_form_has_a_field_for_each_option(study, admin):
     assert "Margin: it can&#x27;t be below 0." in refused.content.decode()
     refused = admin.post(page, {**fields, "marginal__margin": "", "marginal__map": "{oops"})
     assert refused.status_code == 422
-    assert "Map: this is not JSON" in refused.content.decode()
+    assert "Map: this is not valid JSON" in refused.content.decode()
     assert "{oops</textarea>" in refused.content.decode(), "what was entered stays"
     answer = admin.post(page, {**fields, "marginal__margin": ""})
     judge = Judge.objects.get(name="wide")
