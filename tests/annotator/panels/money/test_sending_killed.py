@@ -138,7 +138,8 @@ def test_sender_killed_between_the_call_and_its_record(prolific, owner, settings
 @pytest.mark.usefixtures("postgres")
 def test_a_return_races_with_a_submit_and_with_coming_again(prolific, owner):
     """Whoever is first: no place is lost, none is held by somebody who is gone, and nobody waits for ever."""
-    panel = recruiting_study(owner=owner, queries=12, redundancy=1, items_per_participant=3)
+    # Enough items for everybody, whoever of them comes again and holds one.
+    panel = recruiting_study(owner=owner, queries=24, redundancy=1, items_per_participant=3)
     Panel.objects.update(returned="discard")
     for number in range(6):
         person = f"person-{number}"
