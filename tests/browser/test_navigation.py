@@ -54,7 +54,7 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
     ):
         desk.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
         desk.go(address)
-        assert head(desk) == ["Studies", "New study", "Import", "Endpoints"], address
+        assert head(desk) == ["Studies", "New study", "From a file", "Endpoints"], address
         boxes.append(desk.page.locator("header.top").bounding_box())
         # Nothing moves on the way from one page to the other.
         assert boxes[-1] == boxes[0], address
