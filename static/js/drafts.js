@@ -53,6 +53,8 @@ async function save() {
 
 function saveSoon() {
   dirty = true;
+  // From here on "Saved" would be untrue.
+  saved.textContent = saved.dataset.saving;
   clearTimeout(timer);
   timer = setTimeout(save, QUIET_MS);
 }
