@@ -102,7 +102,7 @@ def test_a_second_round_is_derived(new_visitor: Any, judged: Study) -> None:
     look(visitor, "making-derive")
     press(page, "Second round of disagreements")
     look(visitor, "making-derive-options")
-    press(page, "Show what it would be")
+    press(page, "Preview the draft")
     page.get_by_role("heading", name="The first item").wait_for()
     look(visitor, "making-derive-plan")
     press(page, "Create the draft")
