@@ -53,7 +53,7 @@ def patient(settings):
 def test_a_local_model_judges(study, endpoint, verdict, capsys):
     judge = create_judge(
         study, name=f"small-{verdict}", endpoint=endpoint, model=MODEL, verdict=verdict, orders="both",
-        questions=["preference"], max_tokens=40,
+        questions=["preference"], max_tokens=120,
     )  # fmt: skip
     told = estimate(study, judge, max_items=PAIRS)
     began = time.monotonic()
