@@ -53,6 +53,10 @@ def test_a_rehearsal_is_refused_and_then_filled_in_the_background(
     page.get_by_text("simulated participants:").wait_for()  # the page asks by itself
     press(page, "Report of the rehearsal")
     look(visitor, "making-rehearsal-report")
+    # What was refused made none, and the draft is as it was.
+    rehearsal = Study.objects.get(rehearsal_of=draft)
+    assert rehearsal.judgments.exists()
+    assert not draft.judgments.exists()
 
 
 def test_a_copy_of_a_study(new_visitor: Any, judged: Study) -> None:
