@@ -73,9 +73,10 @@ class _Images:
         self.archive = archive
         self.beside = beside
         self.names = set(names)
+        # Some systems take cat.PNG for cat.png.
         self.by_last: dict[str, list[str]] = {}
         for name in names:
-            self.by_last.setdefault(PurePosixPath(name).name, []).append(name)
+            self.by_last.setdefault(PurePosixPath(name).name.lower(), []).append(name)
         self._data: dict[str, str] = {}
 
     @property
@@ -113,7 +114,7 @@ class _Images:
         for name in (str(self.beside / plain), plain):
             if name in self.names:
                 return name
-        alike = self.by_last.get(PurePosixPath(plain).name, [])
+        alike = self.by_last.get(PurePosixPath(plain).name.lower(), [])
         return alike[0] if len(alike) == 1 else None
 
     def _read(self, name: str, wrong: list[str]) -> str:

@@ -46,6 +46,7 @@ def table(*rows):
         ("![a leek](<images/leek.png>)", f"![a leek]({SHOWN})"),
         ("images/leek.png", f"![]({SHOWN})"),
         ("![](images/pea.jpg)", f"![]({MOVING})"),
+        ("![](Images/Pea.JPG)", f"![]({MOVING})"),
         ("![](https://example.org/leek.png)", "![](https://example.org/leek.png)"),
         ("[a leek](images/leek.png)", "[a leek](images/leek.png)"),
     ],
