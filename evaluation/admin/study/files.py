@@ -114,8 +114,11 @@ def _begin_import(
         return _queued(request, kind=kind, file=kept, file_name=file.name, **job)
     except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
-        for problem in refused.problems[:MAX_SHOWN]:
+        shown = refused.problems[:MAX_SHOWN]
+        for problem in shown:
             form.add_error(None, problem)
+        if refused.total > len(shown):
+            form.add_error(None, f"And {refused.total - len(shown):,} more. Nothing was imported.")
         return None
 
 

@@ -1,6 +1,7 @@
 """Uploaded tables: mapped on a page of their own, imported by that map, kept for a day and for their owners alone."""
 
 import json
+import zipfile
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,17 @@ def test_a_map_that_was_written_down_is_taken_from_its_file(owner: Any) -> None:
     assert "The table has no column 'nowhere' (prompt), which this map names." in words(refused)
     assert "This field is required." in words(client.post(where, {"use_map": "1"}))
     assert 'value="aspen"' in words(client.get(where))
+
+
+def test_a_zip_whose_images_are_missing_is_refused_with_how_many_more(owner: Any, tmp_path: Path) -> None:
+    rows = [(f"What is in picture {n}?", f"![](pic{n}.png)", "A dog.") for n in range(9)]
+    path = tmp_path / "drawn.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("drawn.csv", delimited(rows, ("prompt", "response_a", "response_b")))
+        archive.writestr("other.png", b"\x89PNG\r\n\x1a\n")
+    answer = signed_in(owner).post(FROM_FILE, {"file": SimpleUploadedFile("drawn.zip", path.read_bytes())})
+    assert answer.status_code == 422
+    assert "there is no image 'pic4.png' in the ZIP" in words(answer)
+    assert "pic5.png" not in words(answer)
+    assert "And 4 more. Nothing was imported." in words(answer)
+    assert not Job.objects.exists()
