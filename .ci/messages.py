@@ -1,7 +1,8 @@
 """The catalogues of participants' texts: `python .ci/messages.py` extracts and compiles them, with --check it only
 says what is wrong with them, and with how many sentences.
 
-Extracted is what participants can meet, from the modules and templates in SOURCES; researchers' pages are in English.
+Extracted is what participants can meet: the sentences of MODULES and TEMPLATES, and what a new study begins with.
+Researchers' pages are in English.
 """
 
 import ast
@@ -9,7 +10,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ LANGUAGES = {
 MODULES = (
     "annotator/views/*.py", "annotator/views/shared/*.py", "annotator/services/work/*.py",
     "annotator/panels/platforms/*.py", "evaluation/forms/**/*.py", "evaluation/templatetags/*.py",
-    "evaluation/protocols/*.py", "judging/services/revisions/*.py",
+    "evaluation/protocols/*.py", "evaluation/dumps/derivations/*.py", "judging/services/revisions/*.py",
 )  # fmt: skip
 TEMPLATES = (
     "base.html",
@@ -57,6 +58,38 @@ def in_module(path: Path) -> Found:
         texts = [each.value for each in node.args[:wanted] if isinstance(each, ast.Constant)]
         if wanted and len(texts) == wanted:
             yield (texts[0] if wanted == 1 else (texts[0], texts[1])), where
+
+
+def in_beginnings() -> Found:
+    """The sentences that a new study begins with, whatever they are put together of, and where that is done."""
+    from evaluation.models import Study
+    from evaluation.protocols import PROTOCOLS, codebooks
+    from evaluation.protocols.attributes import FILE
+    from evaluation.protocols.texts import translate_question
+
+    found: list[tuple[str, Path]] = [
+        (Study._meta.get_field("asker").default, ROOT / "evaluation/models/study.py")
+    ]
+    for protocol in PROTOCOLS.values():
+        module = ROOT / f"{type(protocol).__module__.replace('.', '/')}.py"
+        found += [(text, module) for text in protocol.default_texts().values()]
+        for question in protocol.default_questions():
+            translate_question(question, _noting(found, module))
+        for attribute in protocol.default_attributes():
+            attribute.translated(_noting(found, FILE))
+    for name in codebooks.CODEBOOKS:
+        translate_question(
+            codebooks.codebook_question(name), _noting(found, codebooks.FOLDER / f"{name}.json")
+        )
+    yield from ((text, path.relative_to(ROOT).as_posix()) for text, path in found if text)
+
+
+def _noting(found: list[tuple[str, Path]], path: Path) -> Callable[[str], str]:
+    def note(text: str) -> str:
+        found.append((text, path))
+        return text
+
+    return note
 
 
 def in_template(name: str) -> Found:
@@ -96,6 +129,7 @@ def extract() -> dict[str, tuple[str | tuple[str, str], set[str]]]:
     )
     sources = [in_module(path) for path in paths]
     sources += [in_template(name) for name in templates if name not in NOT_FOR_PARTICIPANTS]
+    sources += [in_beginnings()]
     for source in sources:
         for text, where in source:
             key = text if isinstance(text, str) else text[0]

@@ -13,7 +13,7 @@ from evaluation.protocols import PROTOCOLS
 def check_headings(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[checks.CheckMessage]:
     return [
         checks.Error(
-            f"The protocol {protocol.key!r} wants the heading {key!r} in its report, which does not exist.",
+            f"The protocol {protocol.key!r} names a report heading that does not exist: {key!r}.",
             hint=f"One of: {', '.join(HEADINGS)} (analytics/figures/headings.py).",
             id="assay.E014",
         )

@@ -3,7 +3,18 @@
 import importlib
 import sys
 
-NAMES = ("serving", "annotating", "slow", "claiming", "arms", "entering", "figures", "dumps", "judging")
+NAMES = (
+    "serving",
+    "annotating",
+    "slow",
+    "claiming",
+    "arms",
+    "entering",
+    "figures",
+    "dumps",
+    "judging",
+    "generating",
+)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Judge runs at an endpoint that answers after 200 ms: judgments per second as a share of the ideal, CPU and memory.
+"""Judge runs at an endpoint that answers after 200 ms, and after a second: speed as a share of the ideal, CPU, memory.
 
 The endpoint is a process of its own (tests/judging/endpoint); each worker is one too and works as Celery's task
 does: calls dealt, claimed, asked, read and stored with their judgments. Beside it a bare asyncio loop asks the same
@@ -10,21 +10,25 @@ Usage: DATABASE_URL=postgres://... python -m benchmarks.judging
 import asyncio
 import json
 import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.dumps import ROOT, words
+from benchmarks.dumps import words
+from benchmarks.workers import at_once, be_a_worker, cpu, endpoint_process, measured, rate, resident
 
-LATENCY = 0.2
+MODULE = "benchmarks.judging"
+LATENCIES = tuple(float(each) for each in os.environ.get("BENCH_JUDGING_LATENCIES", "0.2 1").split())
+AT_LENGTH = 0.2
 SLUG = "bench-judging"
 ITEMS = int(os.environ.get("BENCH_JUDGING_ITEMS", "20000"))
-# Calls in flight per process, processes, calls.
-LOADS = ((1, 1, 60), (16, 1, 1_200), (64, 1, 4_000), (256, 1, 8_000), (64, 4, 12_000))
+# Calls in flight per process, processes, calls; for each latency.
+LOADS = {
+    0.2: ((1, 1, 60), (16, 1, 1_200), (64, 1, 4_000), (256, 1, 8_000), (64, 4, 12_000)),
+    1.0: ((16, 1, 500), (64, 1, 2_000), (256, 1, 8_000), (64, 4, 8_000)),
+}
 # Judgments after which a worker's memory is looked at first.
 EARLY = 2_000
 SYSTEMS = ("aspen", "birch")
@@ -34,36 +38,34 @@ ABLE = {"json_schema": True, "seed": True, "token_limit": "max_tokens"}
 def main() -> None:
     if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
         sys.exit("DATABASE_URL names no PostgreSQL")
-    endpoint = subprocess.Popen(
-        [sys.executable, "-m", "tests.judging.endpoint", "--latency", str(LATENCY)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert endpoint.stdout is not None
-    try:
-        url = endpoint.stdout.readline().strip()
+    for latency in LATENCIES:
+        measure_all(latency)
+
+
+def measure_all(latency: float) -> None:
+    """Every load at an endpoint of this latency; at one of them, also a long run and a worker's memory."""
+    with endpoint_process(latency) as url:
         child("prepare", url)
         print(
-            f"{os.cpu_count()} cores; latency {LATENCY * 1000:.0f} ms; the share is of calls in flight / latency"
+            f"{os.cpu_count()} cores; latency {latency * 1000:.0f} ms; the share is of calls in flight / latency"
         )
         print(f"{'in flight':<10} {'calls':>7} {'bare loop/s':>12} {'share':>6} {'CPU ms':>7} "
               f"{'judgments/s':>12} {'share':>6} {'CPU ms':>7} {'peak MB':>8}")  # fmt: skip
-        for number, (in_flight, processes, calls) in enumerate(LOADS):
-            measure(f"m{number}", in_flight, processes, min(calls, ITEMS))
-        measure("long", 64, 1, ITEMS)
-        measure_memory(256, ITEMS)
-    finally:
-        child("delete")
-        endpoint.terminate()
-        endpoint.wait(10)
+        try:
+            for number, (in_flight, processes, calls) in enumerate(LOADS[latency]):
+                measure(f"m{number}", latency, in_flight, processes, min(calls, ITEMS))
+            if latency == AT_LENGTH:
+                measure("long", latency, 64, 1, ITEMS)
+                measure_memory(256, ITEMS)
+        finally:
+            child("delete")
 
 
-def measure(model: str, in_flight: int, processes: int, calls: int) -> None:
-    ideal = in_flight * processes / LATENCY
-    bare = at_once(processes, "bare", str(in_flight), str(min(calls, 8_000) // processes))
+def measure(model: str, latency: float, in_flight: int, processes: int, calls: int) -> None:
+    ideal = in_flight * processes / latency
+    bare = at_once(MODULE, processes, "bare", str(in_flight), str(min(calls, 8_000) // processes))
     [run] = child("start", model, str(in_flight), str(calls))
-    stored = at_once(processes, "work", str(run))
+    stored = at_once(MODULE, processes, "work", str(run))
     cells = f"{f'{processes} x ' if processes > 1 else ''}{in_flight}"
     print(
         f"{cells:<10} {calls:>7,} {rate(bare):>12,.1f} {rate(bare) / ideal:>6.0%} {cpu(bare):>7.2f} "
@@ -76,7 +78,7 @@ def measure(model: str, in_flight: int, processes: int, calls: int) -> None:
 def measure_memory(in_flight: int, calls: int) -> None:
     """One worker's memory over a run, in a process that does nothing else."""
     [run] = child("start", "memory", str(in_flight), str(calls))
-    [found] = at_once(1, "remember", str(run))
+    [found] = at_once(MODULE, 1, "remember", str(run))
     print(
         f"memory of a worker, {in_flight} in flight: {found['start']:.0f} MB at its start, "
         f"{found['early']:.0f} after {EARLY:,} judgments, {found['end']:.0f} after {found['calls']:,}; "
@@ -85,56 +87,11 @@ def measure_memory(in_flight: int, calls: int) -> None:
     )
 
 
-def rate(measured: list[Any]) -> float:
-    """Calls per second from the first process's start to the last one's end."""
-    seconds = max(each["ended"] for each in measured) - min(each["began"] for each in measured)
-    return float(sum(each["calls"] for each in measured) / seconds)
-
-
-def cpu(measured: list[Any]) -> float:
-    return float(1000 * sum(each["cpu"] for each in measured) / sum(each["calls"] for each in measured))
-
-
 def child(*arguments: str) -> list[Any]:
-    return at_once(1, *arguments)
-
-
-def at_once(processes: int, *arguments: str) -> list[Any]:
-    command = [sys.executable, "-m", "benchmarks.judging", *arguments]
-    started = [
-        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(processes)
-    ]
-    for process in started:  # all are loaded before any begins
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in started:  # and all begin together
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    found = [process.communicate()[0] for process in started]
-    assert all(process.returncode == 0 for process in started)
-    return [json.loads(text.splitlines()[-1]) for text in found]
+    return at_once(MODULE, 1, *arguments)
 
 
 # --- in a process of its own ------------------------------------------------------------------------------------------
-
-
-def be_a_child(step: str, *arguments: str) -> Any:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    os.environ.setdefault("LOG_LEVEL", "WARNING")
-    import django
-
-    django.setup()
-    import judging.backends.chat  # its client takes long to import
-    import judging.services.runs.session  # noqa: F401
-
-    print("ready", flush=True)
-    sys.stdin.readline()
-    steps = {
-        "prepare": prepare, "delete": delete, "start": start, "work": work, "bare": bare, "remember": remember,
-    }  # fmt: skip
-    return steps[step](*arguments)
 
 
 def prepare(url: str) -> None:
@@ -225,12 +182,6 @@ def remember(run: str) -> dict[str, float]:
     return {**measured(began, cpu_before, worked.final), "end": resident(), **seen}
 
 
-def resident() -> float:
-    """Megabytes of this process in memory now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
-
-
 def bare(in_flight: str, calls: str) -> dict[str, float]:
     """The same requests over the same client, as many in flight, and nothing else."""
     from evaluation.models import Item, Study
@@ -266,18 +217,17 @@ def bare(in_flight: str, calls: str) -> dict[str, float]:
     return measured(began, cpu_before, int(calls))
 
 
-def measured(began: float, cpu_before: float, calls: int) -> dict[str, float]:
-    return {
-        "began": began,
-        "ended": time.time(),
-        "cpu": time.process_time() - cpu_before,
-        "calls": calls,
-        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
-
+STEPS = {
+    "prepare": prepare,
+    "delete": delete,
+    "start": start,
+    "work": work,
+    "bare": bare,
+    "remember": remember,
+}
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        print(json.dumps(be_a_child(*sys.argv[1:])))
+        be_a_worker(STEPS, *sys.argv[1:])
     else:
         main()

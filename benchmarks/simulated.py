@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from analytics.statistics.agreement.alpha import krippendorff_alpha
 from analytics.statistics.agreement.gwet_ac1 import gwet_ac1
+from analytics.statistics.agreement.icc import intraclass_correlations
 from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement
 from analytics.statistics.agreement.percentage import agreement, agreement_difference
+from analytics.statistics.agreement.two_votes import two_votes_between, two_votes_within
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import Estimate
@@ -119,10 +121,14 @@ def agreement_figures(rng: np.random.Generator, queries: int, items: int, noise:
     query, shared = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items) + 0.3
     label, judge = labels(rng, shared, noise), labels(rng, shared, noise)[:, 0]
     counts, spec = counts_of(label), no_replicates()
-    found = agreement(counts, query, resample=spec)
+    found, votes = agreement(counts, query, resample=spec), two_votes_within(counts, query, resample=spec)
+    beside = two_votes_between(counts, counts_of(judge[:, None]), query, resample=spec)
     return {
         "agreement, with ties": found.with_ties,
         "agreement, without ties": found.without_ties,
+        "two votes, with ties": votes.with_ties,
+        "two votes, without ties": votes.without_ties,
+        "two votes, person and judge": beside.with_ties,
         "leave-one-out agreement": inner_agreement(counts, query, resample=spec),
         "leave-one-out, judge": outer_agreement(counts, judge, query, resample=spec),
         "alpha, nominal": krippendorff_alpha(counts, query, level="nominal", resample=spec),
@@ -158,11 +164,16 @@ def rating_figures(rng: np.random.Generator, queries: int, items: int, like: flo
     rated, spec = ratings(query, people), no_replicates()
     ends = (POINTS[0], POINTS[-1])
     compared = compare_means(rated, ratings(query, judge), resample=spec, within=ends)
+    icc = intraclass_correlations(rated, resample=spec)
     return {
         "mean rating": mean_value(rated, resample=spec, within=ends).mean,
         "share of a point": distribution(rated, POINTS, resample=spec).shares[-1],
         "alpha, ordinal": alpha_of_values(rated, level="ordinal", points=POINTS, resample=spec),
         "alpha, interval": alpha_of_values(rated, level="interval", points=POINTS, resample=spec),
+        "ICC(1), one rater": icc.one_way.one,
+        "ICC(2), one rater": icc.agreement.one,
+        "ICC(3), one rater": icc.consistency.one,
+        "ICC(3), mean": icc.consistency.mean,
         "Pearson's r": compared.pearson,
         "Spearman's rho": compared.spearman,
         "mean absolute error": compared.error,

@@ -7,7 +7,9 @@ from django.conf import settings
 from annotator.middleware import PREFIXES
 
 # The admin's uploads, which alone may take a file.
-UPLOADS = re.compile(r"/admin/evaluation/study/(?:from-file|\d+/(?:upload|scores|add-items))/")
+UPLOADS = re.compile(
+    r"/admin/evaluation/study/(?:from-file|\d+/(?:upload|scores|add-items|generation/(?:queries|import|corpora)))/"
+)
 # Their pages send plain forms, and drafts and revisions as JSON.
 FROM_PARTICIPANTS = ("application/x-www-form-urlencoded", "application/json")
 # A form's other fields and the lines between its parts.

@@ -131,6 +131,9 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 ASSAY_ENDPOINTS_ALLOWED = env.list("ASSAY_ENDPOINTS_ALLOWED", default=[])
 # The folder that holds static models for embeddings without an endpoint, a folder each; nothing outside it is read.
 ASSAY_STATIC_MODELS = env.str("ASSAY_STATIC_MODELS", default="")
+# The folder that holds the corpora that fragments are retrieved from, and what is relevant in them; nothing outside it
+# is read.
+ASSAY_CORPORA = env.str("ASSAY_CORPORA", default="")
 
 # --- judges' runs -----------------------------------------------------------------------------------------------
 # A worker works on a run for this many seconds, then queues it again, so that several runs take turns.
@@ -281,7 +284,7 @@ REST_KNOX = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Assay",
     "DESCRIPTION": "Human evaluation of language models: studies, items, raters, judgments and reports to read, "
-    "runs of judges to start and follow.",
+    "runs of judges and of pipelines to start and follow.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "LICENSE": {"name": "Apache-2.0"},

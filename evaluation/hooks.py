@@ -41,6 +41,8 @@ class StudySection:
 # What runs at the end of a launch, before the study goes live: gets the study, may work in several transactions
 # and must be repeatable, because a launch that was cut short is launched again.
 launch: HookRegistry[Callable[[Any], None]] = HookRegistry()
+# By its kind, the work of a job that another app does: gets the job, which it finishes (`evaluation.services.jobs`).
+job_work: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Takes back what the launch hooks did, when a launch is refused.
 unlaunch: HookRegistry[Callable[[Any], None]] = HookRegistry()
 # Items were added to a running study: gets the study, in the transaction that opens them.

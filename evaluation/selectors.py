@@ -138,8 +138,8 @@ def pooled_revisions(study: Study) -> list[str]:
         f"{each.number} ({each.hash[:12]}{_added(counted.get(each.number, 0))})" for each in revisions
     ]
     return [
-        f"Judgments made under revisions {', '.join(others)} and {last} are pooled; everybody finished in the revision "
-        "that they entered."
+        f"Judgments made under revisions {', '.join(others)} and {last} are pooled; participants finished in the "
+        "revision they entered."
     ]
 
 

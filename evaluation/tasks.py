@@ -8,8 +8,10 @@ from celery import shared_task, signals
 from django.conf import settings
 from django.db import transaction
 
+from evaluation import hooks
 from evaluation.dumps import Source, export_to, import_dump
 from evaluation.dumps.imports.draft_items import import_items
+from evaluation.dumps.imports.queries import add_queries, read_queries
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.dumps.tables.source import arms_of, open_source
 from evaluation.dumps.tables.table_map import read_map
@@ -36,6 +38,10 @@ from evaluation.services.table_maps import keep_table_map
 logger = logging.getLogger(__name__)
 
 
+# Of what is no import, the word for what a job does that was refused.
+NOTHING_WAS = {Job.Kind.LAUNCH: "launched", Job.Kind.REHEARSAL: "rehearsed", Job.Kind.MAKING: "made"}
+
+
 @shared_task
 def work_on_job(job_id: int) -> None:
     """Do a queued job; a second message about it changes nothing."""
@@ -43,16 +49,14 @@ def work_on_job(job_id: int) -> None:
     if job is None:
         return
     try:
-        WORK[job.kind](job)
+        (WORK | hooks.job_work.as_dict())[job.kind](job)
     except JobTaken as taken:
         logger.warning("%s", taken)
     except Refused as refused:
         if job.kind == Job.Kind.EXPORT or isinstance(refused, WrongState):
             _failed(job, str(refused))
             return
-        done = {Job.Kind.LAUNCH: "launched", Job.Kind.REHEARSAL: "rehearsed"}.get(
-            Job.Kind(job.kind), "imported"
-        )
+        done = NOTHING_WAS.get(Job.Kind(job.kind), "imported")
         errors = "1 error" if refused.total == 1 else f"{refused.total:,} errors"
         _failed(job, f"Nothing was {done}. {errors} found.", refused.problems, refused.total)
     except Exception as error:
@@ -182,12 +186,23 @@ def _rehearse(job: Job) -> None:
     log_action(study=draft, by=job.by, message=f"Rehearsed as {rehearsal.slug}. {said}")
 
 
+def _queries(job: Job) -> None:
+    assert job.study is not None  # only an import has none
+    records, _ = read_queries(job.path, name=job.file_name, watch=JobProgress(job))
+    with transaction.atomic():
+        new = add_queries(job.study, records)
+        message = f"{new:,} queries added, {len(records) - new:,} were there."
+        finish_job(job, message=message)
+        log_action(study=job.study, by=job.by, message=f"Uploaded {job.file_name}: {message}")
+
+
 WORK: dict[str, Callable[[Job], None]] = {
     Job.Kind.IMPORT: _import,
     Job.Kind.EXPORT: _export,
     Job.Kind.LAUNCH: _launch,
     Job.Kind.SCORES: _scores,
     Job.Kind.REHEARSAL: _rehearse,
+    Job.Kind.QUERIES: _queries,
 }
 
 

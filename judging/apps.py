@@ -8,21 +8,31 @@ class JudgingConfig(AppConfig):
     verbose_name = "Judging"
 
     def ready(self) -> None:
+        from django.conf import settings
+
         from evaluation import hooks
         from evaluation.dumps.derivations import DERIVATIONS
         from judging import (
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
+        from judging.generation.retrieval.corpora import CORPORA
         from judging.services import demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
+        from judging.services.generation import background
+        from judging.services.generation import workload as generation
         from judging.services.revisions import draft_revision
         from judging.services.runs import judge_workload, lifecycle, verification
 
-        if judge_workload.JUDGING.key not in KINDS_OF_WORK:  # tests make the app ready twice
-            KINDS_OF_WORK.register(judge_workload.JUDGING)
+        for kind in (judge_workload.JUDGING, generation.GENERATION):
+            if kind.key not in KINDS_OF_WORK:  # tests make the app ready twice
+                KINDS_OF_WORK.register(kind)
         if entry_drafts.DERIVATION.key not in DERIVATIONS:
             DERIVATIONS.register(entry_drafts.DERIVATION)
+        CORPORA.stands_at(lambda: str(settings.ASSAY_CORPORA))
+        hooks.job_work.register("products", background.import_products_of)
+        hooks.job_work.register("corpus", background.add_corpus_of)
+        hooks.job_work.register("making", background.make_study_of)
         hooks.demo.register("heuristics", demo.run_heuristics)
         hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)

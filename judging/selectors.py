@@ -81,12 +81,12 @@ def describe(run: Run) -> str:
 
 def _derivation(judge: Judge, derived: Mapping[str, Any]) -> list[str]:
     members = ", ".join(sorted(derived["members"]))
-    said = [f"Judge {judge}: {judge.get_backend_display()}, made of the judgments of {members}"]
+    said = [f"Judge {judge}: {judge.get_backend_display()}, derived from the judgments of {members}"]
     if derived["kind"] == COMPOSITE.key:
         how = {
             CHOSEN_ON_PEOPLE: "each item by the member that agreed best with people in its category in the other folds",
-            MAP_GIVEN: "each item by the member that a given map has for its category",
-            MAP_OF_HREF: "each item by the member that HREF's published map has for its category",
+            MAP_GIVEN: "each item by the member that a given map names for its category",
+            MAP_OF_HREF: "each item by the member that HREF's published map names for its category",
         }[derived["chosen"]]
         return [*said, how]
     if derived["kind"] == BY_MEASURE.key:
@@ -96,7 +96,7 @@ def _derivation(judge: Judge, derived: Mapping[str, Any]) -> list[str]:
         return [*said, f"the response with the {measure.direction} {measure.title} preferred{ties}"]
     weights = ", ".join(f"{key} {derived['weights'][key]:.4g}" for key in derived["aspects"])
     how = {
-        FITTED_ON_PEOPLE: f"weights fitted on people in the other folds (on all of them: {weights})",
+        FITTED_ON_PEOPLE: f"weights fitted on people in the other folds (fitted on all folds: {weights})",
         FIXED: f"fixed weights ({weights})",
         EQUAL: f"equal weights ({weights})",
     }[derived["by"]]
@@ -105,7 +105,7 @@ def _derivation(judge: Judge, derived: Mapping[str, Any]) -> list[str]:
 
 def _how_often(judge: Judge) -> str:
     orders = {
-        Orders.RANDOM: "each item in an order that the study's seed decides",
+        Orders.RANDOM: "each item in a random order set by the study's seed",
         Orders.FIXED: "each item in canonical order",
         Orders.BOTH: "each item in both orders, a flip counted as a tie and as inconsistent",
     }[Orders(judge.orders)]

@@ -13,7 +13,7 @@ Record = dict[str, Any]
 ALPHA = 0.05
 # Hardly a family can reach its level below: see "Few queries" in docs/statistics.md.
 LEAST_QUERIES = 10
-TOO_FEW = f"The test has fewer than {LEAST_QUERIES} queries: too few to say."
+TOO_FEW = f"The test has fewer than {LEAST_QUERIES} queries: too few for a conclusion."
 
 
 def correct(tests: Iterable[Record | None], least: int = LEAST_QUERIES) -> None:

@@ -19,7 +19,7 @@ from analytics.figures.report_view import (
 from analytics.figures.strip import estimate_fact, leading_fact
 from evaluation.facts import Fact
 
-WEIGHTS = "Every rating weighs the same in a mean; it is not the mean of the raters' means."
+WEIGHTS = "A mean weights every rating equally; it is not the mean of the raters' means."
 
 
 class RatingFigure(Figure):
@@ -52,8 +52,8 @@ class RatingFigure(Figure):
             "about": view.system(best["system"]),
             "heading": "Rated above every other",
             "text": f"Its mean is {mean_with_interval(means[best['system']])}; the next, {view.system(best['next'])}, "
-            f"has {mean_with_interval(means[best['next']])}. Over {best['n']:,} or more shared queries: at most "
-            f"{p_value(best['p_value'])} after correction for {best['tests']:,} tests.",
+            f"has {mean_with_interval(means[best['next']])}. Tested against each over {best['n']:,} or more "
+            f"shared queries: at most {p_value(best['p_value'])} after correction for {best['tests']:,} tests.",
             "anchor": anchor_of(question),
         }
 
@@ -98,8 +98,8 @@ def distribution_table(view: ReportView, question: Record, figures: Record) -> T
     """Number of times that each point was given, by system and of all."""
     points = [number(point["value"]) for point in question["points"]]
     build = Builder(
-        "How often each point was given, in percent; mean, standard deviation and number of ratings.",
-        columns(["System" if figures["by_system"] else "Of", *points, "Mean", "SD", "n"]),
+        "How often each rating was given, in percent; mean, standard deviation and number of ratings.",
+        columns(["System" if figures["by_system"] else "Ratings", *points, "Mean", "SD", "n"]),
         foot=legend_of(question),
     )
     rows = [(view.systems[each["system"]], each, each) for each in figures["by_system"]]

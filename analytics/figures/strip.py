@@ -44,7 +44,7 @@ def leading_fact(
     alike = [key for key, each in ordered if abs(each["value"] - best["value"]) <= SAME]
     names = [view.systems.get(key, key) for key in alike]
     if len(alike) > 1:
-        who = f"all {len(alike)} alike" if len(alike) == len(ordered) else f"{joined(names)} alike"
+        who = f"all {len(alike)} tied" if len(alike) == len(ordered) else f"{joined(names)} tied"
         about = ": ".join(filter(None, [who, prompt]))
         return Fact(name, form(best["value"]), about, tag=tag_of(group))
     if ahead is None:

@@ -81,11 +81,11 @@ def weight_problem(overall: QuestionSpec | None, aspects: Sequence[QuestionSpec]
     if best_point(overall) not in (overall.points[0], overall.points[-1]):
         return f"The ideal of {overall.key!r} must be one of its ends: aspects only take away from it."
     if not aspects:
-        return f"There is no other scale of the same things as {overall.key!r}."
+        return f"No other scale is about the same units as {overall.key!r}."
     wrong = [each.key for each in aspects if each.kind != Kind.SCALE or each.over != overall.over]
     if wrong or overall.key in [each.key for each in aspects]:
         first = (wrong or [overall.key])[0]
-        return f"An aspect is another scale of the same things as {overall.key!r}; {first!r} is not."
+        return f"An aspect must be another scale about the same units as {overall.key!r}; {first!r} is not."
     return ""
 
 
@@ -118,7 +118,7 @@ def fit_weights(people: AspectRatings, overall: QuestionSpec, seed: int) -> Weig
     """Weights by people's own ratings, cross-fitted by query; raises TidyDataError where none are determined."""
     rated = people.where(people.complete & np.isfinite(people.overall))
     if not len(rated.item):
-        raise TidyDataError("No person has rated every aspect of an answer and the answer over all.")
+        raise TidyDataError("No person has rated every aspect of an answer and the answer overall.")
     sign = towards_best(overall)
     return weighted_overall(
         rated.distances, sign * rated.overall, rated.query, ideal=sign * best_point(overall), seed=seed

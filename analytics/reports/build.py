@@ -40,15 +40,13 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     """
     revision = study.revisions.order_by("-number").first()
     if revision is None:
-        raise NothingToReport("The study has not been launched; there is nothing to report yet.")
+        raise NothingToReport("The study has not been launched, so there is nothing to report yet.")
     # Asked before the items are read, of which there may be many.
     if not counting_judgments(study).exists():
         raise NothingToReport(why_nothing(study))
     frame = study_frame(study)
     if not frame.groups:
-        raise NothingToReport(
-            "No judgment has an answer that can be counted yet; there is nothing to report."
-        )
+        raise NothingToReport("No judgment has an answer that counts yet, so there is nothing to report.")
     records = judges.judges(study, frame)
     derived = {
         rater.pseudonym: rater.about["derived"]

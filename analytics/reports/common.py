@@ -27,9 +27,9 @@ def why_nothing(study: Study) -> str:
     """The reason why there is nothing to report: nobody has judged, or nothing of it counts."""
     left_out = left_out_counts(study)
     if not left_out:
-        return "Nobody has judged an item yet; there is nothing to report."
+        return "Nobody has judged an item yet, so there is nothing to report."
     parts = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in sorted(left_out.items()))
-    return f"No judgment counts yet ({parts}); there is nothing to report."
+    return f"No judgment counts yet ({parts}), so there is nothing to report."
 
 
 def study_record(study: Study, spec: dict[str, Any]) -> dict[str, Any]:

@@ -65,8 +65,8 @@ def _too_few(tests: list[Record], who: str) -> Iterator[Record]:
         "kind": "too_few",
         "supported": False,
         "about": "Findings",
-        "heading": "Too few queries to say",
-        "text": f"{queries} judged by {who} in any comparison. Below {LEAST_QUERIES} queries the report draws no "
-        "conclusion; the figures stand below with their intervals.",
+        "heading": "Too few queries for conclusions",
+        "text": f"{queries} judged by {who} in any comparison. With fewer than {LEAST_QUERIES} queries the report "
+        "draws no conclusions; the figures and their intervals are shown below.",
         "anchor": "methods",
     }

@@ -18,21 +18,21 @@ Record = dict[str, Any]
 BOTH = "both"
 # What each rule does with several readings of a preference, as the end of a sentence.
 REDUCTIONS = {
-    "majority": "the most common label, a tie without a unique one",
-    "mean": "the mean of the preferences, and the label on its side of one half",
-    "both_ways": "a tie where the two orders of a sample differ, and samples by majority",
+    "majority": "the most common label, or a tie if there is no unique one",
+    "mean": "the mean of the preferences, with the label on its side of one half",
+    "both_ways": "a tie where the two orders of a sample disagree, and the majority over samples",
 }
 # The same of other questions, by their form.
 REDUCED = {
-    "rated": "the mean of numbers, the majority of yes and no",
-    "choice": "the majority of labels",
-    "picks": "the majority of picks",
-    "ranking": "the mean of ranks, ranked anew",
-    PAIRS: "by the judge's own rule for preferences",
-    "entries": "the majority of decisions about a drafted entry, the means of sizes and shares of sets",
+    "rated": "the mean for numbers, the majority for yes and no",
+    "choice": "the majority for labels",
+    "picks": "the majority for picks",
+    "ranking": "the mean for ranks, ranked again",
+    PAIRS: "the judge's own rule for preferences",
+    "entries": "the majority for decisions on a drafted entry, the mean for sizes and shares of sets",
 }
-WITH_PEOPLE = "which people did not: it saw more than people did"
-WITHOUT_PEOPLE = "which no person is shown"
+WITH_PEOPLE = "which people did not, so it had more information"
+WITHOUT_PEOPLE = "which people are not shown"
 
 
 def judges(study: Study, frame: StudyFrame) -> list[Record]:
@@ -48,8 +48,8 @@ def judges(study: Study, frame: StudyFrame) -> list[Record]:
             read = next(each["n"] for each in record["outcomes"] if each["outcome"] == Outcome.OK)
             if read:
                 record["caveats"].append(
-                    f"{record['label']} was not asked which response is better; what it checked is under the "
-                    "follow-ups."
+                    f"{record['label']} was not asked which response is better; its checklist answers are under "
+                    "Follow-ups."
                 )
         found.append(record)
     return found
@@ -113,7 +113,8 @@ def _describe(rater: Rater, outcomes: Mapping[str, int], hidden: str) -> Record:
     if not total:
         caveats.append(f"{label} has judged nothing yet.")
     elif not outcomes.get(Outcome.OK):
-        caveats.append(f"{label} is in no figure: nothing could be read of its {total:,} judgments.")
+        unread = f"none of its {total:,} judgments could" if total > 1 else "its only judgment could not"
+        caveats.append(f"{label} is in no figure: {unread} be read.")
     return {
         "rater": rater.pseudonym,
         "label": label,
@@ -152,10 +153,10 @@ def methods(view: ReportView) -> Iterator[str]:
                 judge["label"] for judge in view.judges if judge["reduction"] == rule and _is_repeated(judge)
             ]
             if those:
-                yield f"Several readings of an item by {', '.join(those)} count as one: {meaning}."
+                yield f"Several readings of an item by {', '.join(those)} are combined into one: {meaning}."
     if forms - {PAIRS}:
         rules = "; ".join(meaning for form, meaning in REDUCED.items() if form in forms)
-        yield f"Several readings of an item by one judge count as one: {rules}."
+        yield f"Several readings of an item by one judge are combined into one: {rules}."
     for judge in view.judges:
         yield from judge["caveats"]
 
@@ -170,9 +171,10 @@ def _juries(judges: list[Record]) -> Iterator[str]:
         if len(found) < 2:
             continue
         yield (
-            f"Jury {name}: {joined([judge['label'] for judge in found])}. They are a group among themselves; beside "
-            f"people and other judges the jury is one rater, its preferences combined by "
-            f"{found[0]['jury']['combination']}, its numbers and ranks by their mean, other labels by majority."
+            f"Jury {name}: {joined([judge['label'] for judge in found])}. Its members form a group of their own; "
+            "next to people and other judges the jury is one rater, with its preferences combined by "
+            f"{found[0]['jury']['combination']}, its numbers and ranks by their mean, and other labels by "
+            "majority."
         )
 
 
@@ -184,8 +186,8 @@ def _named(judges: list[Record]) -> Iterator[str]:
             yield f"{several if len(labels) > 1 else one}: {joined(labels)}."
     if any(judge["heuristic"] for judge in judges):
         yield (
-            "A heuristic reads no response: it stands beside the judges for comparison, and is neither among the "
-            "judges together nor in any finding."
+            "A heuristic does not read responses: it is shown next to the judges for comparison, is not pooled "
+            "with them, and is in no finding."
         )
 
 

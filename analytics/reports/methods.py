@@ -12,11 +12,11 @@ from evaluation.protocols import Kind, QuestionSpec
 
 # How the intervals of every figure are made.
 INTERVALS = (
-    "Intervals are 95 % t intervals over queries, with the standard error that leaving out one query at a time gives: "
-    "of the logit for shares and for means between the ends of a scale, of Fisher's z for correlations, alpha and "
-    "kappa, of the figure itself otherwise.",
-    "Where every query lies at the same end of its range, Wilson's interval over the queries stands instead, and says "
-    "so.",
+    "Intervals are 95 % t intervals over queries, with standard errors from leaving out one query at a time "
+    "(jackknife): on the logit scale for shares and for means between the ends of a scale, as Fisher's z for "
+    "correlations, alpha and kappa, and untransformed otherwise.",
+    "Where every query lies at the same end of its range, Wilson's interval over the queries is used instead "
+    "and marked as such.",
 )
 
 
@@ -27,7 +27,7 @@ def methods(study: Study, view: ReportView, spec: dict[str, Any]) -> list[str]:
         key=lambda figure: (figure.place, figure.key),
     )
     sentences = [
-        f"Figures are of {counts['judgments']:,} judgments on {counts['items']:,} items of "
+        f"Figures are based on {counts['judgments']:,} judgments on {counts['items']:,} items of "
         f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
         *INTERVALS,
         *(sentence for figure in figures for sentence in figure.methods(view)),
@@ -41,9 +41,9 @@ def _wordings(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
     """Sentences on several preferences, or on one in two wordings."""
     if len(view.pairs) > 1:
         quoted = joined([f"“{pair.prompt}”" for pair in view.pairs])
-        yield f"Each preference is reported by itself: {quoted}."
+        yield f"Each preference is reported separately: {quoted}."
         return
     asked = [each for each in map(QuestionSpec.from_json, spec["questions"]) if each.kind == Kind.PREFERENCE]
     if view.pairs and len(asked) > 1 and asked_in_turns(asked):
         both = joined([f"“{question.prompt}”" for question in asked])
-        yield f"The preference is asked for in two wordings, with the context and without it: {both}."
+        yield f"The preference question has two wordings, one with and one without the context: {both}."

@@ -12,16 +12,16 @@ from analytics.reports.strip import group_facts, left_out, notice
 from evaluation.protocols import PROTOCOLS
 
 REASONS = {
-    "excluded": "excluded, of themselves or with their rater",
+    "excluded": "excluded individually or with their rater",
     "skipped": "skipped",
-    "unparsed": "replies of judges that could not be read",
+    "unparsed": "judges' replies that could not be read",
     "refused": "refused by a judge",
-    "truncated": "replies of judges that were cut off",
-    "failed": "failed calls of judges",
-    "excluded_self": "excluded against self-preference",
-    "surplus": "late judgments of items that had enough",
-    "withdrawn item": "of withdrawn items",
-    "run not in figures": "of judges' runs that are in no figure: trials, anchors, unfinished or superseded ones",
+    "truncated": "judges' replies that were cut off",
+    "failed": "judges' failed calls",
+    "excluded_self": "excluded to avoid self-preference",
+    "surplus": "late judgments on items that had enough",
+    "withdrawn item": "on withdrawn items",
+    "run not in figures": "from judges' runs that are in no figure: trial, anchor, unfinished or superseded runs",
 }
 
 
@@ -75,13 +75,13 @@ def _sections(view: ReportView) -> Iterator[Section]:
 
 def _methods(report: Record) -> Section:
     counts = report["counts"]
-    build = Builder("Judgments of main items that are in no figure.", columns(["Reason", "Judgments"]))
+    build = Builder("Judgments on main items that are in no figure.", columns(["Reason", "Judgments"]))
     for part in counts["left_out"]:
         build.add(head(REASONS.get(part["reason"], part["reason"])), count(part["n"]))
-    text = () if counts["left_out"] else ("None: every judgment of a main item counts.",)
+    text = () if counts["left_out"] else ("None: every judgment on a main item counts.",)
     blocks = (
         Block("Excluded judgments", text, tables=(build.build(),) if counts["left_out"] else ()),
-        Block("How the figures are made", (*report["methods"], _revisions(report))),
+        Block("How the figures are computed", (*report["methods"], _revisions(report))),
     )
     return Section("methods", "Exclusions and methods", "Methods", blocks)
 

@@ -14,7 +14,7 @@ PLURALS = {
     SIMULATED: ("simulated rater", "simulated raters"),
 }
 # Reasons that are no adjective, as they stand after a number.
-LEFT_OUT = {"run not in figures": "of runs not in figures", "withdrawn item": "of withdrawn items"}
+LEFT_OUT = {"run not in figures": "from runs not in figures", "withdrawn item": "on withdrawn items"}
 # Headings whose facts are of the first question alone.
 AGREEMENT = ("agreement", "judges")
 
@@ -82,6 +82,7 @@ def notice(view: ReportView) -> str:
         return ""
     if view.leading["kind"] == SIMULATED:
         return (
-            "Simulated: a program drew these judgments to try the study out. Nobody has judged anything yet."
+            "Simulated: a program generated these judgments to try out the study. Nobody has judged anything "
+            "yet."
         )
-    return "Some judgments are by simulated raters. They are marked as such and never pooled with those of people."
+    return "Some judgments are by simulated raters. They are marked as such and never pooled with people's."

@@ -1,6 +1,6 @@
 """The base of every model's admin: it lists, links and changes nothing outside the user's studies."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import admin
@@ -15,7 +15,7 @@ from django.utils.text import capfirst
 
 from evaluation.admin.pages import EmptyNote, moved_page, study_context
 from evaluation.admin.prose import Prose
-from evaluation.admin.rights import has_right, has_right_anywhere, my_studies
+from evaluation.admin.rights import View, has_right, has_right_anywhere, my_studies
 from evaluation.models import Study
 from evaluation.refusals import WrongState
 from evaluation.services.history import log_action
@@ -260,7 +260,7 @@ class StudyScopedAdmin(admin.ModelAdmin):
             log_action(study=self.study_of(obj), by=request.user, message=text)
 
     # --- further pages ----------------------------------------------------------------------------------------------
-    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+    def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         """(route, name, view) of pages besides Django's; the name stands behind app_model_."""
         return ()
 

@@ -25,9 +25,11 @@ from evaluation.dumps import FORMATS
 from evaluation.models import Job
 from evaluation.refusals import Refused
 from evaluation.services.history import log_action
-from evaluation.services.jobs import restart_job
+from evaluation.services.jobs import UPLOADED, restart_job
 from evaluation.tasks import enqueue_job
 
+# Begun on a study's Generation pages.
+GENERATION = (Job.Kind.QUERIES, Job.Kind.PRODUCTS, Job.Kind.MAKING, Job.Kind.CORPUS)
 # Seconds after which the page asks again where there are no scripts.
 REFRESH = "5"
 
@@ -47,6 +49,8 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "restart": may_begin(request, job) and (job.is_lost or job.is_unsent or _may_fare_better(job)),
         "maps": job.state == Job.State.FAILED and "map" in job.parameters and bool(job.file),
         "downloads": job.kind == Job.Kind.EXPORT and job.state == Job.State.DONE and bool(job.file),
+        "upload_again": _upload_again(job),
+        "generation": _generation_of(job),
         "workbench": workbench_url(job.study) if job.study else "",
     }
     if request.headers.get("HX-Request"):
@@ -62,10 +66,9 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _may_fare_better(job: Job) -> bool:
-    """False for a file with faults, which would fail again."""
-    return job.state == Job.State.FAILED and not (
-        job.kind in (Job.Kind.IMPORT, Job.Kind.SCORES) and job.problems
-    )
+    """False for a file or products with faults, which would fail again."""
+    reads = job.kind in UPLOADED or job.kind == Job.Kind.MAKING
+    return job.state == Job.State.FAILED and not (reads and job.problems)
 
 
 TITLES: dict[str, str] = {
@@ -74,6 +77,10 @@ TITLES: dict[str, str] = {
     Job.Kind.LAUNCH: "Launching",
     Job.Kind.SCORES: "Importing scores",
     Job.Kind.REHEARSAL: "Rehearsing",
+    Job.Kind.QUERIES: "Importing queries",
+    Job.Kind.PRODUCTS: "Importing products",
+    Job.Kind.MAKING: "Making a study",
+    Job.Kind.CORPUS: "Uploading a corpus",
 }
 TABS: dict[str, str] = {
     Job.Kind.IMPORT: "workbench",
@@ -81,7 +88,32 @@ TABS: dict[str, str] = {
     Job.Kind.LAUNCH: "workbench",
     Job.Kind.SCORES: "workbench",
     Job.Kind.REHEARSAL: "workbench",
+    **dict.fromkeys(GENERATION, "generation"),
 }
+# The form in which another file is uploaded, by the kind of a job whose file was refused.
+UPLOAD_FORMS: dict[str, str] = {
+    Job.Kind.IMPORT: "upload",
+    Job.Kind.SCORES: "scores",
+    Job.Kind.QUERIES: "generation_queries",
+    Job.Kind.PRODUCTS: "generation_import",
+    Job.Kind.CORPUS: "generation_corpora",
+}
+
+
+def _upload_again(job: Job) -> str:
+    if job.state != Job.State.FAILED or job.kind not in UPLOAD_FORMS:
+        return ""
+    if job.study is None:
+        return reverse("admin:evaluation_study_from_file")
+    return reverse(f"admin:evaluation_study_{UPLOAD_FORMS[job.kind]}", args=[job.study.pk])
+
+
+def _generation_of(job: Job) -> str:
+    """The page from which the job was begun; of a study that was made, its own workbench is the way on."""
+    made = job.kind == Job.Kind.MAKING and job.state == Job.State.DONE
+    if job.study is None or job.kind not in GENERATION or made:
+        return ""
+    return reverse("admin:evaluation_study_generation", args=[job.study.pk])
 
 
 def _where_and_what(sentence: str) -> tuple[str, str]:

@@ -92,7 +92,9 @@ def _screen(request: HttpRequest, study: Study, item: Item, spec: dict[str, Any]
 
 def around_screen(study: Study, spec: Spec, stimulus: Stimulus, *, submit: str = "") -> dict[str, Any]:
     """The variables around an item's form on a participant's page, for a page that stores nothing."""
-    guideline = study.protocol_object.guideline(spec, with_context=sees_context(spec, stimulus))
+    guideline = study.protocol_object.guideline(
+        spec, with_context=sees_context(spec, stimulus), translate=gettext
+    )
     return {
         "bar": {"title": spec["title"], "label": gettext("Preview"), "done": 0, "total": 0, "progress": ""},
         "notice": "",

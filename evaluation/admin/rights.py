@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 
 from evaluation.models import Study
 from evaluation.permissions import RIGHTS, get_study_for, roles_of, studies_for
@@ -43,7 +43,7 @@ def study_for(request: HttpRequest, pk: int, right: str = "view") -> Study:
     return get_study_for(request.user, pk=pk, right=right)
 
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 
 
 def study_page(right: str = "view", *, methods: tuple[str, ...] = ("GET", "HEAD")) -> Callable[[View], View]:
@@ -51,7 +51,7 @@ def study_page(right: str = "view", *, methods: tuple[str, ...] = ("GET", "HEAD"
 
     def decorate(view: View) -> View:
         @wraps(view)
-        def answer(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponse:
+        def answer(request: HttpRequest, pk: int, **kwargs: Any) -> HttpResponseBase:
             if request.method not in methods:
                 return HttpResponseNotAllowed(methods)
             return view(request, study_for(request, pk, right), **kwargs)

@@ -1,6 +1,6 @@
 """Errors, all in one shape: RFC 9457's problem details, with a code for programs and the fields that are wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -31,7 +31,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField(help_text="For people.")
     # The metaclass takes fields away before they could hide what the class has by these names.
     errors = FieldProblemSerializer(  # type: ignore[assignment]
-        many=True, help_text="Where code is invalid: each thing that is."
+        many=True, help_text="Each field that is wrong, where some are; otherwise empty."
     )
 
 
@@ -40,11 +40,15 @@ CONFLICTS: dict[Any, Any] = {(409, MEDIA_TYPE): ProblemSerializer}
 
 
 class Conflict(APIException):
-    """The request does not fit the present state."""
+    """The request does not fit the present state. `by_field` names fields whose values are what does not fit."""
 
     status_code = status.HTTP_409_CONFLICT
     default_detail = "This can't be done in the present state."
     default_code = "conflict"
+
+    def __init__(self, detail: str, code: str, by_field: Mapping[str, Sequence[str]] | None = None) -> None:
+        super().__init__(detail, code)
+        self.by_field = by_field or {}
 
 
 def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None:
@@ -55,13 +59,14 @@ def problem_response(exc: Exception, context: dict[str, Any]) -> Response | None
     if plain is None:
         return None
     set_rollback()
-    errors = list(_fields(problem.detail)) if isinstance(problem, ValidationError) else []
+    invalid = isinstance(problem, ValidationError)
+    errors = list(_fields(problem.detail) if invalid else _refused_fields(problem))
     body = {
         "type": "about:blank",
         "title": HTTPStatus(problem.status_code).phrase,
         "status": problem.status_code,
-        "code": "invalid" if errors else _code(problem),
-        "detail": _detail(problem, errors),
+        "code": "invalid" if invalid else _code(problem),
+        "detail": _detail(problem, errors if invalid else []),
         "errors": errors,
     }
     headers = {name: plain[name] for name in ("WWW-Authenticate", "Retry-After") if plain.has_header(name)}
@@ -99,3 +104,10 @@ def _fields(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
             yield from _fields(inner, path)
     else:
         yield {"field": path, "code": detail.code, "message": str(detail)}
+
+
+def _refused_fields(problem: APIException) -> Iterator[dict[str, str]]:
+    by_field = problem.by_field if isinstance(problem, Conflict) else {}
+    for field, sentences in by_field.items():
+        for sentence in sentences:
+            yield {"field": field, "code": "refused", "message": sentence}

@@ -19,8 +19,8 @@ PER_ITEM = 5
 RATERS = 15
 
 
-def simulate(study: Study, file: Path) -> int:
-    """Judges every main item with `PER_ITEM` simulated raters; returns the number of judgments."""
+def simulate(study: Study, file: Path, *, per_item: int = PER_ITEM) -> int:
+    """Judges every main item with so many simulated raters; returns the number of judgments."""
     parameters = json.loads(file.read_text("utf-8"))
     groups = list(parameters.get("raters", {}).get("groups", {})) or [""]
     raters = [
@@ -32,14 +32,16 @@ def simulate(study: Study, file: Path) -> int:
         )
         for number in range(1, RATERS + 1)
     ]
-    batch = list(_judgments(study, raters, parameters))
+    batch = list(_judgments(study, raters, parameters, per_item))
     record_judgments(study=study, batch=batch)
     study.simulated = True
     study.save(update_fields=["simulated"])
     return len(batch)
 
 
-def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any]) -> Iterator[JudgmentInput]:
+def _judgments(
+    study: Study, raters: list[Rater], parameters: Mapping[str, Any], per_item: int
+) -> Iterator[JudgmentInput]:
     revision = study.revisions.get()
     now = timezone.now()
     leans = _leans(study, raters, parameters)
@@ -48,7 +50,7 @@ def _judgments(study: Study, raters: list[Rater], parameters: Mapping[str, Any])
     for item in study.items.filter(role=Role.MAIN).select_related("arm").order_by("key"):
         rng = design.generator(study.seed, "simulation", item.key)
         assert item.start_order is not None
-        for k, at in enumerate(rng.permutation(len(raters))[:PER_ITEM]):
+        for k, at in enumerate(rng.permutation(len(raters))[:per_item]):
             seconds = float(rng.lognormal(4.3, 0.5))
             yield JudgmentInput(
                 rater_id=raters[at].pk,

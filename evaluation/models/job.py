@@ -19,6 +19,10 @@ class Job(models.Model):
         LAUNCH = "launch", "launch"
         SCORES = "scores", "import of scores"
         REHEARSAL = "rehearsal", "rehearsal"
+        QUERIES = "queries", "import of queries"
+        PRODUCTS = "products", "import of products"
+        MAKING = "making", "study of products"
+        CORPUS = "corpus", "upload of a corpus"
 
     class State(models.TextChoices):
         # A table whose map nobody has confirmed yet; no worker looks at it.
@@ -32,7 +36,8 @@ class Job(models.Model):
     # The study's, or that of the study which an import is going to make; empty until a staged one has been given it.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
-    # Of an import: title, protocol, of a table its map; of an export: format; of scores: what `import_scores` takes.
+    # Of an import: title, protocol, of a table its map; of an export: format; of scores: what `import_scores` takes;
+    # of a study of products: the run, the title and the options; of a corpus: its name.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -67,7 +72,19 @@ class Job(models.Model):
             ),
             models.CheckConstraint(
                 name="job_kind_known",
-                condition=Q(kind__in=["import", "export", "launch", "scores", "rehearsal"]),
+                condition=Q(
+                    kind__in=[
+                        "import",
+                        "export",
+                        "launch",
+                        "scores",
+                        "rehearsal",
+                        "queries",
+                        "products",
+                        "making",
+                        "corpus",
+                    ]
+                ),
             ),
             models.CheckConstraint(
                 name="job_leased_while_running",

@@ -19,6 +19,7 @@ from evaluation.protocols.requirements.needs import (
     find_unmet_needs,
     read_needs,
 )
+from evaluation.protocols.texts import Translate, gettext_noop
 
 TEXTS = {
     "consent": texts.consent(
@@ -35,14 +36,15 @@ TEXTS = {
 }
 # What a question is about, in a guideline.
 EACH = {
-    Over.RESPONSE: "of each response",
-    Over.FOLLOW_UP: "of each follow-up question",
-    Over.FOLLOW_UP_RESPONSE: "of each response, for each follow-up question",
-    Over.VALUE: "of each possible answer",
-    Over.TURN: "of each turn",
-    Over.TURN_RESPONSE: "of each response in each turn",
-    Over.CLAIM: "of each claim that a response makes",
+    Over.RESPONSE: gettext_noop("of each response"),
+    Over.FOLLOW_UP: gettext_noop("of each follow-up question"),
+    Over.FOLLOW_UP_RESPONSE: gettext_noop("of each response, for each follow-up question"),
+    Over.VALUE: gettext_noop("of each possible answer"),
+    Over.TURN: gettext_noop("of each turn"),
+    Over.TURN_RESPONSE: gettext_noop("of each response in each turn"),
+    Over.CLAIM: gettext_noop("of each claim that a response makes"),
 }
+HOLD = gettext_noop("Hold everything against the text under “{document}”.")
 
 
 class Custom(Protocol):
@@ -79,19 +81,17 @@ class Custom(Protocol):
             problems += pair_problems(stimulus)
         return problems
 
-    def guideline(self, spec: Spec, *, with_context: bool) -> str:
-        """The study's own; without one, what is asked, in the order of the form."""
-        if own := super().guideline(spec, with_context=with_context):
-            return own
+    def written_guideline(self, spec: Spec, *, with_context: bool, translate: Translate) -> str:
+        """The questions as a list, in the order of the form."""
         wanted = (Shown.ALWAYS, Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT)
         questions = [QuestionSpec.from_json(data) for data in spec["questions"] if data["shown"] in wanted]
         document = self.document_name(spec)
-        first = f"Hold everything against the text under “{document}”." if document else ""
-        asked = "\n".join(_asked(question) for question in questions if question.kind != Kind.TEXT)
+        first = translate(HOLD).format(document=document) if document else ""
+        asked = "\n".join(_asked(question, translate) for question in questions if question.kind != Kind.TEXT)
         return "\n\n".join(text for text in (first, asked) if text)
 
 
-def _asked(question: QuestionSpec) -> str:
+def _asked(question: QuestionSpec, translate: Translate) -> str:
     """A question as one line of a list, with what it means."""
-    of = f" ({each})" if (each := EACH.get(question.over)) else ""
+    of = f" ({translate(each)})" if (each := EACH.get(question.over)) else ""
     return f"- **{question.prompt}**{of}{' ' if question.help else ''}{question.help}"

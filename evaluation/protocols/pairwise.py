@@ -6,6 +6,7 @@ ContextEval sections 4.1 and 4.3 and appendix A (two forms, follow-up checklist,
 
 from collections.abc import Mapping, Sequence
 
+from evaluation.protocols import texts
 from evaluation.protocols.answers.gold import given_value
 from evaluation.protocols.answers.parts import checklist_parts
 from evaluation.protocols.answers.values import clean_value
@@ -26,16 +27,15 @@ from evaluation.protocols.base import (
 )
 from evaluation.protocols.protocol import Protocol
 from evaluation.protocols.requirements.items import MAX_FOLLOW_UPS, check_query, check_response_count
-from evaluation.protocols.texts import gettext_noop
 
 TEXTS = {
-    "consent": gettext_noop(
+    "consent": (
         "You are invited to take part in a study on the quality of answers that language models write. You will read "
         "questions that people asked, compare two answers to each, and say which one you find better, and why.\n\n"
         "Taking part is voluntary. You can stop at any time with **Withdraw**, which is on every page. We keep your "
         "judgments, the reasons you give and how long you took, under a random code; we do not store your IP address."
     ),
-    "instructions": gettext_noop(
+    "instructions": (
         "For each question you see two answers, **Response 1** and **Response 2**.\n\n"
         "1. Read the question and both answers to the end.\n"
         "2. Where we also show what the person told us about themselves or their wishes, check for each point whether "
@@ -44,18 +44,18 @@ TEXTS = {
         "4. Say in two or three sentences why.\n\n"
         "The order of the answers is arbitrary. You may skip a topic you don't know."
     ),
-    "guideline": gettext_noop(
+    "guideline": (
         "Judge how well each response serves the person who asked. Prefer the response that is correct, relevant, "
         "complete enough and easy to use. Length and formatting count only as far as they help that person. "
         "Choose a tie if both are equally good or equally bad."
     ),
-    "guideline_context": gettext_noop(
+    "guideline_context": (
         "The person also answered follow-up questions. For each of them, say whether a response takes the answer into "
         "account; be critical, and ask whether this person would find the response useful given that answer. Base "
         "your overall preference on how many answers a response takes into account and on how well it serves the "
         "question as a whole."
     ),
-    "thanks": gettext_noop("Thank you. Your judgments have been recorded."),
+    "thanks": texts.THANKS,
 }
 
 
@@ -70,21 +70,21 @@ class Pairwise(Protocol):
             QuestionSpec(
                 "satisfied",
                 Kind.CHECKLIST,
-                gettext_noop("Does each response take the person's answers into account?"),
+                "Does each response take the person's answers into account?",
                 shown=Shown.WITH_CONTEXT,
                 options={"1": "Yes", "0": "No"},
             ),
             QuestionSpec(
                 "preference",
                 Kind.PREFERENCE,
-                gettext_noop("Which response is better overall?"),
+                "Which response is better overall?",
                 options={"tie": "Tie"},
             ),
             QuestionSpec(
                 "justification",
                 Kind.TEXT,
-                gettext_noop("Why?"),
-                help=gettext_noop("Two or three sentences; we cannot use a judgment without them."),
+                "Why?",
+                help="Two or three sentences; we cannot use a judgment without them.",
             ),
         )
 

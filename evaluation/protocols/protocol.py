@@ -23,6 +23,7 @@ from evaluation.protocols.base import (
     sees_context,
 )
 from evaluation.protocols.requirements.questions import find_question_problems
+from evaluation.protocols.texts import Translate
 
 
 class Protocol:
@@ -122,12 +123,17 @@ class Protocol:
         wanted = (Shown.ALWAYS, Shown.WITH_CONTEXT if with_context else Shown.WITHOUT_CONTEXT)
         return [QuestionSpec.from_json(data) for data in spec["questions"] if data["shown"] in wanted]
 
-    def guideline(self, spec: Spec, *, with_context: bool) -> str:
-        """The text that people read and judges are prompted with."""
+    def guideline(self, spec: Spec, *, with_context: bool, translate: Translate = str) -> str:
+        """The text that people read and judges are prompted with; of the study's own nothing is translated."""
         texts = spec["texts"]
         general: str = texts.get("guideline", "")
         extra: str = texts.get("guideline_context", "") if with_context else ""
-        return "\n\n".join(text for text in (general, extra) if text)
+        own = "\n\n".join(text for text in (general, extra) if text)
+        return own or self.written_guideline(spec, with_context=with_context, translate=translate)
+
+    def written_guideline(self, spec: Spec, *, with_context: bool, translate: Translate) -> str:
+        """The guideline of a study that has none of its own."""
+        return ""
 
     def clean(
         self, spec: Spec, stimulus: Stimulus, data: Data, *, source: Source = "form"

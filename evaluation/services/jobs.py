@@ -20,6 +20,8 @@ from evaluation.services.table_maps import discard_old_tables
 
 MAX_PROBLEMS = 1_000
 NO_ROOM = "The server's disk is full, and nothing was saved. Try again once whoever runs it has made room."
+# Kinds of jobs that read an uploaded file.
+UPLOADED = (Job.Kind.IMPORT, Job.Kind.SCORES, Job.Kind.QUERIES, Job.Kind.PRODUCTS, Job.Kind.CORPUS)
 # Progress is written no more often than this, however fast the work goes.
 BEAT_SECONDS = 1.0
 
@@ -82,7 +84,7 @@ def begin_job(
                 file_name=file_name[-255:],
             )
     except IntegrityError:
-        raise Refused(f"Another {kind} of {slug} is running.") from None
+        raise Refused(f"Another {Job.Kind(kind).label} of {slug} is running.") from None
 
 
 def claim_job(pk: int) -> Job | None:
@@ -158,7 +160,7 @@ def restart_job(job: Job) -> None:
         | Q(state=Job.State.QUEUED, sent_at=None)
         | Q(state__in=[Job.State.QUEUED, Job.State.RUNNING], heartbeat_at__lt=silent)
     )
-    if job.kind == Job.Kind.IMPORT and not (job.file and job.path.exists()):
+    if job.kind in UPLOADED and not (job.file and job.path.exists()):
         raise Refused("The uploaded file is no longer stored; please upload it again.")
     try:
         with transaction.atomic():
@@ -167,7 +169,7 @@ def restart_job(job: Job) -> None:
                 done=0, total=0, finished_at=None, heartbeat_at=timezone.now(), sent_at=None,
             )  # fmt: skip
     except IntegrityError:
-        raise Refused(f"There is another {job.kind} of {job.slug} running.") from None
+        raise Refused(f"There is another {job.get_kind_display()} of {job.slug} running.") from None
     if not changed:
         raise Refused("Only a job that failed or was lost can be started again.")
     job.refresh_from_db()

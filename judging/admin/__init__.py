@@ -1,5 +1,5 @@
 """The autoraters in the researchers' admin: endpoints, judges with their prompts, runs and their calls."""
 
-from judging.admin import call, endpoint, judge, run
+from judging.admin import call, endpoint, generation, judge, run
 
-__all__ = ["call", "endpoint", "judge", "run"]
+__all__ = ["call", "endpoint", "generation", "judge", "run"]

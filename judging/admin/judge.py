@@ -1,6 +1,6 @@
 """Judges: made and edited by the service, with the study's own questions to tick, and their prompt for any item."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from evaluation.admin.base import StudyFilter, StudyScopedAdmin, parse_id
 from evaluation.admin.pages import EmptyNote, Tab, page, tabs
-from evaluation.admin.rights import FORM, has_right, study_for, study_page
+from evaluation.admin.rights import FORM, View, has_right, study_for, study_page
 from evaluation.models import Item, Role, Study
 from evaluation.refusals import FieldsRefused
 from evaluation.services.history import log_action
@@ -420,7 +420,7 @@ class JudgeAdmin(StudyScopedAdmin):
             *runs,
         ]
 
-    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+    def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         return (
             ("new/<int:pk>/", "new", new_judge),
             ("preset/<int:pk>/", "preset", judges_of_preset),

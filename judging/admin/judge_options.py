@@ -18,7 +18,7 @@ def option_field(option: JudgeOption, given: Mapping[str, Any]) -> forms.Field:
     common: dict[str, Any] = {
         "required": False,
         "label": option.label,
-        "help_text": option.help,
+        "help_text": " ".join(filter(None, [option.help, option.hint()])),
         "initial": value,
     }
     match option.input:

@@ -19,7 +19,7 @@ from evaluation.api.paging import NewestFirstPagination
 from evaluation.api.problems import CONFLICTS, Conflict
 from evaluation.api.query import MAX_ID, BodyIntegerField, MoneyField, PageQuery, StrictSerializer
 from evaluation.models import Outcome, Study
-from evaluation.refusals import Refused, WrongState
+from evaluation.refusals import FieldsRefused, Refused, WrongState
 from evaluation.services.idempotency import IdempotencyKeyReused, run_once
 from judging.api.judges import MAX_IN_FLIGHT, MAX_ITEMS
 from judging.models import BatchState, CallBatch, Judge, Purpose, Run, RunState
@@ -303,11 +303,13 @@ def run_of(study: Study, pk: int) -> Run:
 
 
 def allowed(act: Callable[[], T]) -> T:
-    """The service's result; a refusal is a conflict, with the service's sentence."""
+    """The service's result; a refusal is a conflict, with the service's sentences and the fields they are about."""
     try:
         return act()
     except WrongState as wrong:
         raise Conflict(str(wrong), code="wrong_state") from None
+    except FieldsRefused as refused:
+        raise Conflict(str(refused), code="refused", by_field=refused.by_field) from None
     except Refused as refused:
         raise Conflict(str(refused), code="refused") from None
 
@@ -358,13 +360,13 @@ def run_record(run: Run) -> dict[str, Any]:
 def _detail(run: Run) -> dict[str, Any]:
     unread = unreadable_reply(run)
     return run_record(run) | {
-        "progress": _progress(run_progress(run)),
-        "batches": [_batch(each) for each in run.batches.all()],
+        "progress": progress_record(run_progress(run)),
+        "batches": [batch_record(each) for each in run.batches.all()],
         "unread_reply": asdict(unread) if unread else None,
     }
 
 
-def _batch(batch: CallBatch) -> dict[str, Any]:
+def batch_record(batch: CallBatch) -> dict[str, Any]:
     return {name: getattr(batch, name) for name in ("state", "status", "calls", "done", "reason")} | {
         "id": batch.remote,
         "created_at": time_text(batch.created_at),
@@ -372,7 +374,7 @@ def _batch(batch: CallBatch) -> dict[str, Any]:
     }
 
 
-def _progress(progress: RunProgress) -> dict[str, Any]:
+def progress_record(progress: RunProgress) -> dict[str, Any]:
     plain = (
         "total", "final", "open", "leased", "waiting", "cached", "prompt_tokens", "completion_tokens", "held_back",
         "per_second", "seconds_left", "last_error",

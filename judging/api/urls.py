@@ -4,6 +4,25 @@ from django.urls import path
 
 from judging.api.anchors import JudgeAnchors
 from judging.api.endpoints import EndpointList, EndpointTest
+from judging.api.generation.files import ProductFile, ProductFileImport
+from judging.api.generation.pipelines import PipelineEstimateView, PipelineList
+from judging.api.generation.products import (
+    ProductDetail,
+    ProductList,
+    ProductsDrop,
+    ProductsRestore,
+    ProductStudies,
+)
+from judging.api.generation.runs import (
+    PipelineRunCancel,
+    PipelineRunDetail,
+    PipelineRunLaterSteps,
+    PipelineRunList,
+    PipelineRunPassOver,
+    PipelineRunPause,
+    PipelineRunResume,
+    PipelineRunRetry,
+)
 from judging.api.judges import JudgeDetail, JudgeEstimate, JudgeList
 from judging.api.made_judges import CompositeList, JudgeConditions, JudgeMap
 from judging.api.prices import PriceList
@@ -12,6 +31,8 @@ from judging.api.runs import RunCancel, RunDetail, RunList, RunPause, RunResume
 from judging.api.spending import StudySpending
 
 STUDY = "studies/<slug:slug>"
+GENERATION = f"{STUDY}/generation"
+PIPELINE_RUN = f"{GENERATION}/runs/<int:run>"
 urlpatterns = [
     path("endpoints/<slug:name>/prices/", PriceList.as_view(), name="endpoint-prices"),
     path("endpoints/<slug:name>/test/", EndpointTest.as_view(), name="endpoint-test"),
@@ -32,4 +53,21 @@ urlpatterns = [
     path(f"{STUDY}/runs/<int:run>/pause/", RunPause.as_view(), name="run-pause"),
     path(f"{STUDY}/runs/<int:run>/resume/", RunResume.as_view(), name="run-resume"),
     path(f"{STUDY}/runs/<int:run>/cancel/", RunCancel.as_view(), name="run-cancel"),
+    path(f"{GENERATION}/pipelines/", PipelineList.as_view(), name="pipeline-list"),
+    path(f"{GENERATION}/estimate/", PipelineEstimateView.as_view(), name="pipeline-estimate"),
+    path(f"{GENERATION}/import/", ProductFileImport.as_view(), name="product-import"),
+    path(f"{GENERATION}/runs/", PipelineRunList.as_view(), name="pipeline-run-list"),
+    path(f"{PIPELINE_RUN}/", PipelineRunDetail.as_view(), name="pipeline-run-detail"),
+    path(f"{PIPELINE_RUN}/pause/", PipelineRunPause.as_view(), name="pipeline-run-pause"),
+    path(f"{PIPELINE_RUN}/resume/", PipelineRunResume.as_view(), name="pipeline-run-resume"),
+    path(f"{PIPELINE_RUN}/cancel/", PipelineRunCancel.as_view(), name="pipeline-run-cancel"),
+    path(f"{PIPELINE_RUN}/retry/", PipelineRunRetry.as_view(), name="pipeline-run-retry"),
+    path(f"{PIPELINE_RUN}/pass-over/", PipelineRunPassOver.as_view(), name="pipeline-run-pass-over"),
+    path(f"{PIPELINE_RUN}/later-steps/", PipelineRunLaterSteps.as_view(), name="pipeline-run-later-steps"),
+    path(f"{PIPELINE_RUN}/export/", ProductFile.as_view(), name="product-export"),
+    path(f"{PIPELINE_RUN}/studies/", ProductStudies.as_view(), name="product-studies"),
+    path(f"{PIPELINE_RUN}/products/", ProductList.as_view(), name="product-list"),
+    path(f"{PIPELINE_RUN}/products/drop/", ProductsDrop.as_view(), name="products-drop"),
+    path(f"{PIPELINE_RUN}/products/restore/", ProductsRestore.as_view(), name="products-restore"),
+    path(f"{PIPELINE_RUN}/products/<int:product>/", ProductDetail.as_view(), name="product-detail"),
 ]

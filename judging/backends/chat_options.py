@@ -7,12 +7,12 @@ from judging.backends.options import Input, JudgeOption
 MOST_EXAMPLES, MOST_DOCUMENTS = 20, 100
 
 
-def whole(most: int) -> Any:
-    """A check that a number is whole and from 0 to `most`."""
+def whole(most: int, least: int = 0) -> Any:
+    """A check that a number is whole and from `least` to `most`."""
 
     def clean(number: float) -> int:
-        if number != int(number) or not 0 <= number <= most:
-            raise ValueError(f"a whole number from 0 to {most} is needed.")
+        if number != int(number) or not least <= number <= most:
+            raise ValueError(f"a whole number from {least:,} to {most:,} is needed.")
         return int(number)
 
     return clean
@@ -66,5 +66,14 @@ CHAT_OPTIONS = (
         label="Question asked last",
         help="Key of a question that is asked once the judge has answered the others, and from these answers. "
         "Needs one call per question; empty: none.",
+    ),
+    JudgeOption(
+        key="label_share",
+        label="Probability of the labels, in percent",
+        help="Of verdicts read from log-probabilities: where the labels together have less, the model was about to say "
+        "something else, and the reply is unparsed. Small models may need less.",
+        input=Input.NUMBER,
+        default=50,
+        clean=percentage,
     ),
 )

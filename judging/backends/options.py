@@ -37,6 +37,8 @@ class JudgeOption:
     clean: Callable[[Any], Any] = unchecked
     # Why no run can start while it is empty; '' where one can.
     needed: str = ""
+    # What there is to choose, as a sentence for the form when it is drawn.
+    hint: Callable[[], str] = str
 
 
 class OptionsRefused(ValueError):
@@ -52,7 +54,7 @@ def clean_options(options: Iterable[JudgeOption], given: Any) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise OptionsRefused({"": ["The options must be an object of names and values."]})
     known = {option.key: option for option in options}
-    problems = {key: [f"This kind of judge has no option {key!r}."] for key in given if key not in known}
+    problems = {key: [f"There is no option {key!r}."] for key in given if key not in known}
     found = {}
     for key, option in known.items():
         try:
@@ -88,6 +90,6 @@ def _clean(option: JudgeOption, value: Any) -> Any:
             if not isinstance(value, bool):
                 raise ValueError("true or false is needed.")
         case Input.CHOICE:
-            if value not in (option.choices or {}):
+            if not isinstance(value, str) or value not in (option.choices or {}):
                 raise ValueError(f"one of {', '.join(map(repr, option.choices or ()))} is needed.")
     return option.clean(value)

@@ -94,14 +94,19 @@ async def _ask(backend: Askable, request: Request) -> Reply | None:
 
 
 async def _token_limit(backend: Askable, model: str) -> str:
-    """The name under which the server takes a limit: one that it refuses or overlooks is not it."""
+    """The name under which the server takes a limit: one that it refuses or overlooks is not it.
+
+    A reply that is cut off short shows that it is taken. One that ends by itself shows nothing, nor does one that is
+    cut off where the model's window ends; then it is the older name, unless that is refused: what overlooks one
+    overlooks the newer.
+    """
     plain = Request(model=model, messages=[{"role": "user", "content": PROMPT}])
     answered = ""
     for name in LIMITS:
         reply = await _ask(backend, replace(plain, parameters={name: FEW}))
-        if reply is not None and (reply.finish_reason == "length" or 0 < reply.completion_tokens <= 2 * FEW):
+        if reply is not None and reply.finish_reason == "length" and reply.completion_tokens <= 2 * FEW:
             return name
-        answered = answered or (name if reply is not None else "")
+        answered = name if reply is not None else answered
     if not answered:
         # Neither is taken: the plainest request tells whether the server is out of order.
         await backend.ask(plain)

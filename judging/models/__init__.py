@@ -4,7 +4,7 @@ from judging.models.anchor import AnchorSchedule
 from judging.models.batch import BatchState, CallBatch
 from judging.models.call import Call, CallState
 from judging.models.endpoint import Endpoint, Trust
-from judging.models.generation import GenerationUnit
+from judging.models.generation import GenerationUnit, PipelineRun, Product
 from judging.models.judge import Judge, Orders, Rationale, SelfPreference, Verdict
 from judging.models.judge_run import JudgeRun, Purpose
 from judging.models.jury import Combination, Jury
@@ -28,6 +28,8 @@ __all__ = [
     "LedgerEntry",
     "ModelPrice",
     "Orders",
+    "PipelineRun",
+    "Product",
     "Purpose",
     "Rationale",
     "Run",

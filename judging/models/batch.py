@@ -28,6 +28,8 @@ class CallBatch(models.Model):
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="batches")
+    # The key of the model that its calls go to (`Target.key`): a file has requests for one.
+    target = models.CharField(max_length=250, blank=True)
     lease = models.UUIDField(unique=True)
     state = models.CharField(max_length=10, choices=BatchState, default=BatchState.FILLING)
     # The worker that has it in hand, and until when unless it shows signs of life.

@@ -119,8 +119,8 @@ class Run(models.Model):
         ]
 
     def __str__(self) -> str:
-        judging = getattr(self, "judging", None)
-        return f"run {self.pk}: {judging}" if judging else f"run {self.pk}"
+        purpose = getattr(self, "judging", None) or getattr(self, "generating", None)
+        return f"run {self.pk}: {purpose}" if purpose else f"run {self.pk}"
 
     def prices_at(self, target: str) -> tuple[Decimal, Decimal]:
         """Prices for prompt and completion tokens at a target by its key; the run's own where it has none."""

@@ -5,13 +5,12 @@ the rationale where one was wanted. Words such as "Response 1" in a rationale ar
 """
 
 from judging.parsing.answers import read_cells
-from judging.parsing.labels import MIN_LABEL_MASS, read_masses
+from judging.parsing.labels import read_masses
 from judging.parsing.rejection import ReplyRejected, require_answer
 from judging.parsing.reply import Reading, read_reply
 from judging.parsing.revision import read_revision
 
 __all__ = [
-    "MIN_LABEL_MASS",
     "Reading",
     "ReplyRejected",
     "read_cells",

@@ -3,8 +3,8 @@
 At the verdict's place, the probabilities of the tokens that are a label (whatever blanks and case they are written
 with) are summed per label and divided by their sum. The number is P(r2 is better) plus half of P(tie), the mass of a
 tie being shared evenly; the presented order is undone first. The label is the most likely one, or a tie where two share
-the first place. If the labels together have less than `MIN_LABEL_MASS`, the model was about to say something else, and
-the reply is unparsed.
+the first place. If the labels together have less than the judge's `label_share`, the model was about to say something
+else, and the reply is unparsed.
 """
 
 import math
@@ -18,7 +18,6 @@ from judging.parsing.rationale import without_heading
 from judging.parsing.rejection import reject, require_complete
 from judging.prompting import Settings, View, cells_of
 
-MIN_LABEL_MASS = 0.5
 Label = TypeVar("Label", bound=Hashable)
 
 
@@ -47,7 +46,7 @@ def read_masses(
     if not reply.logprobs:
         reject("No log-probabilities came with the reply.")
     place = reply.logprobs[-1 if settings.rationale == "before" else 0]
-    return _label_masses(place, choices), rationale
+    return _label_masses(place, choices, settings.label_share), rationale
 
 
 def _beside_label(text: str, choices: Collection[str], settings: Settings) -> str:
@@ -62,7 +61,9 @@ def _beside_label(text: str, choices: Collection[str], settings: Settings) -> st
     return without_heading(lines[:-1] if settings.rationale == "before" else lines[1:])
 
 
-def _label_masses(place: Mapping[str, float], choices: Mapping[str, Label]) -> dict[Label, float]:
+def _label_masses(
+    place: Mapping[str, float], choices: Mapping[str, Label], needed: float
+) -> dict[Label, float]:
     """Probability by what a label stands for, adding up to one."""
     stored = {label.casefold(): value for label, value in choices.items()}
     masses = dict.fromkeys(stored.values(), 0.0)
@@ -74,8 +75,8 @@ def _label_masses(place: Mapping[str, float], choices: Mapping[str, Label]) -> d
             reject(f"The log-probability {logprob!r} is none.")
         masses[label] += math.exp(logprob)
     total = sum(masses.values())
-    if total < MIN_LABEL_MASS:
-        reject(f"The labels have {total:.2f} of the probability, and {MIN_LABEL_MASS} is needed.")
+    if total < needed:
+        reject(f"The labels have {total:.2f} of the probability, and {needed:g} is needed.")
     return {label: mass / total for label, mass in masses.items()}
 
 

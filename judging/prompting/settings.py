@@ -78,6 +78,11 @@ class Settings:
         return float(self.options.get("repeated_share", 100)) / 100
 
     @property
+    def label_share(self) -> float:
+        """The probability, from 0 to 1, that the labels of a verdict must have together."""
+        return float(self.options.get("label_share", 50)) / 100
+
+    @property
     def last_question(self) -> str:
         """Key of the question that is asked once the others are answered, and from these answers; '': none."""
         return str(self.options.get("last_question", ""))

@@ -223,7 +223,7 @@ PRESETS: Registry[JudgePreset] = Registry(
             key="href",
             label="HREF",
             about="Each model with and without the human-written reference, in both orders, and the heuristics beside "
-            "them. Nothing is left out against self-preference.",
+            "them. Nothing is left out to avoid self-preference.",
             judges=_href,
             heuristics=("random", "shorter", "longer", "rouge_l"),
             problems=_href_problems,

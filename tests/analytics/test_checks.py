@@ -14,6 +14,4 @@ def test_headings_that_do_not_exist_are_named():
     made = type("Odd", (Aspects,), {"key": "odd", "headings": ("judges", "weather")})
     assert found() == []
     with PROTOCOLS.registered(made()):
-        assert found() == [
-            "The protocol 'odd' wants the heading 'weather' in its report, which does not exist."
-        ]
+        assert found() == ["The protocol 'odd' names a report heading that does not exist: 'weather'."]

@@ -1,6 +1,6 @@
 """Every page in every setting: both themes, both widths, both sizes of text. Prints what was found as Markdown.
 
-python -m tests.browser.audit                                # all of it: most of an hour
+python -m tests.browser.audit                                # all of it: half an hour
 python -m tests.browser.audit tests/browser/test_screens.py  # of these tests alone
 """
 
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent
 RESEARCHERS = "page-"
+PARALLEL = ("-n", "auto", "--dist", "worksteal")
 
 
 class Finding(NamedTuple):
@@ -32,7 +33,15 @@ def main(chosen: list[str]) -> int:
         seen = Path(folder) / "seen.jsonl"
         seen.touch()
         environment = os.environ | {"ASSAY_AUDIT": str(seen)}
-        command = [sys.executable, "-m", "pytest", "-q", "--nomigrations", *(chosen or looking_tests())]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "--nomigrations",
+            *PARALLEL,
+            *(chosen or looking_tests()),
+        ]
         ended = subprocess.run(command, cwd=HERE.parent.parent, env=environment, check=False).returncode
         looks = [json.loads(line) for line in seen.read_text(encoding="utf-8").splitlines()]
     sys.stdout.write("\n" + "\n".join(report(looks)) + "\n")

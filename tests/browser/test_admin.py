@@ -17,7 +17,7 @@ from judging.services import create_endpoint
 from tests.browser import material
 from tests.browser.axe import run_axe
 from tests.browser.conftest import Visitor
-from tests.browser.walking import walk_by_mouse
+from tests.browser.walking import leave_by, walk_by_mouse
 from tests.evaluation.dumps import build
 from tests.judging import endpoint
 
@@ -97,7 +97,7 @@ def sign_in(visitor: Visitor, name: str = "ada") -> None:
     visitor.go("/admin/")
     visitor.page.get_by_label("Username").fill(name)
     visitor.page.get_by_label("Password").fill(f"a-long-password-of-{name}")
-    visitor.page.get_by_role("button", name="Log in").click()
+    leave_by(visitor.page.get_by_role("button", name="Log in"))
     visitor.page.wait_for_url("**/admin/")
 
 
@@ -106,8 +106,7 @@ def press(page: Page, name: str, *, exact: bool = True) -> None:
     target = page.get_by_role("button", name=name, exact=exact).or_(
         page.get_by_role("link", name=name, exact=exact)
     )
-    target.first.click()
-    page.wait_for_load_state()
+    leave_by(target.first)
 
 
 # The pages that stand below another group's name in a study's bar.
@@ -120,13 +119,12 @@ GROUP_OF = {
 def tab(page: Page, name: str) -> None:
     bar = page.get_by_role("navigation", name="Study")
     for each in filter(None, (GROUP_OF.get(name), name)):
-        bar.get_by_role("link", name=each, exact=True).click()
-        page.wait_for_load_state()
+        leave_by(bar.get_by_role("link", name=each, exact=True))
 
 
 def participate(visitor: Visitor, address: str, name: str) -> None:
     visitor.page.goto(f"{address}?PROLIFIC_PID={name}&STUDY_ID=s&SESSION_ID={name}")
-    visitor.page.get_by_role("button", name="I agree").click()
+    leave_by(visitor.page.get_by_role("button", name="I agree"))
     assert walk_by_mouse(visitor.page) == "C1TUA9KX"
 
 
@@ -194,13 +192,13 @@ def test_from_an_empty_database_to_an_export(
     # An item as participants see it.
     tab(page, "Items")
     look(desk, "08-items")
-    page.get_by_role("link", name="Preview of item-0").click()
+    leave_by(page.get_by_role("link", name="Preview of item-0"))
     page.get_by_text("Nothing is stored.").wait_for()
     assert page.get_by_role("heading", name="Response 2").is_visible()
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     page.wait_for_selector("[role=alert]")
     look(desk, "09-preview")
-    page.get_by_role("link", name="Back to the item").click()
+    leave_by(page.get_by_role("link", name="Back to the item"))
     look(desk, "10-item")
 
     # The checklist with the design, and the launch.
@@ -255,7 +253,7 @@ def test_from_an_empty_database_to_an_export(
         press(page, "Judges of a paper")
         look(desk, "17-judges-of-a-paper")
         tab(page, "Judges")
-        page.get_by_role("link", name="llm v1").click()
+        leave_by(page.get_by_role("link", name="llm v1"))
         press(page, "Start a run")
         look(desk, "18-start-run")
         press(page, "Start the run")
@@ -276,20 +274,20 @@ def test_from_an_empty_database_to_an_export(
     press(page, "To the workbench")
     tab(page, "Raters")
     look(desk, "21-raters")
-    page.locator("#result_list tbody th a").first.click()
+    leave_by(page.locator("#result_list tbody th a").first)
     look(desk, "22-rater")
     press(page, "Exclude")
     look(desk, "23-exclude")
     page.get_by_label("Reason").fill("Pressed keys at random.")
     press(page, "Exclude")
     page.get_by_text("Excluded").first.wait_for()
-    page.locator("#result_list tbody th a").first.click()
+    leave_by(page.locator("#result_list tbody th a").first)
     press(page, "Restore")
     page.get_by_label("Reason").fill("A second look found nothing.")
     press(page, "Restore")
     tab(page, "Judgments")
     look(desk, "24-judgments")
-    page.locator("#result_list tbody th a").first.click()
+    leave_by(page.locator("#result_list tbody th a").first)
     look(desk, "25-judgment")
     tab(page, "Participants")
     look(desk, "26-participants")
@@ -316,8 +314,7 @@ def test_from_an_empty_database_to_an_export(
     page.go_back()
     tab(page, "Exports")
     look(desk, "31-exports")
-    page.get_by_role("button", name="CSV One row").click()
-    page.wait_for_load_state()
+    leave_by(page.get_by_role("button", name="CSV One row"))
     look(desk, "32-export-done")
     with page.expect_download() as started:
         page.get_by_role("link", name="Download").click()
@@ -377,6 +374,5 @@ def test_a_study_begun_from_a_protocol(desk: Visitor, researcher: Any, tmp_path:
     assert study.items.count() == 3
     press(page, "Delete the draft")
     look(desk, "44-delete-dark")
-    page.get_by_role("button", name="Yes").click()
-    page.wait_for_load_state()
+    leave_by(page.get_by_role("button", name="Yes"))
     assert not Study.objects.exists()

@@ -15,7 +15,7 @@ from tests.browser.checking import (
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import segment, tab_to
+from tests.browser.walking import leave_by, segment, tab_to
 from tests.protocol_factories import make_answer_pairs_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -108,6 +108,6 @@ def test_without_scripts(new_visitor) -> None:
     come(visitor, study)
     for name, value in GIVEN.items():
         segment(visitor.page, name, value)
-    visitor.page.get_by_role("button", name="Submit and continue").click()
+    leave_by(visitor.page.get_by_role("button", name="Submit and continue"))
     assert visitor.page.locator("#code").count()
     assert [labels(each) for each in answers_of(study)] == [GIVEN]

@@ -88,6 +88,18 @@ def test_responses_and_choices_begin_at_the_right(visitor: Visitor) -> None:
     expect(page.locator(".count")).to_have_text("2 من 3")
 
 
+def test_the_numbers_of_a_list_stand_inside_the_page(visitor: Visitor) -> None:
+    """As the instructions have them that an Arabic study begins with."""
+    participant = in_arabic(steps={**ITEMS_ONLY, "instructions": True})
+    page = visitor.page
+    visitor.go(f"/p/{participant.token}/")
+    expect(page.locator("h1")).to_have_text("التعليمات")
+    look(visitor, "arabic-instructions", BOTH)
+    listed = page.locator(".prose ol")
+    assert listed.locator("li").count() == 4
+    assert listed.evaluate("node => parseFloat(getComputedStyle(node).paddingRight)") > 20
+
+
 def test_the_door_a_refused_form_and_the_dialog_that_asks(visitor: Visitor) -> None:
     participant = in_arabic(steps=ITEMS_ONLY)
     page = visitor.page

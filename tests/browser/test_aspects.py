@@ -13,7 +13,7 @@ from tests.browser.looking import SHOTS, look, shoot
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
 from tests.browser.test_screens import DOOR, PANEL
-from tests.browser.walking import let_pass, press_on, segment, tab_to
+from tests.browser.walking import leave_by, let_pass, press_on, segment, tab_to
 from tests.protocol_factories import ITEMS_ONLY, make_aspects_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -149,16 +149,16 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     visitor = new_visitor(java_script_enabled=False)
     page = visitor.page
     visitor.go(DOOR.replace("coffee", "aspects"))
-    page.get_by_role("button", name="I agree").click()
+    leave_by(page.get_by_role("button", name="I agree"))
     assert not page.get_by_role("searchbox").is_visible()
     page.locator("#documents > summary").click()
     assert page.locator("#documents li").count() == 10
     segment(page, scales(page)[0][0], "2")
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert "Acceptability: 3 choices are missing." in page.text_content("[role=alert]")
     assert chosen(page) == {scales(page)[0][0]: "2"}
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert page.text_content("#code") == "C1TUA9KX"
 
 
@@ -234,9 +234,9 @@ def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
     make_aspects_study(steps=steps, items_per_participant=1)
     visitor.go(DOOR.replace("coffee", "aspects"))
     page = visitor.page
-    page.get_by_role("button", name="I agree").click()
+    leave_by(page.get_by_role("button", name="I agree"))
     assert "How to judge" in page.text_content("main")
-    page.get_by_role("button", name="Continue").click()
+    leave_by(page.get_by_role("button", name="Continue"))
     fill_by_mouse(page, best="r2")
     submit(page)
     rows = page.locator(".compare tbody tr").all_inner_texts()
@@ -247,7 +247,7 @@ def test_from_consent_to_the_code_with_training(visitor: Visitor) -> None:
     assert "\N{MINUS SIGN}1 Too little" in table
     assert any("None is acceptable" in row and "Yes" in row and "No" in row for row in rows)
     look(visitor, "aspects_feedback")
-    page.get_by_role("button", name="Continue").click()
+    leave_by(page.get_by_role("button", name="Continue"))
     fill_by_mouse(page)
     submit(page)
     assert page.text_content("#code") == "C1TUA9KX"

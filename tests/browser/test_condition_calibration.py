@@ -18,7 +18,7 @@ from tests.browser.checking import be_on_a_phone, come, hand_in, hand_in_by_keyb
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import tab_to
+from tests.browser.walking import leave_by, tab_to
 from tests.protocol_factories import (
     BOILING_DRAFT,
     BOILING_OTHER,
@@ -447,7 +447,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     page.locator('[name="entries.e5.condition"]').fill("In a pressure cooker")
     page.locator('[name="entries.e5.answers"]').fill("120 °C")
     page.get_by_label("What should it change?").fill("Add the pressure cooker.")
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     expect(page.get_by_role("alert")).to_contain_text("Entry 3: Please accept or reject this entry.")
     expect(page.get_by_label("What should it change?")).to_have_value("Add the pressure cooker.")
     assert page.locator('[name="entries.e5.condition"]').input_value() == "In a pressure cooker"
@@ -459,7 +459,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor], queue: list[int]) 
     expect(page.locator(".round")).to_contain_text("Revision 1")
     keep(104, "1")
     keep(5, "0")
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     expect(page.locator("#code")).to_be_visible()
     entries, judgment = settled()
     assert [entry["origins"] for entry in entries] == [["r1.e2"], ["r1.e1"], ["m1.e4"]]
@@ -508,7 +508,7 @@ def test_merging_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     assert Judgment.objects.count() == 0
     upper.fill(CONDITIONS[0])
     merge(4).check()
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     expect(page.locator("#code")).to_be_visible()
     entries, judgment = settled()
     assert [entry["origins"] for entry in entries] == [["r1.e1", "r1.e3"], ["r1.e2", "r1.e4"]]

@@ -14,7 +14,7 @@ from tests.browser.checking import (
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import segment, tab_to
+from tests.browser.walking import leave_by, segment, tab_to
 from tests.protocol_factories import make_context_validation_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -97,10 +97,10 @@ def test_without_scripts(new_visitor) -> None:
     study = make_context_validation_study(main=1, items_per_participant=1)
     visitor = new_visitor(java_script_enabled=False)
     come(visitor, study)
-    visitor.page.get_by_role("button", name="Submit and continue").click()
+    leave_by(visitor.page.get_by_role("button", name="Submit and continue"))
     assert "There is a problem with " in visitor.page.text_content("[role=alert]")
     for name in [f"{key}.f{number}" for key in ASKED for number in (1, 2, 3)]:
         segment(visitor.page, name, "1")
-    visitor.page.get_by_role("button", name="Submit and continue").click()
+    leave_by(visitor.page.get_by_role("button", name="Submit and continue"))
     assert visitor.page.locator("#code").count()
     assert len(answers_of(study)[0]) == 12

@@ -100,8 +100,14 @@ def test_what_is_typed_is_drawn_ordered_and_saved(new_visitor: Callable[..., Vis
     ]  # fmt: skip
     assert draft.questions.get(key="safe").options["form"]["choices"] == ["yes", "no"]
 
+    shown: Any = page.locator("#preview-screen").bounding_box()
+    assert shown["height"] > WIDE["height"] / 2
+
     page.set_viewport_size(PHONE)
     look(visitor, "design-phone", full=False)
+    field: Any = row(page, 8).get_by_label("Key").bounding_box()
+    card: Any = row(page, 8).bounding_box()
+    assert field["x"] + field["width"] < card["x"] + card["width"]
     page.locator(".narrow-toggle").get_by_text("Preview", exact=True).click()
     expect(screen(page).get_by_role("tab", name="Response 4")).to_be_visible()
     look(visitor, "design-phone-preview", full=False)

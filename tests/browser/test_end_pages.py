@@ -23,6 +23,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import shoot
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
+from tests.browser.walking import leave_by
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RETURN = "Please return your submission on Prolific"
@@ -71,7 +72,7 @@ def ended(outcome: str) -> Callable[[Kind, Page, str], str]:
 def declined(kind: Kind, page: Page, base: str) -> str:
     study = kind.make()
     page.goto(f"{base}/s/{study.slug}/{kind.query}")
-    page.get_by_role("button", name="I do not agree").click()
+    leave_by(page.get_by_role("button", name="I do not agree"))
     return ""
 
 
@@ -104,7 +105,7 @@ def another_visit(outcome: str) -> Callable[[Kind, Page, str], str]:
         study = kind.make()
         finish(enter(study, kind.visit), outcome)
         page.goto(f"{base}/s/{study.slug}/{kind.query.replace('=visit', '=another')}")
-        page.get_by_role("button", name="Continue").click()
+        leave_by(page.get_by_role("button", name="Continue"))
         return ""
 
     return go

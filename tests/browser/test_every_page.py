@@ -77,3 +77,8 @@ def test_every_page(share: int, world: SimpleNamespace, chief: tuple[Visitor, Cl
         look(visitor, name, CLOSELY if is_often else ONCE, pictures=is_often)
     assert set(ROUTES) >= OFTEN
     assert OFTEN & {*routes} <= seen
+
+
+def test_the_page_to_sign_in(visitor: Visitor) -> None:
+    visitor.go("/admin/login/")
+    look(visitor, "page-sign-in", CLOSELY)

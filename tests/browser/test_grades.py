@@ -15,7 +15,7 @@ from tests.browser.checking import (
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import open_tabs_by_keyboard, segment, tab_to
+from tests.browser.walking import leave_by, open_tabs_by_keyboard, segment, tab_to
 from tests.factories import NO_STEPS, launch
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -104,7 +104,7 @@ def test_without_scripts_nothing_is_said_of_pasting(new_visitor) -> None:
     come(plain, study)
     segment(plain.page, "preference", "0")
     plain.page.get_by_label("Why?").fill("They are the same.")
-    plain.page.get_by_role("button", name="Submit and continue").click()
+    leave_by(plain.page.get_by_role("button", name="Submit and continue"))
     assert plain.page.locator("#code").count()
     judgment = Judgment.objects.get(study=study)
     answer = judgment.answers.get(question="preference")

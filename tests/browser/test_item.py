@@ -15,7 +15,7 @@ from evaluation.models import Judgment
 from tests.browser import material
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import fill_by_mouse, segment, until
+from tests.browser.walking import fill_by_mouse, leave_by, segment, until
 from tests.crowd import current_assignment, filled_in
 from tests.factories import launch
 
@@ -180,7 +180,7 @@ def test_without_scripts_an_emptied_text_stays_empty(new_visitor: Callable[..., 
     page.get_by_label("Why?").fill("So far")
     for text in ("So far", ""):
         page.get_by_label("Why?").fill(text)
-        page.get_by_role("button", name="Submit and continue").click()
+        leave_by(page.get_by_role("button", name="Submit and continue"))
         assert page.get_by_label("Why?").input_value() == text
         page.reload()
         assert page.get_by_label("Why?").input_value() == text
@@ -223,8 +223,7 @@ def test_drafts_survive_a_reload(visitor: Visitor) -> None:
     assert page.get_by_label("Why?").input_value() == typed
     assert int(draft_of(participant)["visible_ms"]) > 500
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and continue").click()
-    page.wait_for_load_state()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert Judgment.objects.get().visible_ms > 500
     visitor.assert_calm()
 
@@ -307,8 +306,7 @@ def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
     card, form = page.locator(".pair").bounding_box(), page.locator("#judge").bounding_box()
     assert card["width"] <= form["width"]
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and continue").click()
-    page.wait_for_load_state()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert Judgment.objects.filter(outcome="ok").count() == 1
     visitor.assert_calm()
 

@@ -6,7 +6,7 @@ from tests.browser.checking import answers_of, be_on_a_phone, come, hand_in, han
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_item import wait_for_saved
-from tests.browser.walking import tab_to
+from tests.browser.walking import leave_by, tab_to
 from tests.protocol_factories import REASONS, make_justification_coding_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -87,6 +87,6 @@ def test_without_scripts(new_visitor) -> None:
     visitor = new_visitor(java_script_enabled=False)
     come(visitor, study)
     tick(visitor, "tone")
-    visitor.page.get_by_role("button", name="Submit and continue").click()
+    leave_by(visitor.page.get_by_role("button", name="Submit and continue"))
     assert visitor.page.locator("#code").count()
     assert [ticked(each) for each in answers_of(study)] == [{"tone"}]

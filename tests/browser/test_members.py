@@ -9,8 +9,9 @@ from django.test import Client
 
 from evaluation.models import Study
 from tests import factories
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import look
+from tests.browser.walking import leave_by
 from tests.evaluation.admin.conftest import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,9 +38,13 @@ def test_a_colleague_is_invited_by_a_link(new_visitor: Callable[..., Visitor], s
     owner.go(f"/admin/evaluation/study/{study.pk}/members/")
     look(owner, "members")
     owner.page.locator("#invite-role").select_option("viewer")
-    owner.page.get_by_role("button", name="Invite").click()
+    leave_by(owner.page.get_by_role("button", name="Invite"))
     link = owner.page.locator("#invitation-link").inner_text()
     look(owner, "members-invited")
+    owner.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    withdraw: Any = owner.page.get_by_role("button", name="Withdraw").bounding_box()
+    assert withdraw["x"] + withdraw["width"] <= PHONE["width"]
+    owner.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
 
     guest = new_visitor()
     guest.page.goto(link)
@@ -67,7 +72,7 @@ def test_a_colleague_is_invited_by_a_link(new_visitor: Callable[..., Visitor], s
 def test_who_has_an_account_joins_with_one_button(new_visitor: Callable[..., Visitor], study: Study) -> None:
     owner = let_in(new_visitor(), study.members.get().user)
     owner.go(f"/admin/evaluation/study/{study.pk}/members/")
-    owner.page.get_by_role("button", name="Invite").click()
+    leave_by(owner.page.get_by_role("button", name="Invite"))
     link = owner.page.locator("#invitation-link").inner_text()
     colleague = let_in(new_visitor(), make_user("grace"))
     colleague.page.goto(link)

@@ -14,7 +14,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import SHOTS
 from tests.browser.test_admin import DESK, at_once, press, researcher, sign_in, tab  # noqa: F401 - fixtures
-from tests.browser.walking import fill_by_mouse
+from tests.browser.walking import fill_by_mouse, leave_by
 from tests.crowd import before, come, filled_in
 from tests.evaluation.dumps.tables.files import ROWS, delimited, write
 from tests.judging import endpoint
@@ -133,8 +133,7 @@ def test_a_first_study_from_its_csv_to_who_agrees_with_whom(
     for _ in range(4):
         if page.get_by_role("button", name="Submit and continue").count():
             break
-        page.locator(".actions button, form button.button").first.click()
-        page.wait_for_load_state()
+        leave_by(page.locator(".actions button, form button.button").first)
     look(desk, "08-walk-item")
     page.goto(desk.base + f"/admin/evaluation/study/{Study.objects.get().pk}/workbench/")
 

@@ -34,6 +34,7 @@ from tests.annotator.panels.panel_rows import (
 )
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.walking import leave_by
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
@@ -137,7 +138,7 @@ def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> N
     # Bonuses: ticked in the list, an amount each, the sum, then the press that pays.
     for name in NAMES[:2]:
         page.get_by_role("checkbox", name=name).check()
-    page.get_by_role("button", name="Bonuses for ticked").click()
+    leave_by(page.get_by_role("button", name="Bonuses for ticked"))
     lines = page.get_by_label("Bonuses, one per line")
     lines.fill("\n".join(f"{line}0.75" for line in lines.input_value().splitlines()))
     page.get_by_label("Purpose").fill("a longer text than planned")

@@ -25,7 +25,7 @@ from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_admin import sign_in
 from tests.browser.test_screens import ITEMS_ONLY
-from tests.browser.walking import fill_by_mouse
+from tests.browser.walking import fill_by_mouse, leave_by
 from tests.protocol_factories import (
     BOILING,
     BOILING_DRAFT,
@@ -155,7 +155,7 @@ def test_the_pages_of_a_participant(visitor: Visitor, site: SimpleNamespace) -> 
     visitor.go(f"/p/{participant.token}/")
     look(visitor, "platform_send")
     visitor.go(f"/s/coffee/?{urlencode(params | {'assignmentId': 'a-2'})}")
-    visitor.page.get_by_role("button", name="Continue").click()
+    leave_by(visitor.page.get_by_role("button", name="Continue"))
     expect(visitor.page.get_by_role("heading", name="You have already done this study")).to_be_visible()
     look(visitor, "platform_done_before")
     [link] = make_links(study, ["Ann"])
@@ -182,28 +182,28 @@ def test_the_pages_of_a_researcher(visitor: Visitor) -> None:
     sign_in(visitor)
     page = visitor.page
     visitor.go(reverse("admin:evaluation_study_platform", args=[study.pk]))
-    page.get_by_role("link", name="CloudResearch Connect").click()
+    leave_by(page.get_by_role("link", name="CloudResearch Connect"))
     page.get_by_label("Partial Completes address").fill("connect.cloudresearch.com/partial")
-    page.get_by_role("button", name="Use CloudResearch Connect").click()
+    leave_by(page.get_by_role("button", name="Use CloudResearch Connect"))
     assert "must be a whole address" in (page.text_content("[role=alert]") or "")
     look(visitor, "admin_platform_wrong")
     page.get_by_label("Partial Completes address").fill("https://connect.cloudresearch.com/partial/9")
-    page.get_by_role("button", name="Use CloudResearch Connect").click()
+    leave_by(page.get_by_role("button", name="Use CloudResearch Connect"))
     assert "connect.cloudresearch.com/participant/project/STUDY/complete" in (
         page.text_content("table") or ""
     )
     look(visitor, "admin_platform")
-    page.get_by_role("link", name="Link", exact=False).first.click()
+    leave_by(page.get_by_role("link", name="Link", exact=False).first)
     look(visitor, "admin_platform_link")
     make_links(study, ["Ann of the second floor", "Ben"])
     visitor.go(reverse("admin:evaluation_study_links", args=[study.pk]))
     page.get_by_label("Names, one per line").fill("Cleo\nDan")
-    page.get_by_role("button", name="Create links").click()
+    leave_by(page.get_by_role("button", name="Create links"))
     assert page.locator("tbody tr").count() == 4
-    page.get_by_role("link", name="Revoke Cleo").click()
+    leave_by(page.get_by_role("link", name="Revoke Cleo"))
     page.get_by_label("Reason").fill("Sent to the wrong person.")
     look(visitor, "admin_link_revoke")
-    page.get_by_role("button", name="Revoke it").click()
+    leave_by(page.get_by_role("button", name="Revoke it"))
     expect(page.get_by_role("link", name="Restore Cleo")).to_be_visible()
     expect(page.locator("tbody tr").nth(2)).to_contain_text("Sent to the wrong person.")
     look(visitor, "admin_links")

@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import look
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_screens import DOOR, PANEL
-from tests.browser.walking import let_pass, press_on
+from tests.browser.walking import leave_by, let_pass, press_on
 from tests.protocol_factories import make_question_quality_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -84,10 +84,10 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     visitor = new_visitor(java_script_enabled=False)
     page = visitor.page
     visitor.go(DOOR.replace("coffee", "quality"))
-    page.get_by_role("button", name="I agree").click()
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="I agree"))
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert "On topic: 1 choice is missing." in page.text_content("[role=alert]")
     rate_by_mouse(page, 0)
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert page.text_content("#code") == "C1TUA9KX"
     assert Judgment.objects.get().answers.filter(number=1).count() == 7

@@ -343,8 +343,8 @@ def test_by_finger_and_the_page_scrolls_beside_the_handle(new_visitor: Callable[
     entry(page, parts[1]).get_by_role("button", name=re.compile("^Up")).tap()
     expected = [*expected[:4], parts[1], expected[4]]
     assert now(page) == expected
-    page.get_by_role("button", name=SUBMIT).tap()
-    page.wait_for_load_state()
+    with page.expect_navigation():
+        page.get_by_role("button", name=SUBMIT).tap()
     expect(page.locator("#code")).to_be_visible()
     order, moves, _ = stored()
     assert order == expected

@@ -23,6 +23,7 @@ from tests.browser.ranking import (
     shown,
 )
 from tests.browser.test_item import wait_for_saved
+from tests.browser.walking import leave_by
 from tests.protocol_factories import make_ranking_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -74,14 +75,14 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     a, b, c = shown(participant)
     for out_of_use in (".handle", ".arrows", ".place"):
         expect(page.locator(out_of_use).first).not_to_be_visible()
-    page.get_by_role("button", name=SUBMIT).click()
+    leave_by(page.get_by_role("button", name=SUBMIT))
     expect(page.get_by_role("alert")).to_contain_text("confirm that it is right as it stands")
     entry(page, c).locator("select").select_option("1")
-    page.get_by_role("button", name=SUBMIT).click()
+    leave_by(page.get_by_role("button", name=SUBMIT))
     expect(page.get_by_role("alert")).to_contain_text("Two responses share a rank")
     assert entry(page, c).locator("select").input_value() == "1", "what was chosen is kept"
     entry(page, a).locator("select").select_option("3")
-    page.get_by_role("button", name=SUBMIT).click()
+    leave_by(page.get_by_role("button", name=SUBMIT))
     expect(page.locator(".bar .count")).to_have_text("2 of 2")
     judgment = Judgment.objects.get()
     ranks = dict(judgment.answers.filter(question="ranking").values_list("part", "number"))
@@ -89,7 +90,7 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     assert judgment.shown == f"{a},{b},{c}"
     assert judgment.trace == {"screen": {"layout": "plain"}}
     page.get_by_label("The order is right as it stands").check()
-    page.get_by_role("button", name=SUBMIT).click()
+    leave_by(page.get_by_role("button", name=SUBMIT))
     expect(page.locator("#code")).to_be_visible()
     assert Judgment.objects.count() == 2
 

@@ -107,7 +107,7 @@ def test_reading_the_report(study: Study, member: Callable[..., Visitor]) -> Non
 
 def judges_stand_beside_people_in_one_figure(visitor: Visitor) -> None:
     part = visitor.page.locator("#judges")
-    assert part.locator("h2").inner_text() == "Judges beside people"
+    assert part.locator("h2").inner_text() == "Judges vs people"
     assert "judge 1 saw the human-written reference" in part.locator(".notice").inner_text()
     figure = part.locator("svg.dots.wide[aria-label^='Expected win rate']").first
     names = figure.locator("g text").all_text_contents()
@@ -124,7 +124,7 @@ def judges_stand_beside_people_in_one_figure(visitor: Visitor) -> None:
 def ties_are_counted_as_wins_by_a_link(visitor: Visitor) -> None:
     visitor.page.get_by_role("link", name="Count them as wins").click()
     visitor.page.wait_for_url("**/report/?ties=win")
-    assert "a tie counting as a win" in visitor.page.locator("#win-rates").inner_text()
+    assert "with a tie counted as a win" in visitor.page.locator("#win-rates").inner_text()
     assert_sound(visitor)
     visitor.page.get_by_role("link", name="Count them as half a win").click()
     visitor.page.wait_for_url("**/report/")

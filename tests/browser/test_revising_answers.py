@@ -18,7 +18,7 @@ from tests.browser import material
 from tests.browser.conftest import Visitor
 from tests.browser.looking import look
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import segment, until
+from tests.browser.walking import leave_by, segment, until
 from tests.crowd import before
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -83,6 +83,13 @@ def shown(page: Page) -> dict[str, str]:
     return {name: value for name, value in sent.items() if not name.startswith(("~", "trace."))}
 
 
+def revise(page: Page) -> None:
+    """Opens the answers submitted before; the form is whole only once the page has loaded."""
+    page.get_by_role("link", name="Revise a previous answer").click()
+    page.wait_for_url("**/again/")
+    page.get_by_role("heading", name="Revise your answers").wait_for()
+
+
 def wait_for_saved(page: Page) -> None:
     page.locator(".saved", has_text=re.compile("^Saved$")).wait_for()
 
@@ -92,13 +99,11 @@ def test_answers_are_revised(visitor: Visitor, kind: Kind, request: pytest.Fixtu
     participant, done = submit_one(kind.make())
     first, page = answers(done), visitor.page
     visitor.go(f"/p/{participant.token}/")
-    page.get_by_role("link", name="Revise a previous answer").click()
-    page.get_by_role("heading", name="Revise your answers").wait_for()
+    revise(page)
     recorded = shown(page)
     # Who only looks has begun nothing.
-    page.get_by_role("link", name="Keep my submitted answers").click()
-    page.wait_for_load_state()
-    page.get_by_role("link", name="Revise a previous answer").click()
+    leave_by(page.get_by_role("link", name="Keep my submitted answers"))
+    revise(page)
     assert page.get_by_text("Your submitted answers count until you submit the revised ones").count() == 0
     assert shown(page) == recorded
     kind.change(page)
@@ -110,13 +115,11 @@ def test_answers_are_revised(visitor: Visitor, kind: Kind, request: pytest.Fixtu
     page.get_by_text("Your submitted answers count until you submit the revised ones").wait_for()
     look(visitor, f"revising_{request.node.callspec.id}")
     # Left alone, what was submitted counts, and what was begun is still there.
-    page.get_by_role("link", name="Keep my submitted answers").click()
-    page.wait_for_load_state()
+    leave_by(page.get_by_role("link", name="Keep my submitted answers"))
     assert answers(done) == first
-    page.get_by_role("link", name="Revise a previous answer").click()
+    revise(page)
     assert shown(page) == changed
-    page.get_by_role("button", name="Show my submitted answers").click()
-    page.wait_for_load_state()
+    leave_by(page.get_by_role("button", name="Show my submitted answers"))
     assert shown(page) == recorded
     kind.change(page)
     page.get_by_role("button", name="Submit the revised answers").click()
@@ -125,7 +128,7 @@ def test_answers_are_revised(visitor: Visitor, kind: Kind, request: pytest.Fixtu
     assert answers(done) != first
     assert judgment.trace["revised"] == 1
     assert len(judgment.trace["first_answers"]) == len(first)
-    page.get_by_role("link", name="Revise a previous answer").click()
+    revise(page)
     assert shown(page) == changed
     visitor.assert_calm()
 
@@ -136,7 +139,7 @@ def test_what_was_typed_last_is_kept_as_the_page_is_left(visitor: Visitor) -> No
     visitor.go(f"/p/{participant.token}/a/{done.pk}/again/")
     said = "On second thought, the other."
     page.get_by_label("Why?").fill(said)
-    page.get_by_role("link", name="Keep my submitted answers").click()
+    leave_by(page.get_by_role("link", name="Keep my submitted answers"))
     page.get_by_role("link", name="Revise a previous answer").wait_for()
     until(page, lambda: Assignment.objects.get(pk=done.pk).draft.get("justification") == said)
     visitor.go(f"/p/{participant.token}/a/{done.pk}/again/")

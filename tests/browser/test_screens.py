@@ -20,6 +20,7 @@ from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import CLOSELY, ONCE, look
+from tests.browser.walking import leave_by
 from tests.crowd import current_assignment, filled_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -254,7 +255,7 @@ def test_screen(screen: Callable[[], str], visitor: Visitor) -> None:
 
 def test_screen_with_errors(visitor: Visitor) -> None:
     visitor.go(item_with_context())
-    visitor.page.get_by_role("button", name="Submit").click()
+    leave_by(visitor.page.get_by_role("button", name="Submit"))
     assert visitor.page.get_by_role("alert").evaluate("node => node === document.activeElement")
     look(visitor, "item_with_errors")
     visitor.assert_calm()
@@ -296,7 +297,7 @@ def test_on_a_phone_no_skip_stands_beside_the_submit(visitor: Visitor) -> None:
 
 def test_screen_no_consent(visitor: Visitor) -> None:
     visitor.go(entry() + "?PROLIFIC_PID=5f0c&STUDY_ID=study&SESSION_ID=visit")
-    visitor.page.get_by_role("button", name="I do not agree").click()
+    leave_by(visitor.page.get_by_role("button", name="I do not agree"))
     assert "stored" in visitor.page.text_content("main")
     assert not Participant.objects.exists()
     look(visitor, "no_consent", ONCE)

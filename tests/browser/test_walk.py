@@ -14,7 +14,7 @@ from evaluation.models import Judgment
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_screens import DOOR, ITEMS_ONLY, STEPS
-from tests.browser.walking import fill_by_mouse, press_on, segment, walk_by_keyboard, walk_by_mouse
+from tests.browser.walking import fill_by_mouse, leave_by, press_on, segment, walk_by_keyboard, walk_by_mouse
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -39,7 +39,7 @@ def _assert_all_judged(preference: str) -> None:
 def test_by_mouse(visitor: Visitor) -> None:
     material.make_study("coffee", steps=WAY)
     visitor.go(DOOR)
-    visitor.page.get_by_role("button", name="I agree").click()
+    leave_by(visitor.page.get_by_role("button", name="I agree"))
     assert walk_by_mouse(visitor.page) == "C1TUA9KX"
     _assert_all_judged("r1")
     visitor.go(DOOR)
@@ -147,17 +147,17 @@ def test_without_scripts(new_visitor: Callable[..., Visitor]) -> None:
     visitor = new_visitor(java_script_enabled=False)
     page = visitor.page
     visitor.go(DOOR)
-    page.get_by_role("button", name="I agree").click()
+    leave_by(page.get_by_role("button", name="I agree"))
     assert not page.locator(".tally").first.is_visible()
     segment(page, "preference", "r2")
-    page.get_by_role("button", name="I need more time").click()
+    leave_by(page.get_by_role("button", name="I need more time"))
     assert "more time" in page.text_content(".notice")
     assert page.locator("[name=preference][value=r2]").is_checked()
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert "8 choices are missing" in page.text_content("[role=alert]")
     assert page.locator("[name=preference][value=r2]").is_checked()
     fill_by_mouse(page)
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     assert page.text_content("#code") == "C1TUA9KX"
     judgment = Judgment.objects.get()
     assert (judgment.visible_ms, judgment.trace) == (0, {"screen": {"layout": "plain"}})
@@ -169,11 +169,11 @@ def test_link_participants_are_offered_the_way_back(visitor: Visitor) -> None:
     visitor.go("/s/coffee/")
     offer = visitor.page.get_by_role("link", name="Continue where you stopped")
     assert not offer.is_visible()
-    visitor.page.get_by_role("button", name="I agree").click()
+    leave_by(visitor.page.get_by_role("button", name="I agree"))
     visitor.page.wait_for_selector("#judge")
     address = visitor.page.url
     visitor.go("/s/coffee/")
-    offer.click()
+    leave_by(offer)
     assert visitor.page.url == address
     assert Participant.objects.count() == 1
     visitor.assert_calm()

@@ -8,6 +8,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_admin import SHOTS, press, sign_in
 from tests.browser.test_screens import STEPS
+from tests.browser.walking import leave_by
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -31,7 +32,7 @@ def answer(page, *, preference: str) -> None:
         cell.check(force=True)
     page.locator(f"[name=preference][value={preference}]").check(force=True)
     page.get_by_role("textbox", name="Why").first.fill("It says what was asked.")
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
 
 
 def test_a_draft_is_walked_through_on_a_computer_and_on_a_phone(visitor: Visitor) -> None:
@@ -48,7 +49,7 @@ def test_a_draft_is_walked_through_on_a_computer_and_on_a_phone(visitor: Visitor
     press(page, "I agree")
     look(visitor, "instructions")
     press(page, "Continue")
-    page.get_by_role("button", name="Submit and continue").click()
+    leave_by(page.get_by_role("button", name="Submit and continue"))
     page.get_by_role("heading", name="There is a problem").wait_for()
     look(visitor, "refused")
     answer(page, preference="r1")

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from playwright.sync_api import Frame, Page
+from playwright.sync_api import Frame, Locator, Page
 
 
 def until(page: Page, condition: Callable[[], bool], seconds: float = 30) -> None:
@@ -12,6 +12,13 @@ def until(page: Page, condition: Callable[[], bool], seconds: float = 30) -> Non
     while not condition():
         assert time.monotonic() < deadline, "it did not come about"
         page.wait_for_timeout(20)
+
+
+def leave_by(target: Locator) -> None:
+    """Clicks what leads to another page, which is there as a whole when this returns: what is then asked of the page
+    without waiting is asked of no page before and of no half of one."""
+    with target.page.expect_navigation():
+        target.click()
 
 
 def let_pass(page: Page, ms: int) -> None:
@@ -44,13 +51,12 @@ def walk_by_mouse(page: Page) -> str:
             return page.text_content("#code") or ""
         if page.locator("#judge").count():
             fill_by_mouse(page)
-            page.get_by_role("button", name="Submit and continue").click()
+            leave_by(page.get_by_role("button", name="Submit and continue"))
         elif page.locator("#comments").count():
             page.locator("#comments").fill("All clear.")
-            page.get_by_role("button", name="Finish").click()
+            leave_by(page.get_by_role("button", name="Finish"))
         else:
-            page.get_by_role("button", name="Continue").click()
-        page.wait_for_load_state()
+            leave_by(page.get_by_role("button", name="Continue"))
     raise AssertionError("the way did not end")
 
 

@@ -14,7 +14,8 @@ from annotator.models import KnownMismatch, PanelAct, PersonalLink
 from evaluation.models import Study
 from evaluation.services.invitations import invite
 from evaluation.services.tokens import make_token
-from judging.models import RunGroup
+from judging.generation.pipelines import PIPELINES
+from judging.models import GenerationUnit, PipelineRun, Product, Run, RunGroup, WorkKind
 from tests.crowd import come
 from tests.evaluation.admin.conftest import work_on
 
@@ -46,6 +47,15 @@ class Found:
         self.rows = {model: row.pk for model, row in rows.items()}
         self.rows |= {"user": world.owner.pk, "group": world.group.pk}
         self.run_group = world.run_group.pk
+        # Of pages about what pipelines make.
+        self.generation = {
+            "run": world.generating.pk,
+            "run_id": world.generating.pk,
+            "product": world.product.pk,
+            "product_id": world.product.pk,
+            "key": "responses",
+            "act": "pause",
+        }
         self.named = {
             "slug": study.slug,
             "run": rows["run"].pk,
@@ -78,6 +88,8 @@ class Found:
         _, _, model, *_ = [*route.split("/"), "", ""]
         if route.startswith("invitations/"):
             return self.invited_by_link
+        if "/generation/" in route and name in self.generation:
+            return self.generation[name]
         if name == "key":
             return self.token_key if route.startswith("account/") else self.item_key
         if name == "object_id":
@@ -111,7 +123,22 @@ def world_of(slug: str, owner: Any, study: Study | None = None) -> SimpleNamespa
     )
     world.invitation, world.invited_by_link = invited.invitation, invited.link
     world.run_group = RunGroup.objects.create(study=world.study)
+    world.generating, world.product = _generated(world.study, slug)
     world.rows["run"].group = world.run_group
     world.rows["run"].save()
     world.find = Found(world)
     return world
+
+
+def _generated(study: Study, slug: str) -> tuple[Run, Product]:
+    """A complete run of a pipeline, with a product."""
+    run = Run.objects.create(study=study, work=WorkKind.GENERATION, state="complete", dealt_to=None)
+    casts = {"writers": {"models": [], "temperature": 0.0, "max_tokens": 100}}
+    options = {option.key: option.default for option in PIPELINES["responses"].options}
+    PipelineRun.objects.create(
+        run=run, pipeline="responses", version="1", seed=study.seed, options=options, casts=casts
+    )
+    unit = GenerationUnit.objects.create(
+        run=run, query=study.queries.order_by("pk")[0], step="responses", key="aspen:without", outcome="ok"
+    )
+    return run, Product.objects.create(unit=unit, number=1, content={"system": "aspen", "text": slug})

@@ -49,6 +49,10 @@ NOT_NOW = {
     "admin/judging/judge/<int:pk>/conditions/", "api/v1/studies/<slug:slug>/judges/<int:judge>/map/",
     "api/v1/studies/<slug:slug>/judges/composites/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",
+    "api/v1/studies/<slug:slug>/queries/",
+    *(f"api/v1/studies/<slug:slug>/generation/{act}/"
+      for act in ("estimate", "import", "runs/<int:run>/later-steps",
+                  "runs/<int:run>/products/drop", "runs/<int:run>/products/restore")),
     *(f"admin/evaluation/study/<int:pk>/panel/{act}/"
       for act in ("reading", "link", "acknowledge", "settle-paid/<int:act>", "pay-again/<int:act>",
                   "take-down/<int:record>")),

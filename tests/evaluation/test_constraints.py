@@ -62,6 +62,8 @@ from judging.models import (
     Jury,
     LedgerEntry,
     ModelPrice,
+    PipelineRun,
+    Product,
     RunGroup,
     StudyBudget,
 )
@@ -303,7 +305,15 @@ VIOLATIONS = {
     ),
     "study_budget_more_than_zero": lambda w: StudyBudget.objects.create(study=w.study, amount=0),
     "judge_run_purpose_known": lambda w: change(w.run.judging, purpose="fun"),
+    "pipeline_run_named": lambda w: PipelineRun.objects.create(run=w.run, pipeline="", version="1", seed=1),
     "generation_unit_once_per_query_step_and_key": lambda w: again(w.unit),
+    "generation_unit_outcome_known": lambda w: change(w.unit, outcome="lost"),
+    "product_number_once_per_unit": lambda w: [
+        Product.objects.create(unit=w.unit, number=1, content={}) for _ in "ab"
+    ],
+    "product_edited_with_its_time": lambda w: Product.objects.create(
+        unit=w.unit, number=1, content={}, edited={"text": "a"}
+    ),
     "call_once_per_unit_and_replicate": lambda w: [Call.objects.create(run=w.run, unit=w.unit) for _ in "ab"],
     "call_has_one_subject": lambda w: change(w.call, unit=w.unit),
     "call_once_per_replicate_and_step": lambda w: again(w.call),

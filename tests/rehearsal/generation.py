@@ -52,6 +52,9 @@ class Lines:
     def calls_per_subject(self):
         return 1.0
 
+    def calls_to(self, target):
+        return None
+
     def subjects(self, calls):
         return {
             each.pk: each for each in GenerationUnit.objects.filter(pk__in={call.unit_id for call in calls})
@@ -81,6 +84,9 @@ class Lines:
 
     def stored_outcomes(self, calls):
         return {}
+
+    def next_stage(self, run):
+        return False
 
     def follow_state(self, run):
         self.run.refresh_from_db()

@@ -96,7 +96,7 @@ def test_options_are_kept_with_their_defaults_and_used(study):
         ("words=one", r'Words: a list of texts is needed, such as \["one", "two"\].'),
         ("how=three", "How: one of 'one', 'two' is needed."),
         ("strict=1", "Strict: true or false is needed."),
-        ("other=1", "This kind of judge has no option 'other'."),
+        ("other=1", "There is no option 'other'."),
         ("word=forbidden", "The word is forbidden."),
         ("margin", "an option is NAME=VALUE"),
     ],

@@ -38,8 +38,8 @@ class AlphaFigure(Figure):
     heading = "agreement"
     place = 20
     definition = (
-        "Krippendorff's alpha of every question but rankings, at its level of measurement; of a preference also with a "
-        "tie between the two, by setting, and of its checklist."
+        "Krippendorff's alpha of every question except rankings, at its level of measurement; for a preference "
+        "also as an ordinal scale with a tie in the middle, by setting, and for its checklist."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -74,15 +74,15 @@ class AlphaFigure(Figure):
         else:
             detail = "; ".join(filter(None, [about, limits or estimate["undefined"], caution(estimate)]))
         chance = chance_in(group, question)
-        by_chance = f"; {in_percent(chance)} would agree by chance" if chance is not None else ""
+        by_chance = f"; {in_percent(chance)} agreement by chance" if chance is not None else ""
         yield Fact(ALPHA, decimal(estimate["value"]), f"{detail}{by_chance}", tag=tag_of(group))
 
     def intro(self, view: ReportView) -> str:
         if not any(question["form"] != PAIRS for question in view.asked(self.key)):
             return ""
         return (
-            "Agreement beyond chance at each question's level of measurement: 1 is perfect, 0 is what chance would "
-            "give. Intervals are over queries."
+            "Agreement beyond chance, at each question's level of measurement: 1 is perfect agreement, 0 is "
+            "agreement by chance. Intervals are computed over queries."
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
@@ -130,14 +130,14 @@ class AlphaFigure(Figure):
         forms = {question["form"] for question in view.asked(self.key)}
         if "rated" in forms:
             yield (
-                "Krippendorff's alpha is nominal for yes and no, ordinal for scales of up to seven points and interval "
-                "for longer ones; what only one rater rated is left out of it."
+                "Krippendorff's alpha is nominal for yes/no questions, ordinal for scales of up to seven points "
+                "and interval for longer ones; units that only one rater rated are not included."
             )
         if "picks" in forms:
-            yield "Alpha of the picks is nominal, over the systems picked."
+            yield "Alpha for picks is nominal, over the systems picked."
         if "entries" in forms:
             yield (
-                "Alpha of the decisions is nominal, over drafted entries that two raters or more decided about."
+                "Alpha for decisions is nominal, over the drafted entries that two or more raters decided on."
             )
 
 
@@ -176,9 +176,10 @@ def _uneven_answers(question: Record, group: Record) -> str:
     if same is None or chance is None:
         return ""
     return (
-        f"{question['prompt']} {group['label']}: two raters answer alike in {in_percent(same)} of cases, and alpha is "
-        f"{decimal(found['alpha']['value'])}. One answer is far more common than the others, so that two answers "
-        f"paired at random would be the same in {in_percent(chance)} of cases; alpha counts only agreement beyond that."
+        f"{question['prompt']} {group['label']}: two raters give the same answer in {in_percent(same)} of cases, "
+        f"yet alpha is {decimal(found['alpha']['value'])}. One answer is far more common than the others, so two "
+        f"answers paired at random would be the same in {in_percent(chance)} of cases; alpha counts only "
+        "agreement beyond that."
     )
 
 

@@ -21,7 +21,8 @@ class ConcordanceFigure(Figure):
     heading = "agreement"
     place = 30
     definition = (
-        "Kendall's W of rankings, overall and by the number of responses, and the mean tau-b of two raters."
+        "Kendall's W of rankings, overall and by number of responses ranked, and the mean tau-b between two "
+        "raters."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -43,18 +44,18 @@ class ConcordanceFigure(Figure):
 
     def intro(self, view: ReportView) -> str:
         return (
-            "Agreement beyond chance at each question's level of measurement: 1 is perfect, 0 is what chance would "
-            "give. Intervals are over queries."
+            "Agreement beyond chance, at each question's level of measurement: 1 is perfect agreement, 0 is "
+            "agreement by chance. Intervals are computed over queries."
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
             f"{W} and mean {TAU} between two raters, per item, averaged over items.",
             columns(["Raters", "Question", W, "By chance", TAU, "n"], names=2),
-            foot=f"By chance: the {W} that as many raters would reach who rank at random.",
+            foot=f"By chance: the expected {W} of the same number of raters ranking at random.",
         )
         sizes = Builder(
-            f"{W} by the number of responses ranked.", columns(["Raters", "Responses", W, "n"], names=2)
+            f"{W} by number of responses ranked.", columns(["Raters", "Responses", W, "n"], names=2)
         )
         for group in view.panels:
             for question, records in view.answered(view.asked(self.key), group):
@@ -80,8 +81,8 @@ class ConcordanceFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Kendall's W is taken per item, over the raters who ranked the same responses, corrected for ties, and "
-            "averaged over items; tau-b over pairs of raters likewise."
+            "Kendall's W is computed per item over the raters who ranked the same responses, corrected for "
+            "ties, and averaged over items; tau-b likewise, over pairs of raters."
         )
 
 

@@ -19,7 +19,9 @@ AC1 = "Gwet's AC\N{SUBSCRIPT ONE}"
 class GwetAC1Figure(Figure):
     heading = "agreement"
     place = 40
-    definition = "Gwet's AC1 of preferences, choices, checklists and tags, with the agreement found and that by chance."
+    definition = (
+        "Gwet's AC1 of preferences, choices, checklists and tags, with observed and chance agreement."
+    )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS or (form in ("rated", "choice") and level_of(question) == "nominal")
@@ -39,9 +41,10 @@ class GwetAC1Figure(Figure):
         several = len(questions) > 1
         names = columns(["Raters", *(["Question"] if several else [])], names=1 + several)
         build = Builder(
-            f"{AC1}, and how often two raters agree and would agree by chance, in percent.",
+            f"{AC1}, with the observed agreement of two raters and their agreement by chance, in percent.",
             [*names, Column(AC1), Column("Agreement"), Column("By chance"), Column("n")],
-            foot=f"Where nearly all answers are the same, {AC1} stays close to the agreement and alpha does not.",
+            foot=f"Where nearly all answers are the same, {AC1} stays close to the observed agreement and alpha does "
+            "not.",
         )
         for group in view.panels:
             for question, found in view.answered(questions, group):
@@ -58,8 +61,8 @@ class GwetAC1Figure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Gwet's AC1 is taken over all labels that a question offers; what only one rater rated counts towards the "
-            "agreement by chance alone."
+            "Gwet's AC1 is computed over all labels that a question offers; units that only one rater rated "
+            "count towards agreement by chance only."
         )
 
 

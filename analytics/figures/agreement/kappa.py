@@ -17,7 +17,7 @@ COHENS_KAPPA = "Cohen's \N{GREEK SMALL LETTER KAPPA}"
 class KappaFigure(Figure):
     heading = "raters"
     place = 10
-    definition = "Cohen's kappa between every two raters, on the items that both judged."
+    definition = "Cohen's kappa for every pair of raters, on the items both judged."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
@@ -36,7 +36,7 @@ class KappaFigure(Figure):
             if not found["pairs"]:
                 continue
             build = Builder(
-                f"{COHENS_KAPPA} between two raters, on the items that both judged.",
+                f"{COHENS_KAPPA} between two raters, on the items both judged.",
                 columns(["Rater", "and", COHENS_KAPPA, "n"], names=2),
                 foot=" ".join(f"Not shown: {part['n']:,} {part['reason']}." for part in found["left_out"]),
             )

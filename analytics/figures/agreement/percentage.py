@@ -43,8 +43,8 @@ class PercentageAgreementFigure(Figure):
     place = 10
     finding_place = 30
     definition = (
-        "Percentage agreement and leave-one-out agreement on a preference: overall, by setting, pair and category, and "
-        "its difference between settings."
+        "Percentage agreement and leave-one-out agreement on a preference: overall, by setting, pair and "
+        "category, and the difference between settings."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -104,7 +104,7 @@ class PercentageAgreementFigure(Figure):
                 "system_2": cell["system_2"],
                 "about": f"{view.system(cell['system_1'])} vs {view.system(cell['system_2'])}",
                 "heading": f"Raters agree {more} in “{second}”",
-                "text": f"Agreement differs by {points(found['difference']['value'])} points from “{first}” on "
+                "text": f"Agreement differs from that in “{first}” by {points(found['difference']['value'])} points on "
                 f"{found['difference']['n']:,} shared queries ({corrected(found['test'])}).",
                 "anchor": "agreement",
             }
@@ -123,9 +123,9 @@ class PercentageAgreementFigure(Figure):
 
     def intro(self, view: ReportView) -> str:
         return (
-            "Agreement is the share of an item's judgments equal to its most common label; without ties, items whose "
-            "one most common label is a tie are left out. Leave-one-out holds one judgment back and asks how often "
-            "the others predict it."
+            "Agreement is the share of an item's judgments that give its most common label; without ties, items "
+            "whose only most common label is a tie are left out. Leave-one-out holds out one judgment and asks "
+            "how often the others predict it."
         )
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
@@ -144,10 +144,10 @@ class PercentageAgreementFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Agreement is the share of an item's judgments equal to its most common label, averaged over items; "
-            "without ties, items whose only most common label is a tie are left out."
+            "Agreement is the share of an item's judgments that give its most common label, averaged over "
+            "items; without ties, items whose only most common label is a tie are left out."
         )
-        yield "Leave-one-out agreement takes the exact expectation where several labels are equally common."
+        yield "Where several labels are equally common, leave-one-out agreement is the exact expectation over them."
 
 
 def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> Record:
@@ -216,7 +216,8 @@ def _summary(view: ReportView) -> Iterator[Block]:
 def _overall(view: PairView) -> Table:
     labels = ["Raters", *LABELS, f"{ALPHA} nominal", f"{ALPHA} ordinal", "n"]
     build = Builder(
-        f"{IN_PERCENT}; {ALPHA} of the preference (ordinal: a tie lies between the two).", columns(labels)
+        f"{IN_PERCENT}; {ALPHA} of the preference (ordinal: a tie lies between the two systems).",
+        columns(labels),
     )
     for group in view.panels:
         found = group[KEY]
@@ -240,8 +241,8 @@ def _uneven_labels(group: Record) -> str:
     if chance is None:
         return ""
     return (
-        f"{group['label']}: agreement is {in_percent(share)} and alpha {decimal(found['alpha']['value'])}. One label "
-        f"is far more common than the others, so that two judgments paired at random would be the same in "
+        f"{group['label']}: agreement is {in_percent(share)}, yet alpha is {decimal(found['alpha']['value'])}. "
+        "One label is far more common than the others, so two judgments paired at random would be the same in "
         f"{in_percent(chance)} of cases; alpha counts only agreement beyond that."
     )
 
@@ -324,8 +325,8 @@ def _with_and_without(build: Builder, found: Record) -> list[TableCell]:
 def _differences(view: PairView, group: Record) -> Table:
     names = ["Pair", "Between", "With ties", "n", *P_COLUMNS, "Without ties", "n", "p"]
     build = Builder(
-        "Difference in percentage agreement, in points, on the queries that both settings share; sign-flip test over "
-        "queries.",
+        "Difference in percentage agreement, in points, on the queries that both settings share; p: sign-flip "
+        "test over queries.",
         columns(names, names=2),
     )
     for cell in sorted(group[KEY]["differences"], key=lambda cell: (cell["system_1"], cell["system_2"])):

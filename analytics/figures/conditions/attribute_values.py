@@ -30,19 +30,19 @@ KEY = "conditions/attribute_values"
 MAX_VALUES = 200
 # More values than this are in the JSON only, and more than that in no plot.
 MAX_SHOWN, MAX_PLOTTED = 40, 12
-ALL_VALUES = "Largest difference over an attribute's values, one per response, attribute and rater"
+ALL_VALUES = "Largest difference across an attribute's values, one per response, attribute and rater"
 ADAPTED = (
-    "Largest difference between the responses to one query that were written for the values of an attribute, one per "
+    "Largest difference across responses to one query, each written for one value of an attribute; one per "
     "query, attribute, system and setting"
 )
-PLOTTED = {"of_raters": "in the ratings of one rater", "of_means": "in mean ratings"}
+PLOTTED = {"of_raters": "in each rater's ratings", "of_means": "in mean ratings"}
 
 
 class AttributeValuesFigure(RatingFigure):
     heading = "values"
     definition = (
-        "Ratings by value of an attribute, and how often each largest difference over an attribute's values occurs, of "
-        "each rater's ratings and of their means."
+        "Ratings by attribute value, and the distribution of the largest difference across an attribute's "
+        "values, in each rater's ratings and in mean ratings."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -60,7 +60,7 @@ class AttributeValuesFigure(RatingFigure):
         }
 
     def intro(self, view: ReportView) -> str:
-        return "Mean rating per value of an attribute, and the largest difference over an attribute's values."
+        return "Mean rating per attribute value, and the largest difference across an attribute's values."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -74,12 +74,12 @@ class AttributeValuesFigure(RatingFigure):
                 anchor=anchor_of(question),
             )
             yield from _spread_blocks(
-                view, question, "spread", "Largest difference over an attribute's values", ALL_VALUES
+                view, question, "spread", "Largest difference across an attribute's values", ALL_VALUES
             )
-            heading = "Largest difference over adapted responses"
+            heading = "Largest difference across adapted responses"
             yield from _spread_blocks(view, question, "spread_adapted", heading, ADAPTED)
             yield Block(
-                "How often each point was given",
+                "Distribution of ratings",
                 tables=(distribution_table(view, question, lead[self.key]),),
                 tag=tag,
             )
@@ -93,15 +93,15 @@ class AttributeValuesFigure(RatingFigure):
         yield from super().methods(view)
         if any(record["spread"] for record in self.records(view)):
             yield (
-                "The spread is the largest rating that one rater gives to an attribute's values less the smallest; "
-                "that of means is taken after averaging over raters, and counted under the nearest difference."
+                "The spread is the largest minus the smallest rating that one rater gives to an attribute's "
+                "values; the spread of means is computed after averaging over raters and counted under the "
+                "nearest possible difference."
             )
         if any(record["spread_adapted"] for record in self.records(view)):
             yield (
-                "The spread over adapted responses is taken over the items of one query, attribute, system and "
-                "setting, "
-                "of which each has a response written for one value; several responses for one value are averaged "
-                "first."
+                "The spread across adapted responses is computed over the items of one query, attribute, system "
+                "and setting, each with a response written for one value; several responses for one value are "
+                "averaged first."
             )
 
 
@@ -179,7 +179,9 @@ def _table(question: Record, figures: Record) -> Table:
     build = Builder(
         "Mean rating per value.",
         columns(["Attribute", "Value", "Mean", "n"], names=2),
-        foot=f"{beyond:,} further values are in the JSON or rated less." if beyond else legend_of(question),
+        foot=f"{beyond:,} more values are not shown; the JSON has up to {MAX_VALUES}, those rated most often."
+        if beyond
+        else legend_of(question),
     )
     for each in found[:MAX_SHOWN]:
         build.add(
@@ -225,11 +227,11 @@ def _spread_blocks(
         return
     differences = found[0][1]["of_raters"]["differences"]
     build = Builder(
-        f"{caption}: mean, and how often each occurs, in percent. 0: all values are served alike.",
-        columns(["Raters", "Of", "Mean", *(number(each) for each in differences), "n"], names=2),
+        f"{caption}: mean, and how often each difference occurs, in percent. 0: the same rating for all values.",
+        columns(["Raters", "Ratings", "Mean", *(number(each) for each in differences), "n"], names=2),
     )
     for group, spread in found:
-        for name, of in (("each rater", "of_raters"), ("mean ratings", "of_means")):
+        for name, of in (("each rater's", "of_raters"), ("means over raters", "of_means")):
             shares = spread[of]
             build.add(
                 head(group["label"], tag=tag_of(group)),
@@ -249,6 +251,6 @@ def _spread_blocks(
             for at, difference in enumerate(differences)
         ],
         what=f"Share of largest differences, {PLOTTED[plotted]}",
-        caption=f"How often each largest difference occurs, {PLOTTED[plotted]}.",
+        caption=f"How often each difference occurs as the largest, {PLOTTED[plotted]}.",
     )
     yield Block(plot=plot)

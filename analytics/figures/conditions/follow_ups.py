@@ -25,15 +25,15 @@ RULES = (
     (
         "differing",
         "equal",
-        "Percentage agreement without ties, on items whose responses differ in satisfied follow-ups (the mean over "
-        "raters of those satisfied by one response less those by the other is 1 or more; ContextEval, Table 5) and on "
-        "those where they do not.",
+        "Percentage agreement without ties, on items whose responses differ in satisfied follow-ups (the "
+        "difference in number satisfied, averaged over raters, is 1 or more either way; ContextEval, Table 5) "
+        "and on items whose responses do not.",
     ),
     (
         "differing_by_majority",
         "equal_by_majority",
-        "The same by majority: on items whose responses differ in the number of follow-ups that more than half of "
-        "the raters find satisfied, and on those where they do not.",
+        "The same by majority: on items whose responses differ in the number of follow-ups that more than half "
+        "of the raters find satisfied, and on items whose responses do not.",
     ),
 )
 
@@ -76,8 +76,8 @@ class FollowUpsFigure(Figure):
 
     def intro(self, view: ReportView) -> str:
         return (
-            "A response satisfies a follow-up where more than half of an item's raters find its answer taken into "
-            "account. Where responses differ is told from what each rater finds."
+            "A response satisfies a follow-up if more than half of an item's raters find that it takes the "
+            "answer into account. Whether two responses differ is determined from each rater's answers."
         )
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
@@ -85,9 +85,9 @@ class FollowUpsFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Two responses differ in satisfied follow-ups where the mean over raters of those satisfied by one less "
-            "those by the other is 1 or more, either way (ContextEval, Table 5); by majority, where the numbers of "
-            "follow-ups differ that more than half of an item's raters find satisfied."
+            "Two responses differ in satisfied follow-ups if the difference in the number satisfied, averaged "
+            "over raters, is 1 or more either way (ContextEval, Table 5); by majority, if the numbers of "
+            "follow-ups that more than half of an item's raters find satisfied differ."
         )
 
 
@@ -124,7 +124,7 @@ def _rows(view: PairView, group: Record) -> Iterator[tuple[str, list[tuple[Recor
 def _by_system(view: PairView, group: Record) -> Table:
     names = ["System", "Setting"] if view.several_arms else ["System"]
     build = Builder(
-        "Follow-ups that a response satisfies: share of those asked about in percent, and mean number.",
+        "Follow-ups that a response satisfies: share of those asked about, in percent, and mean number.",
         columns([*names, "Share", "Number", "n"], names=len(names)),
     )
     for found in group[KEY]["by_system"]:

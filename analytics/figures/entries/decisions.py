@@ -23,12 +23,12 @@ KEY = "entries/decisions"
 # More rows than this are in the JSON only.
 MAX_RATERS = 50
 INTRO = (
-    "Decisions are about drafted entries, one per entry and rater. An entry was edited where it alone was taken over "
-    "and its words, answers or citations differ, and merged where it was put together with others."
+    "There is one decision per drafted entry and rater. An entry was edited if it alone was adopted and its "
+    "wording, answers or citations changed, and merged if it was combined with others."
 )
 CAPTION = (
-    "Entries in a settled set with their standard deviation, and the shares of a set that came from no draft, or only "
-    "from a model's revision that was asked for meanwhile (in percent), averaged over sets"
+    "Entries per settled set, with their standard deviation, and the shares of a set's entries that came from "
+    "no draft, or only from a revision requested from a model (in percent), averaged over sets"
 )
 SET_FIGURES = ("Raters", "Entries", "SD", "Added", "From a revision", "n")
 
@@ -37,8 +37,8 @@ class DecisionsFigure(Figure):
     heading = "entries"
     place = 10
     definition = (
-        "Sets of entries: decisions about drafted ones, overall and by drafting system; the size of sets, and the "
-        "shares that were added or came from a revision, overall and by calibrator."
+        "Sets of entries: decisions on drafted entries, overall and by drafting system; set sizes, and the "
+        "shares of entries that were added or came from a revision, overall and by calibrator."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -67,8 +67,8 @@ class DecisionsFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
-            "Decisions about drafted entries are read from where settled entries came from: accepted is what is there "
-            "unchanged and alone, rejected what is nowhere."
+            "Decisions on drafted entries are derived from the origins of the settled entries: an entry is "
+            "accepted if it is there unchanged and on its own, and rejected if it is nowhere."
         )
 
 
@@ -121,18 +121,18 @@ def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
                 )
                 for at, point in enumerate(question["points"])
             ],
-            what="What became of drafted entries",
-            caption="Share of each decision among all decisions about drafted entries.",
+            what="Decisions on drafted entries",
+            caption="Share of each decision among all decisions on drafted entries.",
         )
         yield Block(
-            "What became of drafted entries",
+            "Decisions on drafted entries",
             tables=(_decisions(view, question),),
             plot=plot,
             anchor=anchor,
         )
         anchor = ""
         yield from _system_blocks(view, question)
-    yield Block("The settled sets", tables=(_sets(view, question),), anchor=anchor)
+    yield Block("Settled sets", tables=(_sets(view, question),), anchor=anchor)
     yield from _size_blocks(view, question)
     yield from _rater_blocks(view, question)
 
@@ -140,7 +140,8 @@ def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
 def _decisions(view: ReportView, question: Record) -> Table:
     labels = [point["label"] for point in question["points"]]
     build = Builder(
-        "Decisions about drafted entries, in percent, with their number.", columns(["Raters", *labels, "n"])
+        "Decisions on drafted entries, in percent; n is the number of decisions.",
+        columns(["Raters", *labels, "n"]),
     )
     for group in question["groups"]:
         build.add(
@@ -157,7 +158,7 @@ def _system_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         return
     labels = [point["label"] for point in question["points"]]
     build = Builder(
-        "Decisions about the entries that each drafted, in percent, with their number.",
+        "Decisions on the entries drafted by each system, in percent; n is the number of decisions.",
         columns(["Drafted by", *labels, "n"]),
     )
     for each in lead[KEY]["by_system"]:
@@ -166,7 +167,7 @@ def _system_blocks(view: ReportView, question: Record) -> Iterator[Block]:
             *(build.share(share["share"]) for share in each["distribution"]),
             count(sum(share["n"] for share in each["distribution"])),
         )
-    yield Block("By who drafted", tables=(build.build(),), tag=tag_of(lead))
+    yield Block("Decisions by drafting system", tables=(build.build(),), tag=tag_of(lead))
 
 
 def _sets(view: ReportView, question: Record) -> Table:
@@ -196,7 +197,7 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
     if not sizes:
         return
     build = Builder(
-        "How many of the settled sets have so many entries, in percent, with the number of sets.",
+        "Share of settled sets with each number of entries, in percent; n is the number of sets.",
         columns(["Raters", *map(str, sizes), "n"]),
     )
     for group, records in found:
@@ -206,7 +207,7 @@ def _size_blocks(view: ReportView, question: Record) -> Iterator[Block]:
             *(build.share(share[size]) if size in share else TableCell(percent(0)) for size in sizes),
             count(sum(record["n"] for record in records)),
         )
-    yield Block("Sizes of sets", tables=(build.build(),))
+    yield Block("Set sizes", tables=(build.build(),))
 
 
 def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
@@ -219,11 +220,11 @@ def _rater_blocks(view: ReportView, question: Record) -> Iterator[Block]:
         build = Builder(
             f"{CAPTION}, by calibrator.",
             columns(["Calibrator", *SET_FIGURES[1:]]),
-            foot=f"{beyond:,} further calibrators are in the JSON." if beyond > 0 else "",
+            foot=f"{beyond:,} more calibrators are in the JSON." if beyond > 0 else "",
         )
         for record in records[:MAX_RATERS]:
             # A jury as one rater is none of the study's.
             name = view.raters.get(record["rater"], group["label"])
             build.add(head(name), *_set_cells(build, record))
-        heading = view.title_for(group, "The sets of each calibrator")
+        heading = view.title_for(group, "Sets by calibrator")
         yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))

@@ -10,7 +10,10 @@ from analytics.figures.report_view import ReportView
 class CautionsFigure(StudyFigure):
     heading = "judges"
     place = 0
-    definition = "What must be read before the figures of a judge: that it saw the reference, or that nothing was read."
+    definition = (
+        "What to know before reading a judge's figures: that it saw the reference, or that none of its replies "
+        "could be read."
+    )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         sentences = tuple(sentence for judge in view.judges for sentence in judge["caveats"])

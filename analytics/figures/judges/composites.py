@@ -25,8 +25,8 @@ class CompositesFigure(Figure):
     heading = "judges"
     place = 15
     definition = (
-        "Composite judges: the member of each category in each fold; cross-fitted leave-one-out agreement with people, "
-        "the same in sample, and that of the members."
+        "Composite judges: the member for each category in each fold; leave-one-out agreement with people, "
+        "cross-fitted and in sample, and that of the members."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -90,9 +90,9 @@ class CompositesFigure(Figure):
     def methods(self, view: ReportView) -> Iterable[str]:
         if any(record["fitted"] for record in self.records(view)):
             yield (
-                "A composite judge that is chosen on people judges each query by the member that agreed best with "
-                "people in its category in the other four of five folds; its agreement in sample, of members chosen on "
-                "the same people, is too high."
+                "A composite judge whose members are chosen by their agreement with people judges each query by "
+                "the member that agreed best with people in the query's category in the other four of five "
+                "folds. Its in-sample agreement, with members chosen on the same people, is too high."
             )
 
 
@@ -125,14 +125,15 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             yield Block(
                 f"{group['label']}: agreement with people", tables=(_agreement(group["label"], found),)
             )
-            yield Block(f"{group['label']}: member of each category", tables=(categories,), folded=folded)
+            yield Block(f"{group['label']}: member for each category", tables=(categories,), folded=folded)
 
 
 def _agreement(label: str, found: Record) -> Table:
     build = Builder(
-        "Leave-one-out agreement with people of a composite judge and of its members, in percent.",
+        "Leave-one-out agreement of a composite judge and of its members with people, in percent.",
         columns(["Judge", "Chosen", "With people", "n"], names=2),
-        foot="In sample: the members were chosen on the people with whom they are compared, so it is too high."
+        foot="In sample: the members were chosen on the same people that they are compared with, so this agreement "
+        "is too high."
         if found["fitted"]
         else "",
     )
@@ -150,22 +151,23 @@ def _agreement(label: str, found: Record) -> Table:
 def _categories(label: str, found: Record) -> Table:
     fitted = found["fitted"]
     build = Builder(
-        f"{label}: the member that judges each category, and its leave-one-out agreement with people in percent.",
+        f"{label}: the member that judges each category, and its leave-one-out agreement with people, in "
+        "percent.",
         columns(
             [
                 "Category",
                 "Member",
-                *(["In the folds", "Cross-fitted", "In sample"] if fitted else ["With people"]),
+                *(["By fold", "Cross-fitted", "In sample"] if fitted else ["With people"]),
                 "n",
             ],
             names=3 if fitted else 2,
         ),
-        foot="Best over all: too few judged queries in the category, or a tie." if fitted else "",
+        foot="Best overall: chosen where a category has too few judged queries, or a tie." if fitted else "",
     )
     for each in found["categories"]:
         build.add(
             head(each["category"] or "none"),
-            words(each["member"], "best over all" if each["by_default"] else ""),
+            words(each["member"], "best overall" if each["by_default"] else ""),
             *([words(_times(each["folds"]))] if fitted else []),
             build.share(each["agreement"]),
             *([build.share(each["in_sample"])] if fitted else []),
@@ -178,6 +180,6 @@ def _times(folds: Sequence[str]) -> str:
     """The members of the folds, in their order: `alpha in 1, 2, 4; beta in 3, 5`."""
     names = list(dict.fromkeys(folds))
     if len(names) == 1:
-        return f"{names[0]} in all"
+        return f"{names[0]} in all folds"
     places = {name: [str(at) for at, each in enumerate(folds, 1) if each == name] for name in names}
     return "; ".join(f"{name} in {', '.join(numbers)}" for name, numbers in places.items())

@@ -20,11 +20,11 @@ from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.judges.drift import drift, self_agreement
 from evaluation.protocols import Kind, QuestionSpec
 
-TITLE = "Drift of judges"
+TITLE = "Judge drift"
 CAPTION = (
-    "Each pass of a judge over its anchor items: how often it says what its first pass said, and its leave-one-out "
-    "agreement with people, in percent. Difference: of a later pass's agreement with the first from the second's, in "
-    "points; p: sign-flip test over queries that there is none."
+    "Each pass of a judge over its anchor items: how often it gives the same answer as its first pass, and its "
+    "leave-one-out agreement with people, in percent. Difference: a later pass's agreement with the first minus "
+    "the second pass's, in points; p: sign-flip test over queries against no difference."
 )
 
 
@@ -32,8 +32,8 @@ class DriftFigure(Figure):
     heading = "judges"
     place = 60
     definition = (
-        "Each anchor run of a judge beside its first pass and beside people, and a test of whether it drifted: its "
-        "agreement with the first pass against that of the second, which is the judge's own noise."
+        "Each anchor run of a judge compared with its first pass and with people, and a test of drift: its "
+        "agreement with the first pass against that of the second pass, which is the judge's own noise."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -79,10 +79,10 @@ class DriftFigure(Figure):
         build = Builder(
             CAPTION,
             columns(
-                ["Judge", "Question", "Pass", "As the first", "n", "With people", "Difference", *P_COLUMNS],
+                ["Judge", "Question", "Pass", "Same as first", "n", "With people", "Difference", *P_COLUMNS],
                 names=3,
             ),
-            foot="The second pass tells how much the judge differs from itself without having changed.",
+            foot="The second pass shows how much the judge differs from itself without having changed.",
         )
         drifted = add_passes(build, view, self.key, _cells, _drifted)
         if build.rows:
@@ -90,9 +90,9 @@ class DriftFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "A judge has drifted where a later anchor run agrees less with the judge's first pass than the second pass "
-            "did, on the same items: a sign-flip test over queries, corrected for the number of passes and questions "
-            "(Holm)."
+            "A judge has drifted if a later anchor run agrees less with the judge's first pass than the second "
+            "pass did, on the same items, by a sign-flip test over queries, corrected for the number of passes "
+            "and questions (Holm)."
         )
 
 
@@ -124,13 +124,13 @@ def add_passes(
 def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
     own, people, drifted = found["self"], found["people"], found["drift"]
     return (
-        build.share(own) if own else words("the first"),
+        build.share(own) if own else words("first pass"),
         build.n(own) if own else words(""),
         build.share(people) if people else words(""),
         *(
             (build.share(drifted["difference"]), *build.tested(drifted["test"]))
             if drifted
-            else (words("the noise" if own else ""), words(""), words(""))
+            else (words("noise" if own else ""), words(""), words(""))
         ),
     )
 
@@ -144,9 +144,9 @@ def _drifted(judge: str, prompt: str, found: Record) -> str:
     less = f"{points(each['difference']['value'])}{NBSP}points less often"
     asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
     return (
-        f"{judge} had drifted on {day_of(found)}: asked {asked}, it said what its first pass said {less} than its "
-        "second pass did"
-        f"{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p {each['test']['p_corrected']:.2g}."
+        f"{judge} had drifted by {day_of(found)}: asked {asked}, it gave the same answer as its first pass "
+        f"{less} than its second pass did{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "
+        f"{each['test']['p_corrected']:.2g}."
     )
 
 

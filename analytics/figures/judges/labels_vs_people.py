@@ -50,7 +50,7 @@ from evaluation.protocols import Kind, QuestionSpec
 
 KEY = "judges/labels_vs_people"
 PERCENTAGE = "agreement/percentage"
-TITLE = "Judges beside people"
+TITLE = "Judges vs people"
 # More of them are opened by who wants them.
 SHOWN_CONFUSIONS = 3
 
@@ -59,8 +59,8 @@ class LabelsVsPeopleFigure(Figure):
     heading = "judges"
     place = 10
     definition = (
-        "Judges' labels beside people's: leave-one-out agreement with people and of people with each other, tested; "
-        "kappa with people's majority; label by label."
+        "Judges' labels vs people's: leave-one-out agreement with people and among people, with a test of the "
+        "difference; kappa with people's majority; confusion matrices."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -103,8 +103,8 @@ class LabelsVsPeopleFigure(Figure):
 
     def intro(self, view: ReportView) -> str:
         return (
-            "Leave-one-out holds one person's judgment back and asks how often the most common label of the other "
-            "people is the judge's own. People against people, on the same items, is the mark to reach."
+            "Leave-one-out holds out one person's judgment and asks how often the most common label of the "
+            "other people is the judge's own. Human-human agreement on the same items is the benchmark."
         )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
@@ -117,9 +117,9 @@ class LabelsVsPeopleFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Whether a judge agrees with people as they do with each other is told from the difference of the two "
-            "leave-one-out agreements, item by item, by a sign-flip test over queries, corrected for the number of "
-            "questions."
+            "Whether a judge agrees with people as much as they agree with each other is tested on the "
+            "difference of the two leave-one-out agreements, item by item, by a sign-flip test over queries, "
+            "corrected for the number of questions."
         )
 
 
@@ -197,9 +197,9 @@ def label_tables(people: AnswerInput, judge: AnswerInput) -> tuple[Ints, Ints, I
 
 def _by_question(questions: Iterable[Record]) -> Iterator[Block]:
     build = Builder(
-        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; their "
-        f"difference in points, with a sign-flip test over queries; and {COHENS_KAPPA} with the label that more than "
-        "half of the people gave.",
+        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; the "
+        f"difference in points, with a sign-flip test over queries; and {COHENS_KAPPA} with the label that more "
+        "than half of the people gave.",
         columns(
             [
                 "Question",
@@ -247,7 +247,7 @@ def _of_pair(view: PairView) -> Iterator[Block]:
             yield Block("Agreement with people by category", tables=(_by_category(people, compared),))
         tables = tuple(_confusion(view, group) for group in compared if group[KEY]["confusion"]["n"])
         if tables:
-            yield Block("Label by label", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
+            yield Block("Confusion matrices", tables=tables, folded=len(tables) > SHOWN_CONFUSIONS)
 
 
 def _outer(people: Record, compared: list[Record]) -> Table:
@@ -263,10 +263,10 @@ def _outer(people: Record, compared: list[Record]) -> Table:
         "n",
     ]
     build = Builder(
-        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; their "
+        "Leave-one-out agreement with people and, on the same items, of people with each other, in percent; the "
         "difference in points, with a sign-flip test over queries.",
         columns(labels),
-        foot="Expected: what labels drawn by the judge's probabilities would reach." if continuous else "",
+        foot="Expected: the agreement of labels drawn from the judge's probabilities." if continuous else "",
     )
     inner, blank = people[PERCENTAGE]["leave_one_out"]["inner"], words("")
     build.add(
@@ -316,8 +316,9 @@ def _kappa(compared: list[Record]) -> Table:
 def _plot(compared: list[Record]) -> DotPlot | None:
     return score_plot(
         [(group["label"], [(group, group[KEY]["judge_less_people"]["difference"])]) for group in compared],
-        what="Leave-one-out agreement with people less that of people with each other, in points",
-        caption="Leave-one-out agreement with people less that of people with each other, in points; at 0 it is equal.",
+        what="Leave-one-out agreement with people minus that of people with each other, in points",
+        caption="Leave-one-out agreement with people minus that of people with each other, in points; 0 means equal "
+        "agreement.",
         form=percent,
     )
 
@@ -348,7 +349,7 @@ def _confusion(view: PairView, group: Record) -> Table:
     names = (*view.sides, "Tie")
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
-        f"{group['label']}: items by its label (rows) and by people's majority, if any (columns).",
+        f"{group['label']}: items by its label (rows) and people's majority label, if any (columns).",
         columns([group["label"], *names, "None"]),
         foot=f"{found['n']:,} items. Not included: {left_out}." if left_out else f"{found['n']:,} items.",
     )

@@ -23,8 +23,8 @@ class MeasureMeansFigure(Figure):
     heading = "measures"
     place = 20
     definition = (
-        "Every measure of responses by system: mean with its interval over queries, standard deviation, and number. "
-        "It stands once with people, or with each judge where there are no people."
+        "Every measure of responses by system: mean with its interval over queries, standard deviation, and "
+        "number of values; shown once with people, or with each judge where there are no people."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -41,8 +41,8 @@ class MeasureMeansFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
-            "Mean of each measure over the responses of a system, in every item that shows one; its interval is over "
-            "queries.",
+            "Mean of each measure over a system's responses, in every item that shows one; intervals are "
+            "computed over queries.",
             columns(["Measure", "By", "System", "Mean", "Standard deviation", "n"], names=3),
         )
         seen = set()
@@ -97,7 +97,7 @@ def _record(
             query[item],
             unit=UNIT,
             resample=given.resample(f"mean {measured.measure.name} of {measured.rater}, {key}"),
-            empty="The system has no such number.",
+            empty="The system has no value of this measure.",
         )
         spread = float(values.std(ddof=1)) if len(values) > 1 else None
         rows.append({"system": key, "mean": plain(mean), "standard_deviation": spread})

@@ -23,10 +23,10 @@ from evaluation.protocols.kinds import KINDS
 PAIRS_UNIT = "items"
 FORMS = (PAIRS, "rated", "ranking", "picks")
 NOTE = (
-    "Numbers as they are: where less is better, a good measure correlates negatively. Of two responses the difference "
-    "is taken, of rankings and best picks how high a response was placed and how often it was picked. Accuracy is how "
-    "often the response that was chosen, placed or rated above another has the better number, equal numbers counting "
-    "half."
+    "Values are used as they are: where lower is better, a good measure correlates negatively. For two "
+    "responses the difference is used; for rankings and best picks, how high a response was ranked and how "
+    "often it was picked. Accuracy is how often the response that was chosen, ranked or rated above another has "
+    "the better value; equal values count half."
 )
 
 
@@ -34,8 +34,8 @@ class MeasuresFigure(Figure):
     heading = "measures"
     place = 10
     definition = (
-        "Every measure (a number that a judge or an import gives to items or responses) beside the answers to a "
-        "question: Pearson, Spearman, and how often the chosen response has the better number."
+        "Every measure (a number that a judge or an import gives to items or responses) compared with the "
+        "answers to a question: Pearson, Spearman, and how often the chosen response has the better value."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -48,8 +48,8 @@ class MeasuresFigure(Figure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         leading = view.leading["key"]
         for title, led in (
-            ("Measures beside answers", True),
-            ("Measures beside other raters' answers", False),
+            ("Measures vs answers", True),
+            ("Measures vs other raters' answers", False),
         ):
             asked = [
                 (question, [group for group in question["groups"] if (group["key"] == leading) == led])
@@ -63,7 +63,7 @@ class MeasuresFigure(Figure):
     ) -> Block:
         names = ["Measure", "By", *(["Question"] if several else []), "Raters"]
         build = Builder(
-            "Each measure beside the mean of what raters said of the same thing.",
+            "Each measure compared with raters' mean answer for the same unit.",
             columns([*names, "Pearson", "Spearman", "Accuracy", "n"], names=len(names)),
             foot=NOTE,
         )
@@ -92,7 +92,8 @@ class MeasuresFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Measures are correlated with the mean answer of each thing that both are of; intervals are over queries."
+            "Measures are correlated with the mean answer for each unit that has both; intervals are computed "
+            "over queries."
         )
 
 

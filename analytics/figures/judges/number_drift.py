@@ -21,9 +21,10 @@ from evaluation.protocols import QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
 CAPTION = (
-    "Each pass of a judge over its anchor items: mean absolute difference of its numbers from those of its first pass, "
-    "and from people's means, in points of the scale, and Pearson's correlation with each. Further: how much further "
-    "from the first a later pass lies than the second; p: sign-flip test over queries that there is no difference."
+    "Each pass of a judge over its anchor items: mean absolute difference of its numbers from those of its "
+    "first pass and from people's means, in points of the scale, and Pearson's correlation with each. Further: "
+    "how much further a later pass lies from the first than the second pass does; p: sign-flip test over "
+    "queries against no difference."
 )
 
 
@@ -31,8 +32,9 @@ class NumberDriftFigure(Figure):
     heading = "judges"
     place = 61
     definition = (
-        "Each anchor run of a judge's numbers beside its first pass and beside people's means, and a test of whether "
-        "it drifted: its distance from the first pass against that of the second, which is the judge's own noise."
+        "The numbers of each anchor run of a judge compared with its first pass and with people's means, and a "
+        "test of drift: its distance from the first pass against that of the second pass, which is the judge's "
+        "own noise."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -72,16 +74,16 @@ class NumberDriftFigure(Figure):
         return drift_tests(record)
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
-        names = ["From the first", "r", "From people", "r with people", "n", "Further", *P_COLUMNS]
+        names = ["From first", "r", "From people", "r with people", "n", "Further", *P_COLUMNS]
         build = Builder(
             CAPTION,
             columns(["Judge", "Question", "Pass", *names], names=3),
-            foot="The second pass tells how much the judge differs from itself without having changed.",
+            foot="The second pass shows how much the judge differs from itself without having changed.",
         )
         drifted = add_passes(build, view, self.key, _cells, _drifted)
         if build.rows:
             yield Block(
-                "Drift of judges' numbers",
+                "Judge drift in numbers",
                 text=tuple(drifted),
                 tables=(build.build(),),
                 anchor="number-drift",
@@ -89,9 +91,9 @@ class NumberDriftFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "A judge's numbers have drifted where a later anchor run lies further from the judge's first pass than "
-            "the second pass did, on the same items: a sign-flip test over queries of the absolute differences, "
-            "corrected for the number of passes and questions (Holm)."
+            "A judge's numbers have drifted if a later anchor run lies further from the judge's first pass than "
+            "the second pass did, on the same items, by a sign-flip test over queries of the absolute "
+            "differences, corrected for the number of passes and questions (Holm)."
         )
 
 
@@ -127,13 +129,13 @@ def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
         *(
             (build.coefficient(drifted["difference"]), *build.tested(drifted["test"]))
             if drifted
-            else (words("the noise" if own else ""), words(""), words(""))
+            else (words("noise" if own else ""), words(""), words(""))
         ),
     )
 
 
 def _first() -> tuple[TableCell, TableCell]:
-    return words("the first"), words("")
+    return words("first pass"), words("")
 
 
 def _drifted(judge: str, prompt: str, found: Record) -> str:
@@ -144,7 +146,8 @@ def _drifted(judge: str, prompt: str, found: Record) -> str:
     limits = interval(each["difference"], decimal)
     asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
     return (
-        f"{judge} had drifted on {day_of(found)}: asked {asked}, its numbers lay "
-        f"{decimal(each['difference']['value'])}{NBSP}points further from its first pass than those of its second pass"
-        f"{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p {each['test']['p_corrected']:.2g}."
+        f"{judge} had drifted by {day_of(found)}: asked {asked}, its numbers lay "
+        f"{decimal(each['difference']['value'])}{NBSP}points further from its first pass than those of its "
+        f"second pass{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "
+        f"{each['test']['p_corrected']:.2g}."
     )

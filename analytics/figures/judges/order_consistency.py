@@ -16,7 +16,7 @@ from evaluation.protocols import QuestionSpec
 class OrderConsistencyFigure(Figure):
     heading = "judges"
     place = 40
-    definition = "Share of samples that a judge asked in both orders answers otherwise in the other order."
+    definition = "Share of samples in which a judge asked in both orders changes its answer with the order."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return True
@@ -39,7 +39,8 @@ class OrderConsistencyFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
-            "Share of samples that the judge answers otherwise when the responses are shown the other way, in percent.",
+            "Share of samples in which the judge changes its answer when the responses are shown in the other "
+            "order, in percent.",
             columns(["Question", "Judge", "Inconsistent", "n"], names=2),
         )
         for question in view.judged:
@@ -51,7 +52,7 @@ class OrderConsistencyFigure(Figure):
                     build.share(found),
                     build.n(found),
                 )
-        yield Block("Consistency between orders", tables=(build.build(),))
+        yield Block("Consistency across orders", tables=(build.build(),))
 
 
 FIGURE = OrderConsistencyFigure()

@@ -63,9 +63,9 @@ def _of_pair(view: PairView) -> Iterator[Block]:
     if not compared:
         return
     build = Builder(
-        "Leave-one-out agreement with people, in percent, and its difference from the prompt with guideline and "
-        "examples, as a share.",
-        columns(["Judge", "Prompt", "Agreement", "Less the full prompt", "n"], names=2),
+        "Leave-one-out agreement with people, in percent, and its difference from that of the prompt with "
+        "guideline and examples, as a proportion.",
+        columns(["Judge", "Prompt", "Agreement", "Difference", "n"], names=2),
     )
     seen: set[str] = set()
     for group in compared:

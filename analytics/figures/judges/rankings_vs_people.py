@@ -34,7 +34,7 @@ class RankingsVsPeopleFigure(Figure):
         return TITLE
 
     def intro(self, view: ReportView) -> str:
-        return "What judges said is compared with people's, on what both have answered."
+        return "Judges' answers are compared with people's, on what both answered."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(
@@ -50,7 +50,7 @@ class RankingsVsPeopleFigure(Figure):
                     build.coefficient(tau),
                     build.n(tau),
                 )
-        yield Block("Rankings beside people's", tables=(build.build(),))
+        yield Block("Rankings vs people", tables=(build.build(),))
 
 
 FIGURE = RankingsVsPeopleFigure()

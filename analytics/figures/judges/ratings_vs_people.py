@@ -22,8 +22,8 @@ class RatingsVsPeopleFigure(Figure):
     heading = "judges"
     place = 20
     definition = (
-        "Judges' numbers beside people's means of the same: absolute error, difference, and correlations; of sets of "
-        "entries, their sizes."
+        "Judges' numbers vs people's means: absolute error, difference, and correlations; for sets of entries, "
+        "their sizes."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -52,14 +52,14 @@ class RatingsVsPeopleFigure(Figure):
         return TITLE
 
     def intro(self, view: ReportView) -> str:
-        return "What judges said is compared with people's, on what both have answered."
+        return "Judges' answers are compared with people's, on what both answered."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         yield from _ratings(view)
         for question in view.judged:
             compared = [group for group in question["groups"] if KEY in group]
             if question["form"] == "entries" and compared:
-                yield Block("Sizes of sets beside people's", tables=(_sizes(compared),))
+                yield Block("Set sizes vs people", tables=(_sizes(compared),))
 
 
 FIGURE = RatingsVsPeopleFigure()
@@ -67,8 +67,8 @@ FIGURE = RatingsVsPeopleFigure()
 
 def _ratings(view: ReportView) -> Iterator[Block]:
     build = Builder(
-        "Mean of what a judge gave beside people's mean, of what both rated: absolute error, difference (judge less "
-        "people), and correlations.",
+        "A judge's mean rating compared with people's, on what both rated: absolute error, difference (judge "
+        "minus people), and correlations.",
         columns(["Question", "Raters", "Error", "Difference", "Spearman", "Pearson", "n"], names=2),
     )
     rows: dict[str, list[tuple[Record, Record]]] = {}
@@ -91,13 +91,13 @@ def _ratings(view: ReportView) -> Iterator[Block]:
             what="Spearman's correlation with people",
             caption="Spearman's correlation with people.",
         )
-        yield Block("Ratings beside people's", tables=(build.build(),), plot=plot)
+        yield Block("Ratings vs people", tables=(build.build(),), plot=plot)
 
 
 def _sizes(compared: list[Record]) -> Table:
     build = Builder(
-        "Entries in a set beside people's mean of the same item: mean difference, mean absolute error, and Spearman's "
-        "correlation.",
+        "Entries per set compared with people's mean for the same item: mean difference, mean absolute error, "
+        "and Spearman's correlation.",
         columns(["Raters", "Difference", "Error", "Correlation", "n"]),
     )
     for group in compared:

@@ -11,18 +11,18 @@ ORDERS = {"random": "random", "fixed": "fixed", "both": "both ways"}
 REDUCTIONS = {"majority": "majority", "mean": "mean", "both_ways": "a flip is a tie"}
 OUTCOMES = ("unparsed", "refused", "truncated", "failed", "excluded_self")
 OUTCOME_LABELS = {"excluded_self": "Excluded (self)"}
-NOT_KNOWN = "not known"
+NOT_KNOWN = "unknown"
 
 
 class RepliesFigure(StudyFigure):
     heading = "judges"
     place = 90
-    definition = "What each judge's judgments came to, and how it was asked."
+    definition = "Outcomes of each judge's judgments, and how it was asked."
 
     def intro(self, view: ReportView) -> str:
         if any(group["kind"] == "person" for group in view.groups):
             return "No judge results to compare with people yet."
-        return "No person has judged these items, so there is nothing to hold the judges against."
+        return "No person has judged these items, so there is nobody to compare the judges with."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         if view.judges:
@@ -38,7 +38,7 @@ FIGURE = RepliesFigure()
 def _outcomes(judges: list[Record]) -> Table:
     labels = [OUTCOME_LABELS.get(outcome, outcome.capitalize()) for outcome in OUTCOMES]
     build = Builder(
-        "What a judge's judgments came to, in percent with their number.",
+        "Outcomes of a judge's judgments, in percent, with their number.",
         columns(["Judge", "Judgments", "Read", *labels]),
     )
     for judge in judges:
@@ -87,6 +87,6 @@ def _asked(judges: list[Record], *, by_rule: bool) -> Table:
             words(ORDERS.get(judge["orders"], judge["orders"]) or NOT_KNOWN),
             words(NOT_KNOWN if samples is None else f"{samples:,}"),
             *([words(REDUCTIONS[judge["reduction"]])] if by_rule else []),
-            words(", ".join(judge["questions"]) or "all that are no text"),
+            words(", ".join(judge["questions"]) or "all except text"),
         )
     return build.build()

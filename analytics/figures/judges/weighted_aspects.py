@@ -56,8 +56,9 @@ class WeightedAspectsFigure(Figure):
     heading = "judges"
     place = 25
     definition = (
-        "The overall rating from aspects by fitted (cross-fitted), fixed and equal weights, beside the direct one: "
-        "correlation with people's, and how often the response that people picked has the higher one."
+        "The overall rating computed from aspects with fitted (cross-fitted), fixed and equal weights, compared "
+        "with the one asked for directly: correlation with people's, and how often the response that people "
+        "picked has the higher one."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -94,9 +95,9 @@ class WeightedAspectsFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "An overall rating from aspects is the ideal less a weighted sum of their distances from their ideals; "
-            "fitted weights are by least squares without intercept on people's own ratings, each query scored by "
-            "weights of the other four of five folds."
+            "An overall rating from aspects is the ideal minus a weighted sum of the aspects' distances from "
+            "their ideals. Weights are fitted by least squares without intercept on people's own ratings; each "
+            "query is scored with weights fitted on the other four of five folds."
         )
 
 
@@ -178,10 +179,11 @@ def _picks_of_people(frame: AnswersFrame) -> tuple[AnswerGroup, str] | None:
 def _block(question: Record, records: Iterable[Record]) -> Block:
     """Judges of the same members' ratings have most ways in common; each stands once."""
     build = Builder(
-        f"{question['prompt']}: judges' ratings, asked for directly or from aspects, beside people's mean.",
+        f"{question['prompt']}: judges' ratings, asked for directly or computed from aspects, compared with "
+        "people's mean.",
         columns(["Judge", "Overall rating", "Weights", "Pearson", "Spearman", "Accuracy", "n"], names=3),
-        foot="Accuracy: how often the response that a person picked is rated above another one, equal ratings counting "
-        "half. Fitted weights are those of all folds together.",
+        foot="Accuracy: how often the response that a person picked is rated above another one; equal ratings count "
+        "half. Fitted weights are those fitted on all folds together.",
     )
     seen: list[Any] = []
     for found in records:

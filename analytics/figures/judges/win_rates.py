@@ -13,7 +13,7 @@ from analytics.figures.report_view import PairView, ReportView
 class JudgesWinRatesFigure(StudyFigure):
     heading = "judges"
     place = 50
-    definition = "Expected win rates of people and of every judge, side by side, with their standard errors."
+    definition = "Expected win rates by people and by every judge, side by side, with their standard errors."
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(_of_pair)

@@ -24,7 +24,7 @@ class BestPicksFigure(Figure):
     place = 10
     finding_place = 20
     definition = (
-        "Best picks: each system's share, with that of picking at random, and how often raters pick the same "
+        "Best picks: each system's share, with the share by chance, and how often raters pick the same "
         "response."
     )
 
@@ -72,7 +72,7 @@ class BestPicksFigure(Figure):
                     "about": view.system(each["system"]),
                     "heading": "Picked more often than by chance",
                     "text": f"{who[:1].upper()}{who[1:]} picked it in {with_interval(share)} of {share['n']:,} picks; "
-                    f"by chance it would be {in_percent(chance)} ({corrected(each['test'])}).",
+                    f"chance would give {in_percent(chance)} ({corrected(each['test'])}).",
                     "anchor": "best-picks",
                 }
 
@@ -82,7 +82,7 @@ class BestPicksFigure(Figure):
             yield leading_fact(view, group, "Most often picked", found, in_percent)
 
     def intro(self, view: ReportView) -> str:
-        return "The share of all picks that went to a system, over the items that have a response of it."
+        return "The share of picks that went to a system, among the items that include a response of it."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -113,10 +113,10 @@ class BestPicksFigure(Figure):
                     tag=tag_of(group),
                     anchor=anchor_of(question) if group is lead else "",
                 )
-            yield Block("How often raters pick the same", tables=(_same(question, self.key),))
+            yield Block("How often raters pick the same response", tables=(_same(question, self.key),))
 
     def methods(self, view: ReportView) -> Iterable[str]:
-        yield "A system's share of best picks is over the items that have a response of it."
+        yield "A system's share of best picks is computed over the items that include a response of it."
 
 
 FIGURE = BestPicksFigure()
@@ -144,7 +144,8 @@ def _by_kind(given: AnswerInput) -> list[Record]:
 
 def _shares(view: ReportView, found: Record) -> Table:
     build = Builder(
-        "Share of picks, and what picking at random would give, in percent. p: sign-flip test of that over queries.",
+        "Share of picks, and the share that picking at random would give, in percent. p: sign-flip test against "
+        "that share, over queries.",
         columns(["System", "Picked", "By chance", "n", *P_COLUMNS]),
     )
     blank = words("")
@@ -166,7 +167,8 @@ def _shares(view: ReportView, found: Record) -> Table:
 
 def _same(question: Record, key: str) -> Table:
     build = Builder(
-        "Items on which all raters, and at least two of them, pick the same response, in percent with their number.",
+        "Share of items on which all raters, or at least two of them, pick the same response, in percent, with "
+        "the number of those items.",
         columns(["Raters", "All", "Items", "At least two", "Items", "n"]),
     )
     for group in question["groups"]:

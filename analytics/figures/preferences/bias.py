@@ -33,7 +33,7 @@ class BiasFigure(Figure):
     place = 10
     finding_place = 40
     definition = (
-        "Position bias, the share of preferences for the response shown first, also by the layout of the screen, and "
+        "Position bias (the share of preferences for the response shown first), also by screen layout, and "
         "length bias."
     )
 
@@ -82,26 +82,26 @@ class BiasFigure(Figure):
             "kind": "position_bias",
             "about": "Position",
             "heading": f"The response shown {which} is preferred",
-            "text": f"Of {share['n']:,} preferences of known order, {with_interval(share)} are for the response "
+            "text": f"Of {share['n']:,} preferences with known order, {with_interval(share)} are for the response "
             f"shown first ({corrected(position['test'])}).",
             "anchor": "bias",
         }
 
     def intro(self, view: ReportView) -> str:
-        return "Read from every judgment by itself. Length is counted in characters of the response."
+        return "Computed from individual judgments. A response's length is its number of characters."
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(self._of_pair)
 
     def _of_pair(self, view: PairView) -> Iterator[Block]:
         position = Builder(
-            "Position: share of preferences that are for the response shown first, in percent; 50 is no bias. p: "
-            "sign-flip test of that over queries.",
+            "Position: share of preferences for the response shown first, in percent; 50 is no bias. p: "
+            "sign-flip test of 50 % over queries.",
             columns(["Raters", "First preferred", "n", *P_COLUMNS]),
         )
         length = Builder(
-            "Length: how many judgments of two responses of unequal length, ties included, prefer the longer and the "
-            "shorter one, and the difference, in percent.",
+            "Length: share of judgments, ties included, that prefer the longer and the shorter of two responses "
+            "of unequal length, and the difference, in percent.",
             columns(["Raters", "Longer", "Shorter", "Bias", "n"]),
         )
         for group in view.groups:
@@ -124,8 +124,8 @@ class BiasFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Length bias is the share of judgments for the longer response less that for the shorter one, of all "
-            "judgments of two responses of unequal length, ties included."
+            "Length bias is the share of judgments for the longer response minus the share for the shorter one, "
+            "among all judgments of two responses of unequal length, ties included."
         )
 
 
@@ -139,7 +139,7 @@ def _layouts(group: PairGroup) -> Iterator[tuple[str, Bools]]:
 
 def _layout_table(groups: Iterable[Record], key: str) -> Table | None:
     table = Builder(
-        "Position by layout: the same share by how the two responses stood on the screen. No test is made of it.",
+        "Position by layout: the same share by how the two responses were laid out on the screen, not tested.",
         columns(["Raters", "Layout", "First preferred", "n"]),
     )
     rows = [(group, each) for group in groups for each in group[key]["layouts"]]

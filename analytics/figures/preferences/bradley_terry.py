@@ -19,7 +19,7 @@ KEY = "preferences/bradley_terry"
 class BradleyTerryFigure(Figure):
     heading = "strengths"
     place = 10
-    definition = "Bradley-Terry strengths, ranks and chances to beat an average system, by setting."
+    definition = "Bradley-Terry strengths, ranks and probabilities of beating an average system, by setting."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
@@ -33,8 +33,8 @@ class BradleyTerryFigure(Figure):
 
     def intro(self, view: ReportView) -> str:
         return (
-            "Log-strengths after Bradley and Terry, centred on the average system. Each judgment of a pair is one "
-            "comparison; a tie is half a win for both."
+            "Bradley-Terry log-strengths, centred on the average system. Each judgment of a pair is one "
+            "comparison; a tie is half a win for each."
         )
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
@@ -45,9 +45,10 @@ class BradleyTerryFigure(Figure):
             return
         parameters = view.report["parameters"]
         yield (
-            "Bradley-Terry strengths take each judgment as a comparison and a tie as half a win, with standard errors "
-            f"robust to dependence within a query; intervals of ranks are percentiles of {parameters['replicates']:,} "
-            f"bootstrap replicates over queries, seed {parameters['seed']}."
+            "Bradley-Terry strengths treat each judgment as a comparison and a tie as half a win for each "
+            "system, with standard errors robust to dependence within a query; intervals of ranks are "
+            f"percentiles of {parameters['replicates']:,} bootstrap replicates over queries, seed "
+            f"{parameters['seed']}."
         )
 
 
@@ -81,7 +82,8 @@ def _block(view: PairView, group: Record, fit: Record) -> Block:
 
 def _table(view: PairView, fit: Record) -> Table:
     build = Builder(
-        "Strength, chance to beat an average system in percent, and rank; n counts the comparisons of the system.",
+        "Strength, probability of beating an average system in percent, and rank; n is the system's number of "
+        "comparisons.",
         columns(["System", "Strength", "Beats average", "Rank", "n"]),
     )
     for strength in fit["strengths"]:

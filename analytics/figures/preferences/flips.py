@@ -21,7 +21,10 @@ class FlipsFigure(Figure):
     heading = "flips"
     place = 10
     finding_place = 10
-    definition = "Flips between two settings: of a pair's preferred system, its margin, and single queries' majorities."
+    definition = (
+        "Flips between two settings: changes of a pair's preferred system, of its margin, and of the majority label "
+        "of single queries."
+    )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == PAIRS
@@ -83,8 +86,8 @@ class FlipsFigure(Figure):
 
     def intro(self, view: ReportView) -> str:
         return (
-            "A pair flips where the system that majorities prefer differs between two settings; a query flips where "
-            "its own majority does."
+            "A pair flips if the system that majorities prefer differs between two settings; a query flips if "
+            "its own majority label does."
         )
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
@@ -136,10 +139,11 @@ def _preferences(view: ReportView, group: Record, flips: list[Record]) -> str:
 
 def _moves(view: ReportView, flips: list[Record]) -> str:
     moves = [
-        f"from “{view.arm(flip['first_arm'])}” to “{view.arm(flip['second_arm'])}” ({corrected(flip['flip_test'])})"
+        f"between “{view.arm(flip['first_arm'])}” and “{view.arm(flip['second_arm'])}” "
+        f"({corrected(flip['flip_test'])})"
         for flip in flips
     ]
-    return f"It changes {' and '.join(moves)}."
+    return f"The preferred system changes {' and '.join(moves)}."
 
 
 def _margins(view: ReportView, group: Record, moved: list[Record]) -> str:
@@ -152,7 +156,7 @@ def _margins(view: ReportView, group: Record, moved: list[Record]) -> str:
             f"“{view.arm(flip['first_arm'])}” to “{view.arm(flip['second_arm'])}” "
             f"({corrected(flip['margin_test'])})"
         )
-    return f"Of the items judged by {subject(group)}, the margin of wins moves {' and '.join(moves)}."
+    return f"On the items judged by {subject(group)}, the margin of wins moves {' and '.join(moves)}."
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
@@ -168,16 +172,16 @@ def _of_pair(view: PairView) -> Iterator[Block]:
         )
     queries = sorted(view.leading[KEY]["queries"], key=_pair_of)
     yield Block(
-        "From label to label", tables=tuple(_transitions(view, flip) for flip in queries), folded=True
+        "Majority labels by setting", tables=tuple(_transitions(view, flip) for flip in queries), folded=True
     )
 
 
 def _pair_flips(view: PairView, group: Record) -> Table:
-    labels = ["Pair", "Between", "Preferred", *P_COLUMNS, "Change of margin", "n", *P_COLUMNS]
+    labels = ["Pair", "Between", "Preferred", *P_COLUMNS, "Change in margin", "n", *P_COLUMNS]
     build = Builder(
-        "Pair flips: the system that majorities prefer in either setting, with the test that both preferences hold; "
-        f"and the change of the margin, which is the share of items won by {view.first_side} less that of the "
-        "other, in points, with its own test. Sign-flip tests over queries.",
+        "Pair flips: the system that majorities prefer in each setting, with the test that both preferences "
+        f"hold; and the change in margin (share of items won by {view.first_side} minus that of the other), in "
+        "points, with its own test. Sign-flip tests over queries.",
         columns(labels, names=3),
     )
     for flip in sorted(group[KEY]["pairs"], key=_pair_of):
@@ -216,7 +220,7 @@ def _query_flips(view: PairView, group: Record) -> Table:
         "p",
     ]
     build = Builder(
-        "Query flips: queries whose majority label differs. The test asks whether the totals of the labels differ.",
+        "Query flips: queries whose majority label differs. The test compares the totals of the labels.",
         columns(labels, names=2),
     )
     for flip in sorted(group[KEY]["queries"], key=_pair_of):

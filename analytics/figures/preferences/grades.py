@@ -29,8 +29,8 @@ class GradesFigure(Figure):
     heading = "grades"
     place = 10
     definition = (
-        "Grades of a preference: their mean and distribution by pair and setting, alpha, and the lean to the first "
-        "shown."
+        "Grades of a preference: mean and distribution by pair and setting, alpha, and the lean towards the "
+        "response shown first."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -87,8 +87,8 @@ class GradesFigure(Figure):
         farthest = number(_first(pair)[KEY]["distribution"][-1]["grade"])
         one, two = pair.sides if len(pair.pairs) == 1 else ("the system named first", "the second")
         return (
-            f"A grade is negative where {one} is better, positive where {two} is, 0 for a tie; "
-            f"{farthest} is the farthest. Win rates and agreement are of its sign."
+            f"A grade is negative where {one} is better, positive where {two} is, and 0 for a tie; the strongest "
+            f"grade is {farthest}. Win rates and agreement use only its sign."
         )
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
@@ -131,7 +131,7 @@ def _by_pair(view: PairView, group: Record, *, folded: bool = False) -> Block:
     points = [each["grade"] for each in group[KEY]["distribution"]]
     names = ["Pair", "Setting"] if view.several_arms else ["Pair"]
     build = Builder(
-        "Mean grade, and how often each was given, in percent.",
+        "Mean grade, and how often each grade was given, in percent.",
         columns([*names, "Mean", *map(number, points), "n"], names=len(names)),
         foot=_words(group[KEY]["words"]),
     )
@@ -186,7 +186,7 @@ def _raters(graded: list[Record]) -> Table:
     build = Builder(
         "Krippendorff's \N{GREEK SMALL LETTER ALPHA} of the grades (ordinal), and the mean grade towards the response "
         "that was shown first; 0 is no bias.",
-        columns(["Raters", "\N{GREEK SMALL LETTER ALPHA}", "n", "Towards the first", "n"]),
+        columns(["Raters", "\N{GREEK SMALL LETTER ALPHA}", "n", "Towards first shown", "n"]),
     )
     for group in graded:
         found = group[KEY]

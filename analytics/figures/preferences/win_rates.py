@@ -38,7 +38,7 @@ KEY = "preferences/win_rates"
 PAIR = ("system_1", "system_2")
 TIES_COUNT = {
     "half": "An expected win rate counts a tie as half a win.",
-    "win": "An expected win rate counts a tie as a win, so that the rates of two systems may add up to more than one.",
+    "win": "An expected win rate counts a tie as a win, so the rates of two systems may add up to more than one.",
 }
 
 
@@ -137,9 +137,9 @@ class WinRatesFigure(Figure):
     def intro(self, view: ReportView) -> str:
         leading = view.leading
         who = "" if leading["kind"] == "person" else f" Judged by: {leading['label'].lower()}."
-        ties = "a tie counting as a win for either" if view.ties_are_wins else "a tie counting half"
+        ties = "with a tie counted as a win" if view.ties_are_wins else "with a tie counted as half a win"
         return (
-            "A majority is more than half of an item's judgments; where an item has one judgment, that alone. The "
+            "A majority is more than half of an item's judgments; an item's only judgment is its majority. The "
             f"expected win rate is the chance that one judgment prefers the system, {ties}.{who}"
         )
 
@@ -150,14 +150,14 @@ class WinRatesFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "A majority is more than half of an item's judgments, and a tie can win it; where an item has one "
-            "judgment, that alone is its majority. Win rates by majority leave out items without one."
+            "A majority is more than half of an item's judgments, and a tie can be the majority; an item's only "
+            "judgment is its majority. Win rates by majority leave out items without one."
         )
         yield TIES_COUNT[view.report["parameters"]["ties"]]
         if any(not judge["heuristic"] for judge in view.judges):
             yield (
-                "Where a judge gives probabilities, an expected win rate is their mean, and its standard error their "
-                "standard deviation over the root of the number of items."
+                "Where a judge gives probabilities, an expected win rate is their mean, and its standard error "
+                "their standard deviation divided by the square root of the number of items."
             )
 
 
@@ -175,7 +175,7 @@ def rates_of(group: Record) -> tuple[dict[tuple[Any, ...], Record], dict[tuple[A
 
 def even(view: PairView) -> tuple[float | None, str]:
     """The rate at which neither system is preferred, and how a caption says it; there is none where ties are wins."""
-    return (None, "; ties are wins.") if view.ties_are_wins else (0.5, "; at 50 % neither is preferred.")
+    return (None, "; ties count as wins.") if view.ties_are_wins else (0.5, "; at 50 % neither is preferred.")
 
 
 def standard_error(build: Builder, found: Record) -> TableCell:
@@ -371,7 +371,7 @@ def _others(view: PairView) -> Iterator[Block]:
     single = [group for group in view.groups if group not in view.voices]
     if single:
         tables = tuple(_all_pairs(view, group, whose=f"{group['label']}. ") for group in single)
-        yield Block("Each judge: win rates", tables=tables, folded=True)
+        yield Block("Win rates by judge", tables=tables, folded=True)
 
 
 def _pooled(view: PairView) -> Iterator[Block]:

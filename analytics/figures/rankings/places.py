@@ -12,13 +12,13 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.rankings.rankings import place_bias
 from evaluation.protocols import QuestionSpec
 
-UNKNOWN_ORDER = "Undefined. It is not known in which order the responses were shown."
+UNKNOWN_ORDER = "Undefined. The order in which the responses were shown is not known."
 
 
 class PlacesFigure(Figure):
     heading = "rankings"
     place = 20
-    definition = "Ranks by the place on the screen at which a response was shown."
+    definition = "Ranks by a response's place on the screen."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
@@ -45,9 +45,9 @@ FIGURE = PlacesFigure()
 def _places(found: Record) -> Table:
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
-        "What was shown at each place: its mean rank less that of chance (below 0: favoured), and its share of first "
-        "places with that of chance, in percent.",
-        columns(["Shown", "Less chance", "First places", "By chance", "n"]),
+        "Responses by their place on the screen: mean rank minus the mean rank by chance (below 0: favoured), "
+        "and share of first places with the share by chance, in percent.",
+        columns(["Place", "Minus chance", "First places", "By chance", "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
     for each in found["places"]:

@@ -27,8 +27,8 @@ class RanksFigure(Figure):
     place = 10
     finding_place = 20
     definition = (
-        "Rankings by system: mean rank, share of first places and how often each rank was given; Friedman's test with "
-        "Nemenyi's, and a sign-flip test of every two systems."
+        "Rankings by system: mean rank, share of first places and how often each rank was given; Friedman's "
+        "test with Nemenyi's post-hoc test, and a sign-flip test of every pair of systems."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -87,7 +87,10 @@ class RanksFigure(Figure):
         yield leading_fact(view, group, "Best mean rank", found, decimal, lowest=True, ahead=ahead)
 
     def intro(self, view: ReportView) -> str:
-        return "1 is the first place. The share of first places is over rankings that have a response of the system."
+        return (
+            "Rank 1 is first place. The share of first places is computed over rankings that include a response of "
+            "the system."
+        )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -115,8 +118,8 @@ class RanksFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "Friedman's test is over queries, whose systems are ranked by their mean ranks; pairs of systems are "
-            "Nemenyi's."
+            "Friedman's test is over queries, with the systems ranked by their mean ranks in each; pairs of "
+            "systems are compared by Nemenyi's test."
         )
 
 
@@ -162,7 +165,7 @@ def _tested_below(pairs: list[Record], best: str) -> Record:
 
 def _mean_ranks(view: ReportView, found: Record) -> Table:
     build = Builder(
-        "Mean rank, and share of first places with what random rankings would give, in percent.",
+        "Mean rank, and share of first places with the share that random rankings would give, in percent.",
         columns(["System", "Mean rank", "First places", "By chance", "n"]),
     )
     for each in sorted(found["by_system"], key=lambda each: each["mean_rank"]["value"]):
@@ -203,7 +206,7 @@ def _counts(view: ReportView, found: Record) -> Table:
     build = Builder(
         "How often each rank was given, in percent of the system's ranks.",
         columns(["System", *(str(rank) for rank in range(1, most + 1)), "n"]),
-        foot="Equals count under the higher of the places that they share.",
+        foot="Responses ranked equal count under the first of the places that they share.",
     )
     for each in found["distribution"]:
         counts = each["counts"] + [0] * (most - len(each["counts"]))
@@ -230,8 +233,8 @@ def _pairs(view: ReportView, pairs: list[Record]) -> tuple[Table, ...]:
     if not pairs:
         return ()
     build = Builder(
-        "Difference of the mean ranks of two systems (the second's less the first's), with Nemenyi's p-value. p: "
-        "sign-flip test over queries.",
+        "Difference in mean rank of two systems (second minus first), with Nemenyi's p-value. p: sign-flip test "
+        "over queries.",
         columns(["System", "and", "Difference", "Nemenyi's p", *P_COLUMNS], names=2),
     )
     for pair in pairs:

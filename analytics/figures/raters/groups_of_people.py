@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.numbers import decimal, in_percent
+from analytics.display.numbers import corrected, decimal, points
 from analytics.display.tables import P_COLUMNS, Builder, columns, count, head, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
@@ -28,8 +28,8 @@ class GroupsOfPeopleFigure(Figure):
     place = 10
     finding_place = 60
     definition = (
-        "Groups of people, such as experts and crowd: the difference of their means, overall and by system, agreement "
-        "of two of one group and of one of each, and tests of the differences."
+        "Groups of people, such as experts and crowd: the difference of their means, overall and by system, "
+        "agreement within and between groups, and tests of the differences."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -51,7 +51,7 @@ class GroupsOfPeopleFigure(Figure):
                 yield FamilyTest(FAMILY, gap["test"])
 
     def intro(self, view: ReportView) -> str:
-        return "Groups are compared on what both have answered. A difference is the first group's less the second's."
+        return "Groups are compared on what both answered. Differences are the first group minus the second."
 
     def findings(self, view: ReportView, group: Record, question: Record) -> Iterator[Record]:
         """Means and agreements that differ beyond chance."""
@@ -59,7 +59,7 @@ class GroupsOfPeopleFigure(Figure):
             first, second = (_label(view, pair[name]) for name in ("first", "second"))
             for gap, what, said in (
                 (pair["mean"], "Mean ratings", decimal),
-                (pair["agreement"]["gap"], "Agreement within the groups", in_percent),
+                (pair["agreement"]["gap"], "Agreement within the groups", _in_points),
             ):
                 if gap is None or not _is_told(gap):
                     continue
@@ -69,20 +69,21 @@ class GroupsOfPeopleFigure(Figure):
                     "kind": "groups",
                     "about": f"{first}, {second}",
                     "heading": f"{what}: groups of people differ",
-                    "text": f"{first}: {said(abs(value))} {way} than {second}, over "
-                    f"{gap['test']['n']:,} queries (p {gap['test']['p_corrected']:.3f} after correction for "
-                    f"{gap['test']['tests']:,} tests).",
+                    "text": f"{first}: {said(abs(value))} {way} than {second}, over {gap['test']['n']:,} queries "
+                    f"({corrected(gap['test'])}).",
                     "anchor": anchor_of(question),
                 }
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         means = Builder(
-            "Mean of the first group less that of the second, on what both rated; sign-flip tests over queries.",
-            columns(["Question", "Groups", "Of", "Difference", *P_COLUMNS, "n"], names=3),
+            "Mean of the first group minus that of the second, on what both rated; p: sign-flip test over "
+            "queries.",
+            columns(["Question", "Groups", "System", "Difference", *P_COLUMNS, "n"], names=3),
         )
         agreed = Builder(
-            "How often two raters give the same answer: two of the first group, two of the second, one of each; and "
-            "the first group's agreement less the second's, with a sign-flip test over queries.",
+            "How often two raters give the same answer, in percent: two of the first group, two of the second, "
+            "or one of each; and the first group's agreement minus the second's, as a proportion, with a "
+            "sign-flip test over queries.",
             columns(
                 ["Question", "Groups", "First", "Second", "Between", "Difference", *P_COLUMNS, "n"], names=2
             ),
@@ -121,13 +122,17 @@ class GroupsOfPeopleFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
-            "Groups of people are compared on what both answered: the difference of their means and of the agreement "
-            "of two raters within them, each with an interval over queries and a sign-flip test, Holm-corrected over "
-            "all questions and pairs of groups."
+            "Groups of people are compared on what both answered: the differences in their means and in the "
+            "agreement of two raters within them, each with an interval over queries and a sign-flip test, "
+            "Holm-corrected over all questions and pairs of groups."
         )
 
 
 FIGURE = GroupsOfPeopleFigure()
+
+
+def _in_points(difference: float) -> str:
+    return f"{points(difference)} points"
 
 
 def _compared(given: PairInput | AnswerInput, one: Any, other: Any, *, n_pairs: int) -> Record:

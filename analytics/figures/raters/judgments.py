@@ -18,7 +18,7 @@ class JudgmentsFigure(StudyFigure):
     definition = "Judgments that count, by rater."
 
     def intro(self, view: ReportView) -> str:
-        return "Raters go by pseudonyms; imported ones by the name they were published under."
+        return "Raters are listed by pseudonym, imported ones by the name they were published under."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         found = view.report["raters"]
@@ -26,7 +26,7 @@ class JudgmentsFigure(StudyFigure):
         build = Builder(
             "Judgments that count, by rater.",
             columns(["Rater", "Kind", "Judgments"], names=2),
-            foot=f"{beyond:,} further raters are in the JSON." if beyond > 0 else "",
+            foot=f"{beyond:,} more raters are in the JSON." if beyond > 0 else "",
         )
         for rater in found[:MAX_RATERS]:
             tag = "simulated" if rater["kind"] == "simulated" else ""

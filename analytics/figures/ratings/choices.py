@@ -12,7 +12,7 @@ from evaluation.protocols import QuestionSpec
 
 class ChoicesFigure(RatingFigure):
     heading = "choices"
-    definition = "Choices: how often each was made, overall and by system."
+    definition = "Choices: how often each option was chosen, overall and by system."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "choice"
@@ -20,7 +20,9 @@ class ChoicesFigure(RatingFigure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
             labels = [point["label"] for point in question["points"]]
-            build = Builder("How often each was chosen, in percent.", columns(["Raters", *labels, "n"]))
+            build = Builder(
+                "How often each option was chosen, in percent.", columns(["Raters", *labels, "n"])
+            )
             for group in question["groups"]:
                 build.add(head(group["label"], tag=tag_of(group)), *_shares_and_n(build, group[self.key]))
             yield Block(question["prompt"], tables=(build.build(),), anchor=anchor_of(question))
@@ -43,7 +45,7 @@ FIGURE = ChoicesFigure()
 
 def _by_system(view: ReportView, labels: list[str], found: Record) -> Table:
     build = Builder(
-        "How often each was chosen for the responses of each system, in percent.",
+        "How often each option was chosen for the responses of each system, in percent.",
         columns(["System", *labels, "n"]),
     )
     for each in found["by_system"]:

@@ -25,7 +25,7 @@ class ScalesFigure(RatingFigure):
         return form == "rated" and question.kind != Kind.CHECKLIST and question.over != Over.VALUE
 
     def intro(self, view: ReportView) -> str:
-        return "Means of all ratings. Below each question stands how often each point of its scale was given."
+        return "Means of all ratings, and for each question how often each rating was given."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         questions = view.asked(self.key)
@@ -49,11 +49,11 @@ def _means(view: ReportView, questions: Sequence[Record], group: Record) -> Tabl
     found = [records[KEY] for _, records in asked]
     by_system = any(each["by_system"] for each in found)
     labels = [question["prompt"] for question, _ in asked]
-    build = Builder("Mean ratings.", columns(["System" if by_system else "Of", *labels]))
+    build = Builder("Mean ratings.", columns(["System" if by_system else "Ratings", *labels]))
     for name, factor, key in rows_of(view, found):
         build.add(head(name), *(mean_cell(build, each, factor, key) for each in found))
     build.add(head("All"), *(build.coefficient(each["mean"]["mean"]) for each in found))
-    build.add(head("Ratings"), *(count(each["mean"]["mean"]["n"]) for each in found))
+    build.add(head("Number of ratings"), *(count(each["mean"]["mean"]["n"]) for each in found))
     return build.build()
 
 
@@ -72,8 +72,8 @@ def _above_others(view: ReportView, found: Record) -> Iterator[Table]:
     if not found["above_others"]:
         return
     build = Builder(
-        "Tests of a system being rated above every other: the largest p of one-sided sign-flip tests against each, "
-        "over the queries that both have; n is the least number of those.",
+        "Tests of whether a system is rated above every other: the largest p of the one-sided sign-flip tests "
+        "against each, over the queries that both have; n is the smallest number of those queries.",
         columns(["System", *P_COLUMNS, "n"]),
     )
     for each in found["above_others"]:

@@ -29,7 +29,7 @@ ALPHA = "\N{GREEK SMALL LETTER ALPHA}"
 class TagsFigure(RatingFigure):
     heading = "tags"
     definition = (
-        "Tags of a codebook: share and alpha of each, and of each group of tags, overall and by system."
+        "Tags of a codebook: share and alpha of each tag and of each group of tags, overall and by system."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -45,7 +45,7 @@ class TagsFigure(RatingFigure):
             yield leading_fact(view, group, "Most frequent tag", parts, in_percent)
 
     def intro(self, view: ReportView) -> str:
-        return "A judgment may have several tags, so that shares add up to more."
+        return "A judgment may have several tags, so shares may add up to more than 100 %."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -140,7 +140,7 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
     lead = view.lead(question)
     tags = sorted(lead[KEY]["by_part"], key=lambda each: -(each["mean"]["value"] or 0))
     build = Builder(
-        f"Share of judgments with the tag, in percent, and Krippendorff's {ALPHA} of it (nominal).",
+        f"Share of judgments with the tag, in percent, and its Krippendorff's {ALPHA} (nominal).",
         columns(["Tag", "Share", "n", ALPHA]),
     )
     for each in tags:
@@ -185,7 +185,7 @@ def _tag_groups(view: ReportView, question: Record) -> Iterator[Block]:
         if any(each[factor] == key for record in records for each in record[f"by_{factor}"])
     ]
     build = Builder(
-        f"Share of judgments with any tag of the group, in percent, and Krippendorff's {ALPHA} of it (nominal).",
+        f"Share of judgments with any tag of the group, in percent, and its Krippendorff's {ALPHA} (nominal).",
         columns(
             [
                 "Raters",

@@ -15,7 +15,7 @@ KEY = "ratings/yes_shares"
 
 class YesSharesFigure(RatingFigure):
     heading = "checks"
-    definition = "Checklists: the share of yes, overall, by system, setting and category."
+    definition = "Checklists: the share of yes answers, overall, by system, setting and category."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "rated" and question.kind == Kind.CHECKLIST and question.over != Over.CHOICE
@@ -24,7 +24,7 @@ class YesSharesFigure(RatingFigure):
         questions = view.asked(self.key)
         voices = [group for group in view.groups if any(view.answered(questions, group))]
         build = Builder(
-            "Share of yes among all answers, in percent, with the number of answers.",
+            "Share of yes among all answers, in percent; n is the number of answers.",
             columns(["Question", *(label for group in voices for label in (group["label"], "n"))]),
         )
         for question in questions:

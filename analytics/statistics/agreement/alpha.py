@@ -38,7 +38,7 @@ def krippendorff_alpha(
     """
     domain = np.arange(counts.shape[1], dtype=float) if values is None else np.asarray(values, dtype=float)
     if level not in LEVELS:
-        raise ParameterError(f"Alpha is not known for the level of measurement {level}.")
+        raise ParameterError(f"There is no alpha for the level of measurement {level}.")
     if domain.shape != (counts.shape[1],) or np.any(np.diff(domain) <= 0):
         raise ParameterError("Alpha needs one value per column of counts, in ascending order.")
     if query.shape != (len(counts),):
@@ -110,5 +110,5 @@ def _why_undefined(used: Ints) -> str:
     if not len(used):
         return "No item has two values to compare."
     if np.count_nonzero(used.sum(axis=0)) < 2:
-        return "All values are the same, so agreement cannot be told from lack of variation."
+        return "All values are the same, so agreement cannot be distinguished from lack of variation."
     return ""

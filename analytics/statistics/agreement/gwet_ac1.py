@@ -37,7 +37,7 @@ def gwet_ac1(counts: Ints, query: Ints, *, resample: ResampleSpec, unit: str = "
     """
     n_labels = counts.shape[1]
     if n_labels < 2:
-        raise ParameterError("AC1 needs two labels or more to choose from.")
+        raise ParameterError("AC1 needs at least two labels to choose from.")
     if query.shape != (len(counts),):
         raise TidyDataError("AC1 needs one query for each row of counts.")
     rated = counts.sum(axis=1).astype(np.float64)

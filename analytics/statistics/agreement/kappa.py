@@ -24,7 +24,7 @@ from analytics.statistics.core.tidy import N_LABELS, Floats, Ints, Judgments
 
 Weights: TypeAlias = Literal["nominal", "linear", "quadratic"]
 FEW_SHARED = "pairs of raters with too few shared items"
-TOO_MANY_RATERS = "pairs with a rater beyond those with most judgments"
+TOO_MANY_RATERS = "pairs with a rater who is not among those with the most judgments"
 ONE_LABEL_MISSING = "items without a label from both raters"
 
 
@@ -148,7 +148,7 @@ def _kappa_of_cells(
 ) -> Estimate:
     n, n_labels = int(cells.sum()), int(np.sqrt(len(disagreement)))
     if not n:
-        reason = "The two raters share no item."
+        reason = "The two raters judged no item in common."
         return undefined(reason, level=resample.level, left_out=left_out)
     (kappa,) = estimates_from(
         leave_out(cells, lambda sums: kappas_of_cells(sums, disagreement)[:, None]),
@@ -156,7 +156,7 @@ def _kappa_of_cells(
         unit="items",
         level=resample.level,
         left_out=left_out,
-        empty="Both raters gave one and the same label throughout, so chance alone would make them agree.",
+        empty="Both raters gave the same label throughout, so they would agree by chance alone.",
         scales=["coefficient"],
     )
     by_cell = cells.sum(axis=0).reshape(n_labels, n_labels)

@@ -15,7 +15,7 @@ from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
 from analytics.statistics.core.tidy import Floats, Ints, split
 
 NO_JUDGE_LABEL = "items without a label from the judge"
-NO_ITEMS = "No item has two judgments to hold one of them back."
+NO_ITEMS = "No item has two judgments, so none can be held out."
 
 
 def item_inner(counts: Ints) -> Floats:

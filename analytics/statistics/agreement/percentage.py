@@ -16,7 +16,7 @@ from analytics.statistics.core.tidy import MISSING, TIE, Bools, Floats, Ints, sp
 FEW_JUDGMENTS = "items with fewer than two judgments"
 TIED_ITEMS = "items whose most common label is a tie"
 ALL_TIED = "The most common label of every item with two or more ratings is a tie."
-ONE_ARM_ONLY = "queries and pairs without such an item in the other arm"
+ONE_ARM_ONLY = "queries and pairs without such an item in the other setting"
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _mean_by_match(shares: Floats, match: Ints, used: Bools) -> tuple[Ints, Floa
 def _paired_test(one: Floats, other: Floats, parts: tuple[LeftOut, ...], level: float) -> AgreementDifference:
     n = len(one)
     if n == 0:
-        reason = "The two arms share no query and pair."
+        reason = "The two settings share no query and pair."
         nothing = undefined(reason, unit="query-pair matches", level=level, left_out=parts)
         return AgreementDifference(nothing, None, None, None, reason)
     differences = other - one

@@ -71,10 +71,10 @@ def satisfied_follow_ups(checks: Checks, judgments: Judgments, n_items: int) -> 
     The mean difference is over judgments, each by the follow-ups that it has both responses checked for.
     """
     if len(checks) and int(checks.judgment.max()) >= len(judgments):
-        raise TidyDataError("A checklist points at a judgment that is not there.")
+        raise TidyDataError("A checklist refers to a judgment that does not exist.")
     item = judgments.item[checks.judgment].astype(np.int64)
     if len(item) and int(item.max()) >= n_items:
-        raise TidyDataError("A judgment points at an item that is not there.")
+        raise TidyDataError("A judgment refers to an item that does not exist.")
     n_follow_ups = int(checks.follow_up.max(initial=0)) + 1
     shape = (n_items, n_follow_ups, 2)
     flat = (item * n_follow_ups + checks.follow_up) * 2 + checks.response

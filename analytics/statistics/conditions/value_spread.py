@@ -17,8 +17,8 @@ from analytics.statistics.core.resampling import ResampleSpec, mean_within, quer
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.core.values import Values, n_distinct, point_codes, unit_means
 
-OFF_DIFFERENCES = "spreads between the differences of two points"
-ONE_VALUE = "attributes of which a single value was rated"
+OFF_DIFFERENCES = "spreads that are not a difference between two points of the scale"
+ONE_VALUE = "attributes with only one value rated"
 NOT_ALL_VALUES = "ratings of an attribute that do not cover all of its values"
 
 

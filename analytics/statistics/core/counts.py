@@ -34,7 +34,7 @@ def count_matrix(item: Ints, label: Ints, n_items: int, n_labels: int) -> npt.ND
     if not given.all():
         item, label = item[given], label[given]
     if len(item) and (item.min() < 0 or item.max() >= n_items or label.max() >= n_labels):
-        raise TidyDataError("A judgment points at an item or a label that is not there.")
+        raise TidyDataError("A judgment refers to an item or a label that does not exist.")
     flat = np.bincount(item.astype(np.int64) * n_labels + label, minlength=n_items * n_labels)
     return flat.reshape(n_items, n_labels).astype(np.int32)
 

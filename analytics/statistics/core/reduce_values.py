@@ -34,7 +34,9 @@ def reduce_values(rater: Ints, unit: Ints, value: Floats, rule: Rule) -> Reduced
     - majority: the most common value, for labels and for yes or no; nan without a unique one.
     """
     if rule not in RULES:
-        raise ParameterError(f"There is no rule {rule!r} to reduce answers; there are: {', '.join(RULES)}.")
+        raise ParameterError(
+            f"There is no rule {rule!r} to reduce answers. The rules are: {', '.join(RULES)}."
+        )
     pair = rater.astype(np.int64) * (int(unit.max(initial=0)) + 1) + unit
     _, row, code, n = np.unique(pair, return_index=True, return_inverse=True, return_counts=True)
     if rule == "mean":

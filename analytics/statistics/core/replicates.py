@@ -29,7 +29,7 @@ Rule: TypeAlias = Literal["majority", "mean", "both_ways"]
 RULES: tuple[Rule, ...] = get_args(Rule)
 # Means closer to one half than this differ from it by rounding only.
 EVEN = 1e-9
-ONE_ORDER_ONLY = "samples of which one order only was read"
+ONE_ORDER_ONLY = "samples read in only one order"
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ def reduce_readings(readings: Readings, rule: str) -> ReducedReadings:
     """
     if rule not in RULES:
         raise ParameterError(
-            f"There is no rule {rule!r} to reduce replicates; there are: {', '.join(RULES)}."
+            f"There is no rule {rule!r} to reduce replicates. The rules are: {', '.join(RULES)}."
         )
     groups = _Groups(readings.rater, readings.item)
     first = groups.common(readings.first, UNKNOWN_ORDER)

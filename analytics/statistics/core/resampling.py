@@ -120,7 +120,7 @@ def estimate_from(
         low, high = t_interval(value, error, found.groups, scale, level)
         note = note_of_share(value, n, found.queries) if scale == "share" else ""
     elif scale == "share" and reason == NO_VARIATION and _is_at(value, 0, 1):
-        reason, method = "", f"Wilson interval, as all {found.queries} queries give the same"
+        reason, method = "", f"Wilson interval, as all {found.queries} queries give the same value"
         low, high = wilson_interval(round(value), found.queries, level)
     return Estimate(float(value), low, high, n, unit, level, method, parts, reason, note)
 

@@ -189,7 +189,7 @@ class Checks(_Rows):
 def check_items(items: Items, judgments: Judgments) -> None:
     """Raises TidyDataError where a judgment points at an item that does not exist."""
     if len(judgments) and int(judgments.item.max()) >= len(items):
-        raise TidyDataError("A judgment points at an item that is not there.")
+        raise TidyDataError("A judgment refers to an item that does not exist.")
 
 
 def split(codes: Ints, n: int) -> list[Ints]:

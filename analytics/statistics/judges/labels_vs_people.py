@@ -34,7 +34,7 @@ from analytics.statistics.core.tidy import (
 )
 from analytics.statistics.core.values import n_distinct
 
-NO_MAJORITY = "items without a majority of people"
+NO_MAJORITY = "items without a majority among people"
 NOT_BY_PEOPLE = "items that no person judged"
 
 
@@ -149,7 +149,7 @@ def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: Res
                 NO_JUDGE_LABEL: int(np.count_nonzero(labelled < (most != MISSING))),
             }
         ),
-        empty="There is nothing to compare: no item has both a label and a majority, or all have one and the same.",
+        empty="There is nothing to compare: no item has both a label and a majority, or all have the same one.",
         scales=["coefficient"],
     )
     totals = np.bincount(judge[used], minlength=n_labels) + np.bincount(most[used], minlength=n_labels)
@@ -182,7 +182,7 @@ def expected_agreement(people: Ints, chances: Floats, query: Ints, *, resample: 
     It is what labels drawn by the judge's `chances` (n, k) would reach. people (n, k) are counts of labels.
     """
     if chances.shape != people.shape:
-        raise TidyDataError("The judge must give a chance of each label for each item.")
+        raise TidyDataError("The judge must give a probability for each label of each item.")
     shares = (outer_by_label(people) * chances).sum(axis=1)
     used = np.isfinite(shares)
     few = int(np.count_nonzero(people.sum(axis=1) < 2))

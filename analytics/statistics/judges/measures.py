@@ -16,7 +16,7 @@ from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.judges.ratings_vs_people import correlations
 
 UNMEASURED = "{unit} without this measure"
-UNMEASURED_CHOICES = "choices in which a response has no such measure"
+UNMEASURED_CHOICES = "choices in which a response lacks this measure"
 CHOICES = "choices"
 
 

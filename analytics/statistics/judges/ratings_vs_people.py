@@ -110,7 +110,9 @@ def correlations(
     if len(x_table) < 2 or len(y_table) < 2:
         reason = _nothing_shared(unit)
         if len(x):
-            reason = "One of the two groups gives the same mean throughout, so nothing can correlate with it."
+            reason = (
+                "One of the two groups has the same mean throughout, so there is no correlation to compute."
+            )
         nothing = undefined(reason, n=len(x), unit=unit, level=resample.level, left_out=left_out)
         return nothing, nothing
     cells = _Cells(pair // len(y_table), pair % len(y_table), x_table, y_table)

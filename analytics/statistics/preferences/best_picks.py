@@ -125,7 +125,7 @@ def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SameP
     Items with fewer than `raters` picks are left out; with two picks the two figures say the same of an item.
     """
     if raters < 2:
-        raise ParameterError("Whether raters pick the same takes at least two of them.")
+        raise ParameterError("Comparing raters' picks takes at least two raters.")
     items, first, item = np.unique(picks.item, return_index=True, return_inverse=True)
     width = int(picks.response.max(initial=NO_PICK)) + 2
     flat = item.astype(np.int64) * width + (picks.response + 1)
@@ -190,7 +190,7 @@ def _share_of_system(
 
 def _check_offered(picks: Picks, n_systems: int, offered: Ints | None) -> None:
     if len(picks) and int(picks.system.max()) >= n_systems:
-        raise TidyDataError("A pick points at a system that is not there.")
+        raise TidyDataError("A pick refers to a system that does not exist.")
     if offered is None:
         return
     if offered.ndim != 2 or offered.shape[1] != n_systems or len(offered) <= int(picks.item.max(initial=-1)):

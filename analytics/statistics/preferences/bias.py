@@ -29,7 +29,7 @@ from analytics.statistics.core.tidy import (
 
 NO_LABEL = "judgments without a label"
 TIES = "ties"
-NO_ORDER = "judgments whose order is not known"
+NO_ORDER = "judgments with unknown order"
 EQUAL_LENGTHS = "judgments of responses of equal length"
 
 
@@ -85,7 +85,7 @@ def position_bias(
                 TIES: int(np.count_nonzero(tied)),
             }
         ),
-        empty="No judgment of known order prefers one of the responses.",
+        empty="No judgment with known order prefers one of the responses.",
         share=True,
     )
     n_first = int(np.count_nonzero(preferred_first))
@@ -121,7 +121,7 @@ def length_bias(items: Items, judgments: Judgments, *, resample: ResampleSpec) -
                 EQUAL_LENGTHS: int(np.count_nonzero(labelled & (longer == 0))),
             }
         ),
-        empty="No judgment is of responses that differ in length.",
+        empty="No judgment compares responses of different length.",
         scales=["coefficient", "share", "share"],
     )
     return LengthBias(bias, to_longer, to_shorter)

@@ -211,7 +211,7 @@ def _never_beaten(data: _Comparisons, names: tuple[str, ...]) -> str:
     leaves = np.unique(group[loser[group[loser] != group[winner]]])
     top = np.setdiff1d(group, leaves)
     unbeaten = ", ".join(name for name, of in zip(names, group, strict=True) if of in top)
-    return f"{unbeaten} never lost to any other system, so strengths have no upper limit, and no interval."
+    return f"{unbeaten} never lost to any other system, so strengths have no upper limit and no interval."
 
 
 def _strengths(

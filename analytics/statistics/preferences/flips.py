@@ -34,8 +34,8 @@ from analytics.statistics.core.tidy import (
 )
 from analytics.statistics.preferences.win_rates import NO_MAJORITY, preferred_system
 
-ONE_ARM_ONLY = "queries judged in one of the two arms only"
-UNDECIDED = "queries without a majority in one of the two arms"
+ONE_ARM_ONLY = "queries judged in only one of the two settings"
+UNDECIDED = "queries without a majority in one of the two settings"
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def stuart_maxwell(transitions: Ints) -> tuple[float, int, float] | str:
     covariance = -(table + table.T)
     np.fill_diagonal(covariance, table.sum(axis=0) + table.sum(axis=1) - 2 * np.diag(table))
     if np.linalg.matrix_rank(covariance[:-1, :-1]) < len(shift):
-        return "Too few queries change their label for the test to be computed."
+        return "Too few queries change their label to compute the test."
     from statsmodels.stats.contingency_tables import SquareTable
 
     result = SquareTable(table, shift_zeros=False).homogeneity(method="stuart_maxwell")
@@ -246,7 +246,7 @@ def _change(columns: Floats, query: Ints, dropped: int, resample: ResampleSpec) 
     change = float(found.value[0])
     n, left_out = len(vectors), present({NO_MAJORITY: dropped})
     if not np.isfinite(change):
-        reason = "One of the two arms has no item with a majority."
+        reason = "One of the two settings has no item with a majority."
         return undefined(reason, n=n, unit="queries", level=resample.level, left_out=left_out)
     return estimate_from(
         change, found.error[0], found, n=n, unit="queries", level=resample.level, left_out=left_out
@@ -272,7 +272,7 @@ def _query_flips(
         unit="queries",
         resample=resample,
         left_out=present(parts),
-        empty="No query has a majority in both arms.",
+        empty="No query has a majority in both settings.",
         share=True,
     )
     test = stuart_maxwell(transitions)

@@ -15,7 +15,7 @@ from analytics.statistics.core.resampling import ResampleSpec, mean_within
 from analytics.statistics.core.tidy import UNKNOWN_ORDER, Floats, Ints
 from analytics.statistics.core.values import NO_SYSTEM, Values
 
-NO_ORDER = "judgments whose order on the screen is not known"
+NO_ORDER = "judgments with unknown order on the screen"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,5 +73,5 @@ def lean_to_first(grades: Grades, query: Ints, *, farthest: float, resample: Res
         unit="judgments",
         resample=resample,
         left_out=present({NO_ORDER: int(np.count_nonzero(~known))}),
-        empty="No graded judgment has a known order.",
+        empty="The order on the screen is not known for any graded judgment.",
     )

@@ -157,7 +157,7 @@ def win_rates_overall(
 def item_scores(judgments: Judgments, n_items: int, ties: Ties = "half") -> Floats:
     """Mean score of each item's two responses over its usable judgments, shape (n_items, 2), else nan."""
     if ties not in ("half", "win"):
-        raise ParameterError("A tie counts as a half or as a win.")
+        raise ParameterError("A tie counts as half a win or as a win.")
     tie = 0.5 if ties == "half" else 1.0
     # A missing label is -1 and so reads the last entry.
     by_label = np.array([[1.0, 0.0], [0.0, 1.0], [tie, tie], [np.nan, np.nan]])

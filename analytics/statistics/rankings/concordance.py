@@ -12,12 +12,12 @@ from analytics.statistics.core.tidy import Bools, Floats, Ints, _Rows
 from analytics.statistics.core.values import n_distinct
 from analytics.statistics.rankings.ranks import RankBlock, Ranks, blocks
 
-ALL_TIED = "items that every rater ranked as equal throughout"
-NO_TAU = "items without two rankings that put one response before another"
+ALL_TIED = "items whose responses every rater ranked equal"
+NO_TAU = "items without two rankings that put one response above another"
 ONLY_PEOPLE = "items that only the first group ranked"
 ONLY_JUDGE = "items that only the second group ranked"
-OTHER_RESPONSES = "items whose rankings are not of the same responses"
-NO_ORDER = "items that one of the groups ranked as equal throughout"
+OTHER_RESPONSES = "items whose rankings cover different responses"
+NO_ORDER = "items whose responses one of the groups ranked equal"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from analytics.statistics.rankings.concordance import tie_terms
 from analytics.statistics.rankings.ranks import Ranks, mid_ranks
 
 Blocks: TypeAlias = Literal["judgments", "queries"]
-NOT_EVERY_SYSTEM = "rankings that do not have every system just once"
+NOT_EVERY_SYSTEM = "rankings that do not include every system exactly once"
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,9 @@ def _why_undefined(table: Floats) -> str:
     if k < 2:
         return "Friedman's test needs at least two systems."
     if n < 2:
-        return "Friedman's test needs at least two rankings that have every system just once."
+        return "Friedman's test needs at least two rankings that include every system exactly once."
     if float(np.ptp(table, axis=1).max()) == 0:
-        return "Every ranking puts all systems at one place, so there is nothing to test."
+        return "Every ranking gives all systems the same rank, so there is nothing to test."
     return ""
 
 

@@ -17,7 +17,7 @@ from analytics.statistics.core.resampling import (
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, Ranks
 
-NO_PLACE = "ranks of responses whose place on the screen is not known"
+NO_PLACE = "ranks of responses whose place on the screen is unknown"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def system_ranks(ranks: Ranks, n_systems: int, *, resample: ResampleSpec) -> tup
     and a judgment whose first place is shared gives each of the equals its part.
     """
     if len(ranks) and int(ranks.system.max()) >= n_systems:
-        raise TidyDataError("A ranking points at a system that is not there.")
+        raise TidyDataError("A ranking refers to a system that does not exist.")
     credit = first_credit(ranks)
     return tuple(_of_system(ranks, credit, system, resample) for system in range(n_systems))
 

@@ -139,7 +139,7 @@ def above_every_other(
     """
     _check_groups(values, groups)
     if len(contenders) < 2:
-        raise ParameterError("A group can be above every other only where there are several.")
+        raise ParameterError("A group can be above every other only if there are several.")
     means = {code: _query_means(values, groups == code) for code in contenders}
     found = {code: Tested(0.0, len(values), "") for code in contenders}
     least = dict.fromkeys(contenders, values.n_queries)

@@ -69,7 +69,8 @@ def least_squares_weights(distances: Floats, shortfall: Floats) -> Floats:
     weights, _, rank, _ = np.linalg.lstsq(distances, shortfall, rcond=None)
     if rank < k:
         raise TidyDataError(
-            "The weights are not determined: an aspect is always at its ideal, or follows from the others."
+            "The weights cannot be determined: an aspect is always at its ideal, or is a linear combination of "
+            "the others."
         )
     return np.asarray(weights, dtype=np.float64)
 

@@ -15,7 +15,7 @@ from annotator.panels.reconciliation.kinds import Mismatch
 from annotator.panels.reconciliation.overview import VisitReconciliation, reconcile_visit
 from annotator.panels.services.connection import NotSetUp
 from evaluation.admin.pages import ConfirmedAction, confirmation_page
-from evaluation.admin.rights import FORM, study_page
+from evaluation.admin.rights import FORM, View, study_page
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.registry import Registry
@@ -35,7 +35,7 @@ class PanelPage:
     act: Callable[..., ConfirmedAction] | None
 
     @property
-    def view(self) -> Callable[..., HttpResponse]:
+    def view(self) -> View:
         act = self.act
         assert act is not None
 

@@ -77,6 +77,16 @@ def closed_context(words: tuple[Words, Words], **more: Words) -> dict[str, Any]:
     return {"closed": {"title": title, "text": text, **more}}
 
 
+def short_wait(minutes: int) -> dict[str, str]:
+    """All that is left is in others' hands."""
+    text = ngettext(
+        "Other people are working on the remaining items. Please check again in %(n)s minute.",
+        "Other people are working on the remaining items. Please check again in %(n)s minutes.",
+        minutes,
+    ) % {"n": minutes}
+    return {"title": gettext("A short wait"), "text": text, "button": gettext("Check again")}
+
+
 def instruction_texts(spec: Spec) -> dict[str, Any]:
     return {
         "instructions": rendered(spec["texts"].get("instructions", "")),
@@ -92,7 +102,7 @@ def instruction_texts(spec: Spec) -> dict[str, Any]:
 
 
 def guideline(protocol: Protocol, spec: Spec, stimulus: Stimulus) -> str:
-    return rendered(protocol.guideline(spec, with_context=sees_context(spec, stimulus)))
+    return rendered(protocol.guideline(spec, with_context=sees_context(spec, stimulus), translate=gettext))
 
 
 def form_problems(protocol: Protocol, spec: Spec, stimulus: Stimulus, data: Data) -> list[Problem]:

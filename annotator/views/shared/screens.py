@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.utils import timezone
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext
 
 from annotator.models import Assignment, Participant, Step
 from annotator.panels.platforms import get_platform
@@ -26,6 +26,7 @@ from annotator.views.shared.parts import (
     guideline,
     instruction_texts,
     items_bar,
+    short_wait,
     skip_question,
     skips_said,
     step_bar,
@@ -220,28 +221,25 @@ def waiting_screen(participant: Participant, notice: str = "") -> HttpResponse:
     """Nothing before them: the study rests, others hold what is left, or the next thing only needs fetching."""
     now = timezone.now()
     release = next_release(participant, now)
-    title, text, button = (
-        gettext("Ready to continue?"),
-        gettext("There are more items for you."),
-        gettext("Continue"),
-    )
+    waiting = {
+        "title": gettext("Ready to continue?"),
+        "text": gettext("There are more items for you."),
+        "button": gettext("Continue"),
+    }
     if participant.study.status == Status.PAUSED:
-        title, button = gettext("This study is paused"), gettext("Check again")
-        text = gettext(
-            "Your place and your answers are kept. Come back to this page later to continue where you stopped."
-        )
+        waiting = {
+            "title": gettext("This study is paused"),
+            "text": gettext(
+                "Your place and your answers are kept. Come back to this page later to continue where you stopped."
+            ),
+            "button": gettext("Check again"),
+        }
     elif release is None or participant.study.status == Status.CLOSED:
-        text = gettext("There is nothing more to judge at the moment.")
+        waiting["text"] = gettext("There is nothing more to judge at the moment.")
     elif release > now:
-        minutes = max(1, ceil((release - now).total_seconds() / 60))
-        title, button = gettext("A short wait"), gettext("Check again")
-        text = ngettext(
-            "Other people are working on the remaining items. Please check again in %(n)s minute.",
-            "Other people are working on the remaining items. Please check again in %(n)s minutes.",
-            minutes,
-        ) % {"n": minutes}
+        waiting = short_wait(max(1, ceil((release - now).total_seconds() / 60)))
     context = _around(participant, notice) | {
-        "waiting": {"title": title, "text": text, "button": button},
+        "waiting": waiting,
         "undo": _undo(participant, None),
         "continue_url": _address("advance", participant),
     }

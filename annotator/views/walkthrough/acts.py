@@ -157,6 +157,10 @@ def undo(walk: Walk) -> HttpResponse:
     return walk.go("items", walk.state.but(skipped=skipped, undo=False, notice="unskipped"))
 
 
+def check_again(walk: Walk) -> HttpResponse:
+    return walk.go("items", walk.state.afresh())
+
+
 def withdraw(walk: Walk) -> HttpResponse:
     return walk.go(f"{END}withdrawn", walk.state.afresh())
 
@@ -184,6 +188,7 @@ ACTS: dict[tuple[str, str], Callable[[Walk], HttpResponse]] = {
     },
     ("items", "ask-skip"): ask_skip,
     ("items", "undo"): undo,
+    ("waiting", "check"): check_again,
     ("skip", "skip"): skip,
     ("withdraw", "withdraw"): withdraw,
     ("comments", "comments"): comment,

@@ -15,6 +15,7 @@ from annotator.views.shared.parts import (
     guideline,
     instruction_texts,
     items_bar,
+    short_wait,
     skip_question,
     skips_said,
     step_bar,
@@ -170,6 +171,13 @@ def feedback_page(walk: Walk, item: WalkedItem, answers: list[AnswerValue]) -> H
     return walk.page("annotator/page_feedback.html", context, bar=_bar(walk), item=item)
 
 
+def waiting_page(walk: Walk) -> HttpResponse:
+    """All items that are left are reserved by others, for as long as a study reserves one."""
+    context = {"waiting": short_wait(walk.study.lease_minutes), "continue_url": walk.act("check")}
+    said = ("Participants come here when others are working on all items that are left.",)
+    return walk.page("annotator/page_waiting.html", context, bar=_bar(walk), said=said)
+
+
 def skip_page(walk: Walk) -> HttpResponse:
     left = walk.walked.skips_allowed - walk.state.skipped
     question = skip_question(walk.act("skip"), walk.url("items"), max(left, 1), in_dialog=False)
@@ -224,7 +232,7 @@ def broken_page(walk: Walk, problem: str) -> HttpResponse:
 
 def _bar(walk: Walk) -> dict[str, Any]:
     spec, state = walk.walked.spec, walk.state
-    if walk.station in ("items", "skip"):
+    if walk.station in ("items", "waiting", "skip"):
         return items_bar(spec, state.judged + state.checked, walk.walked.quota, on_item=True)
     return step_bar(spec, SERIES.get(walk.station, Step.COMMENTS))
 
@@ -242,6 +250,7 @@ PAGES = {
     "training": series_page,
     "qualification": series_page,
     "items": items_page,
+    "waiting": waiting_page,
     "skip": skip_page,
     "withdraw": withdraw_page,
     "comments": comments_page,

@@ -54,6 +54,7 @@ def _way(walked: WalkedStudy) -> Iterator[Station]:
     yield Station("qualification", "Qualification", note=qualification)
     checks = "no attention checks" if steps.get("attention") and not walked.checks else ""
     yield Station("items", "Items", note=checks if walked.mains else "no items")
+    yield Station("waiting", "A short wait")
     yield Station("skip", "Skip an item", note="" if walked.skips_allowed else "not allowed")
     yield Station("withdraw", "Withdraw")
     yield Station("comments", "Comments", note="" if steps.get("comments") else "not a step of this study")

@@ -6,10 +6,11 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
 
 from evaluation.admin.pages import page
+from evaluation.admin.queueing import queue_job, show_refusal
 from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.forms import ItemsForm, ScoresForm, StudyFromFileForm
 from evaluation.admin.tables.map_form import slug_problem
@@ -19,13 +20,8 @@ from evaluation.dumps.tables.source import arms_of
 from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
-from evaluation.services.history import log_action
-from evaluation.services.jobs import begin_job, new_file_name, store_upload
+from evaluation.services.jobs import new_file_name, store_upload
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
-from evaluation.tasks import enqueue_job
-
-# A form shows no more errors than this.
-MAX_SHOWN = 5
 
 
 def study_from_file(request: HttpRequest) -> HttpResponse:
@@ -111,14 +107,10 @@ def _begin_import(
                 return mapping
             if not job.get("study") and (taken := slug_problem(job["slug"])):
                 raise Refused(taken)
-        return _queued(request, kind=kind, file=kept, file_name=file.name, **job)
+        return queue_job(request, kind=kind, file=kept, file_name=file.name, **job)
     except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
-        shown = refused.problems[:MAX_SHOWN]
-        for problem in shown:
-            form.add_error(None, problem)
-        if refused.total > len(shown):
-            form.add_error(None, f"And {refused.total - len(shown):,} more. Nothing was imported.")
+        show_refusal(form, refused)
         return None
 
 
@@ -134,17 +126,6 @@ def template(request: HttpRequest, study: Study) -> HttpResponse:
     response = HttpResponse(write_template(format, *rows), content_type=SUFFIXES[format])
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-items.{format}"'
     return response
-
-
-def _queued(request: HttpRequest, **job: Any) -> HttpResponse:
-    begun = begin_job(by=request.user, **job)
-    if begun.study is not None:
-        what = begun.file_name if begun.kind != Job.Kind.EXPORT else begun.parameters.get("format", "")
-        log_action(
-            study=begun.study, by=request.user, message=f"Started an {begun.get_kind_display()}: {what}."
-        )
-    enqueue_job(begun)
-    return HttpResponseRedirect(reverse("admin:evaluation_job_watch", args=[begun.pk]))
 
 
 @study_page(methods=FORM)
@@ -177,7 +158,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
 
 def _begin_export(request: HttpRequest, study: Study, format: str) -> HttpResponse:
     refuse_in_rehearsal(study, NEVER_EXPORTED)
-    return _queued(
+    return queue_job(
         request,
         kind=Job.Kind.EXPORT,
         slug=study.slug,

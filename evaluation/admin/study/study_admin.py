@@ -1,6 +1,6 @@
 """Studies: created, edited as drafts, and from launch on managed from their workbench."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,7 +22,7 @@ from evaluation.admin.design.inlines import (
 from evaluation.admin.design.preview import draft_preview, preview_context
 from evaluation.admin.design.sections import CODES, DRAFT_FIELDSETS, LIVE_FIELDSETS, NEEDS, fill_sections
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
-from evaluation.admin.rights import has_right, my_studies
+from evaluation.admin.rights import View, has_right, my_studies
 from evaluation.admin.study import (
     files,
     launch,
@@ -234,7 +234,7 @@ class StudyAdmin(StudyScopedAdmin):
             return links
         return [("Upload items", reverse("admin:evaluation_study_upload", args=[study.pk])), *links]
 
-    def extra_pages(self) -> Sequence[tuple[str, str, Callable[..., HttpResponse]]]:
+    def extra_pages(self) -> Sequence[tuple[str, str, View]]:
         return (
             ("from-file/", "from_file", files.study_from_file),
             ("<int:pk>/workbench/", "workbench", workbench.workbench),

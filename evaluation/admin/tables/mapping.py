@@ -264,7 +264,7 @@ def mapped_item(request: HttpRequest, pk: int, number: int) -> HttpResponse:
                 "contact": None,
                 "withdraw": "",
                 "problem": "",
-                "guideline": render_markdown(protocol.guideline(spec, with_context=False)),
+                "guideline": render_markdown(protocol.guideline(spec, with_context=False, translate=gettext)),
                 "shortcuts": False,
             },
             "item": {"submit": "", "skip": "", "draft": "", "visible_ms": "0", "screen": ""},

@@ -97,7 +97,7 @@ class Disagreements(StudyDerivation):
         for item, given in people.items():
             label, share = _top(given)
             if share <= 0.5:
-                deriving.left_out["items without a majority of people"] += 1
+                deriving.left_out["items without a majority among people"] += 1
             elif item not in said:
                 deriving.left_out["items that the judge has not answered"] += 1
             elif set(said[item].values()) != {label}:

@@ -13,8 +13,10 @@ from evaluation.dumps.derivation import (
 from evaluation.models import Answer, Rater, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.base import Spec
+from evaluation.protocols.codebooks import CODEBOOKS, codebook_question
 from evaluation.refusals import Refused
 from evaluation.selectors import countable_q
+from evaluation.services.studies.creation import questions_in
 
 KINDS = {
     "people": [Rater.Kind.PERSON],
@@ -22,6 +24,8 @@ KINDS = {
     "all": [Rater.Kind.PERSON, Rater.Kind.JUDGE],
 }
 CROWD = "crowd"
+# The codebook that the protocol begins with.
+OWN = "criteria"
 
 
 def text_questions(spec: Spec) -> list[str]:
@@ -38,6 +42,7 @@ class Justifications(StudyDerivation):
             help="Key of the question that was answered in words. Leave empty for the justification.",
         ),
         DerivationOption(name="raters", label="Whose", default="people", choices=tuple(KINDS)),
+        DerivationOption(name="codebook", label="Codebook", default=OWN, choices=CODEBOOKS),
         DerivationOption(name="longest", label="Only the longest", default=0, help="So many at most; 0: all."),
     )  # fmt: skip
 
@@ -46,6 +51,9 @@ class Justifications(StudyDerivation):
 
     def header(self, deriving: Deriving) -> Record:
         spec = shared_spec(deriving, "justification_coding", [ONE_ARM])
+        codebook = str(deriving.options["codebook"])
+        if codebook != OWN:
+            spec["questions"] = questions_in(deriving.study.language, [codebook_question(codebook)])
         # Several reasons are about one query.
         return {"spec": spec | {"once_per": "item"}, "systems": self._systems(deriving)}
 

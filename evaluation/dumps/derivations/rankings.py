@@ -1,7 +1,10 @@
 """Rankings beside scores: the queries and systems of a study whose responses were scored, to be put in order."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+
+from django.utils.translation import gettext_noop
 
 from evaluation.dumps.derivation import (
     DerivationOption,
@@ -17,20 +20,25 @@ from evaluation.protocols import Kind, get_protocol
 from evaluation.protocols.base import Spec
 from evaluation.protocols.ranking import MAX_RANKED
 from evaluation.services.studies.compilation import query_content
+from evaluation.services.studies.creation import questions_in, texts_in
 
 # Where responses are answers and no clarifying questions, which the protocol's own words are about.
-PROMPT = "Put the responses in order, the best first."
-WHY = "What made the first one the best?"
+PROMPTS = (
+    gettext_noop("Put the responses in order, the best first."),
+    gettext_noop("What made the first one the best?"),
+)
 TEXTS = {
-    "consent": "You will read what people asked, and put responses to it into an order, from the best to the worst.",
-    "instructions": (
+    "consent": gettext_noop(
+        "You will read what people asked, and put responses to it into an order, from the best to the worst."
+    ),
+    "instructions": gettext_noop(
         "For each question you see a list of responses.\n\n"
         "1. Imagine you asked the question.\n"
         "2. Put the responses in order: the best at the top. Drag them, or use the arrows beside them.\n"
         "3. If the order is right as it stands, confirm it.\n\n"
         "The order you find them in is arbitrary."
     ),
-    "guideline": (
+    "guideline": gettext_noop(
         "A response is better if it answers what was asked, is correct, says what the person needs and leaves out what "
         "they don't. Neither its length nor its look makes it better."
     ),
@@ -57,11 +65,15 @@ class Rankings(StudyDerivation):
     def header(self, deriving: Deriving) -> Record:
         spec = shared_spec(deriving, "ranking", deriving.spec["arms"])
         if deriving.study.protocol != "question_quality":
-            protocol = get_protocol("ranking")
-            questions = [question.as_json() for question in protocol.default_questions()]
-            for question, prompt in zip(questions, (PROMPT, WHY), strict=True):
-                question["prompt"] = prompt
-            spec |= {"questions": questions, "texts": {**protocol.default_texts(), **TEXTS}}
+            protocol, language = get_protocol("ranking"), deriving.study.language
+            questions = [
+                replace(question, prompt=prompt)
+                for question, prompt in zip(protocol.default_questions(), PROMPTS, strict=True)
+            ]
+            spec |= {
+                "questions": questions_in(language, questions),
+                "texts": texts_in(language, protocol.default_texts() | TEXTS),
+            }
         return {"spec": spec, "systems": own_systems(deriving.study)}
 
     def records(self, deriving: Deriving) -> Iterator[Record]:

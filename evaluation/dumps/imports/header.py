@@ -16,7 +16,7 @@ from evaluation.protocols import PROTOCOLS
 from evaluation.protocols.answers.measures import Measure, conflict_in, declared_measures
 from evaluation.services.imports import OPTIONAL_FIELDS, SPEC_FIELDS, RaterFacts, StudyInput
 from evaluation.services.studies.compilation import FORMAT
-from evaluation.services.studies.creation import first_questions, first_texts
+from evaluation.services.studies.creation import first_asker, first_attributes, first_questions, first_texts
 
 QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options": {}}
 
@@ -114,6 +114,8 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
     protocol = PROTOCOLS[key]
     spec = {name: given.get(name, getattr(blank, name)) for name in SPEC_FIELDS}
     language = str(given.get("language", blank.language))
+    if "asker" not in given:
+        spec["asker"] = first_asker(language)
     questions = given.get("questions") or first_questions(protocol, language)
     complete = {
         **spec,
@@ -125,7 +127,7 @@ def _complete_spec(given: Mapping[str, Any], key: str, title: str) -> dict[str, 
         "texts": given.get("texts", first_texts(protocol, language)),
     }
     # A spec that names its format was compiled, and one without attributes is of a study that has none.
-    default = [] if "format" in given else [each.as_json() for each in protocol.default_attributes()]
+    default = [] if "format" in given else first_attributes(protocol, language)
     attributes = given.get("attributes", default)
     optional = {
         name: given[name]

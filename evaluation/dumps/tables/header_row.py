@@ -13,7 +13,7 @@ MAX_NAME = 80
 LOOK_AT = 6
 
 
-def name_columns(raw: RawRows, name: str, header: bool | None = None) -> Sheet:
+def name_columns(raw: RawRows, name: str, header: bool | None = None, *, least_columns: int = 2) -> Sheet:
     """The rows as a table with named columns; `header` None: the first row is looked at."""
     rows = [(number, list(cells)) for number, cells in raw.rows if not all(map(is_empty, cells))]
     notices = list(raw.notices)
@@ -35,7 +35,7 @@ def name_columns(raw: RawRows, name: str, header: bool | None = None) -> Sheet:
             raise Refused("The file has the names of columns, and no rows.")
     width = max(len(cells) for _, cells in rows)
     used = [at for at in range(max(width, len(names))) if _is_used(at, names, rows)]
-    if len(used) < 2:
+    if len(used) < least_columns:
         raise Refused(
             "This is no table: it has one column only. Prompt and responses have to stand in columns of their own, "
             "separated by commas, semicolons or tabs."

@@ -40,12 +40,18 @@ KINDS = "CSV, TSV, XLSX, JSON, JSONL, Parquet or a data set's folder"
 
 
 def read_table(
-    path: Path, *, name: str = "", sheet: str = "", header: bool | None = None, limit: int | None = None
+    path: Path,
+    *,
+    name: str = "",
+    sheet: str = "",
+    header: bool | None = None,
+    limit: int | None = None,
+    least_columns: int = 2,
 ) -> Sheet:
     """The table in the file or folder; Refused with a sentence that helps where there is none.
 
     `sheet` is a workbook's or a data set's split; `header` says whether the first row has the columns' names, None
-    lets the row itself tell; `limit` rows at most are read.
+    lets the row itself tell; `limit` rows at most are read. Of fewer than `least_columns` it is no table.
     """
     name = name or path.name
     try:
@@ -58,7 +64,9 @@ def read_table(
                 )
             raw = read_bytes(path.read_bytes(), sheet, limit)
         is_cut = limit is not None and len(raw.rows) >= limit
-        sheet_read = name_columns(replace(raw, rows=raw.rows[:limit]), name, header)
+        sheet_read = name_columns(
+            replace(raw, rows=raw.rows[:limit]), name, header, least_columns=least_columns
+        )
         return replace(sheet_read, is_cut=is_cut)
     except OSError as error:
         raise Refused(f"{name} can't be read: {error.strerror}.") from None

@@ -9,11 +9,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evaluation.protocols.base import Problem
+from evaluation.protocols.texts import Translate
 
 FILE = Path(__file__).with_name("attributes.json")
 KEY = re.compile(r"[-a-zA-Z0-9_]{1,60}")
@@ -39,6 +40,10 @@ class AttributeSpec:
             raise ValueError(f"{self.key} has no value {value!r}; it has: {', '.join(self.values)}")
         found: dict[str, Any] = {"question": self.question, "answers": list(self.values)}
         return found | ({"answer": value} if value else {})
+
+    def translated(self, translate: Translate) -> "AttributeSpec":
+        """The attribute with its question and values in another language; the values keep their order."""
+        return replace(self, question=translate(self.question), values=tuple(map(translate, self.values)))
 
     def as_json(self) -> dict[str, Any]:
         """The attribute as in a compiled spec."""

@@ -1,14 +1,15 @@
 """Creation of a study, with its owner."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils import translation
 
 from evaluation.models import Arm, Attribute, Question, Study, StudyMember, Text
-from evaluation.protocols import Protocol, get_protocol
+from evaluation.protocols import Protocol, QuestionSpec, get_protocol
 from evaluation.protocols.attributes import Attributes
+from evaluation.protocols.texts import Translate, translate_question
 
 # ContextEval section 4.1.
 PAPER_ARMS = (
@@ -28,6 +29,8 @@ def create_study(*, slug: str, title: str, protocol: str, owner: Any = None, **f
     described = get_protocol(protocol)
     with transaction.atomic():
         study = Study(slug=slug, title=title, protocol=protocol, **fields)
+        if "asker" not in fields:
+            study.asker = first_asker(study.language)
         study.full_clean()
         study.save()
         Question.objects.bulk_create(
@@ -38,30 +41,48 @@ def create_study(*, slug: str, title: str, protocol: str, owner: Any = None, **f
             Text(study=study, key=key, body=body)
             for key, body in first_texts(described, study.language).items()
         )
-        write_attributes(study, [attribute.as_json() for attribute in described.default_attributes()])
+        write_attributes(study, first_attributes(described, study.language))
         if owner is not None:
             StudyMember.objects.create(study=study, user=owner, role=StudyMember.Role.OWNER)
     return study
 
 
+def words_in(language: str) -> Translate:
+    """Our sentences in that language; what its catalogue lacks stays in English."""
+
+    def say(text: str) -> str:
+        with translation.override(language):
+            return translation.gettext(text)
+
+    return say
+
+
+def questions_in(language: str, questions: Iterable[QuestionSpec]) -> list[dict[str, Any]]:
+    return [translate_question(question, words_in(language)).as_json() for question in questions]
+
+
+def texts_in(language: str, texts: Mapping[str, str]) -> dict[str, str]:
+    say = words_in(language)
+    return {key: body and say(body) for key, body in texts.items()}
+
+
 def first_questions(protocol: Protocol, language: str) -> list[dict[str, Any]]:
-    """The questions that a study of this language begins with; what the catalogues lack of them is in English."""
-    with translation.override(language):
-        return [_translated(question.as_json()) for question in protocol.default_questions()]
+    """The questions that a study of this language begins with."""
+    return questions_in(language, protocol.default_questions())
 
 
 def first_texts(protocol: Protocol, language: str) -> dict[str, str]:
-    with translation.override(language):
-        return {key: translation.gettext(body) for key, body in protocol.default_texts().items()}
+    return texts_in(language, protocol.default_texts())
 
 
-def _translated(question: dict[str, Any]) -> dict[str, Any]:
-    words = {name: translation.gettext(question[name]) for name in ("prompt", "help") if question[name]}
-    labels = {
-        value: translation.gettext(label) if label and isinstance(label, str) else label
-        for value, label in question["options"].items()
-    }
-    return question | words | {"options": labels}
+def first_attributes(protocol: Protocol, language: str) -> list[dict[str, Any]]:
+    say = words_in(language)
+    return [attribute.translated(say).as_json() for attribute in protocol.default_attributes()]
+
+
+def first_asker(language: str) -> str:
+    """The name that screens give to whoever asked, until the study has its own."""
+    return words_in(language)(Study().asker)
 
 
 def add_arms(study: Study, arms: Any = PAPER_ARMS) -> list[Arm]:

@@ -3,10 +3,10 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, RestrictedError
 
 from evaluation.models import Arm, Item, Query, Response, Study, System
-from evaluation.refusals import WrongState
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.imports import discard_import
 from evaluation.services.studies.rehearsals import delete_rehearsal, rehearsal_of
 
@@ -35,7 +35,12 @@ def replace_items(study: Study, incoming: Study) -> int:
 def _delete_items(study: Study) -> None:
     Item.objects.filter(study=study).delete()
     Response.objects.filter(query__study=study).delete()
-    Query.objects.filter(study=study).delete()
+    try:
+        Query.objects.filter(study=study).delete()
+    except RestrictedError:
+        raise Refused(
+            "Products were generated for this draft's queries and stay with them. Make a new study of the file."
+        ) from None
 
 
 def merge_rows(study: Study, incoming: Study) -> None:

@@ -1,14 +1,11 @@
 """Run a judge on a study's items, here and now; Ctrl-C pauses, and the same command goes on where it stood."""
 
-import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from tqdm import tqdm
 
 from evaluation.management.progress import add_progress_argument
 from evaluation.models import Study
@@ -16,6 +13,7 @@ from evaluation.refusals import FieldsRefused, Refused
 from judging.backends import heuristics
 from judging.management.estimates import estimate_lines, group_estimate_lines
 from judging.management.studies import amount, given, study_of, unread_lines
+from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Judge, Purpose, Run, RunState
 from judging.services import (
     RunEstimate,
@@ -32,7 +30,6 @@ from judging.services import (
 )
 from judging.services.groups.group_estimate import estimate_runs
 from judging.services.groups.run_groups import UNFINISHED, set_group_budget, start_runs, unfinished_group
-from judging.services.runs.session import Tick
 from judging.services.runs.work import work_on
 from judging.tasks import enqueue_run
 
@@ -206,24 +203,10 @@ class Command(BaseCommand):
 
     def _work(self, run: Run, *, shown: bool) -> bool:
         """Work on a run to its end; False if somebody interrupted."""
-        before = run_progress(run)
-        with (
-            _interrupts() as interrupted,
-            tqdm(
-                total=before.total, initial=before.final, unit="call", disable=not shown, file=sys.stderr,
-                desc=str(run.judging),
-            ) as bar,
-        ):  # fmt: skip
-
-            def on_tick(tick: Tick) -> None:
-                bar.update(before.final + tick.final - bar.n)
-                bar.set_postfix_str(f"{tick.tokens:,} tokens, cost {tick.spent:.4f}, {tick.failed:,} not ok")
-
-            work_on(run.pk, beside=True, should_stop=lambda: bool(interrupted), on_tick=on_tick)
-        run.refresh_from_db()
-        if interrupted:
+        finished = work_to_the_end(run, str(run.judging), shown=shown)
+        if not finished:
             self._pause([run])
-        return not interrupted
+        return finished
 
     def _summarise(self, run: Run) -> None:
         run.refresh_from_db()
@@ -266,19 +249,3 @@ def _estimate(study: Study, judge: Judge, options: dict[str, Any]) -> RunEstimat
 
 def _money(text: str | None) -> Decimal | None:
     return None if text is None else amount(text)
-
-
-@contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Ctrl-C and a polite kill are noted and not raised: calls in flight are let finish, what is left is given back."""
-    seen: list[int] = []
-    names = (signal.SIGINT, signal.SIGTERM)
-    try:
-        before = {name: signal.signal(name, lambda number, frame: seen.append(number)) for name in names}
-    except ValueError:  # not in the main thread, where no signal arrives
-        before = {}
-    try:
-        yield seen
-    finally:
-        for name, handler in before.items():
-            signal.signal(name, handler)

@@ -32,6 +32,7 @@ from judging.services.batches.rows import (
     seconds_until_due,
 )
 from judging.services.calls.call_attempts import LONGEST_BACKOFF
+from judging.services.calls.workload import Target
 from judging.services.endpoints.capabilities import store_capabilities
 from judging.services.runs.claims import Claims
 from judging.services.runs.endpoint_loop import GRACE_SECONDS, happens, in_database, probe_once
@@ -67,10 +68,15 @@ class BatchLoop:
     def __init__(self, session: Session, *, active: bool = True) -> None:
         self.session = session
         self.run = session.run
+        self.workload = session.workload
         self.active = active
         # Nobody wants the answers of batches that have not been asked for long.
         self.cancelled = self.run.state in (RunState.CANCELLED, RunState.COMPLETE)
         self.claims = Claims(session)
+        # Each in batches of its own: a file has requests for one model.
+        self.targets = session.workload.targets
+        # A batch of one of them could not be paid for, of which calls under way hold a part.
+        self.short_of_money = False
         self.ending = asyncio.Event()
 
     async def work(self) -> None:
@@ -82,9 +88,8 @@ class BatchLoop:
         async with BatchBackend(endpoint.base_url, key=key_for(endpoint), timeout=timeout) as self.backend:
             self.filling = Filling(self.session, self.claims, self.backend)
             looking = asyncio.create_task(self._look())
-            [target] = self.session.workload.targets
             try:
-                if not self.active or await probe_once(self.session, self.backend, target):
+                if not self.active or await self._probe():
                     await self._take_turns()
             except (Leaving, BatchLost):
                 return
@@ -92,6 +97,13 @@ class BatchLoop:
                 self.ending.set()
                 await looking
                 await in_database(let_go, self.session.token)
+
+    async def _probe(self) -> bool:
+        """Ask once what each model can do; False if the worker is to end meanwhile."""
+        for target in self.targets:
+            if not await probe_once(self.session, self.backend, target):
+                return False
+        return True
 
     async def _look(self) -> None:
         """Show signs of life, and end the session when the run is not wanted any more or the worker is to end."""
@@ -130,7 +142,7 @@ class BatchLoop:
             due = await in_database(hold_due, self.run.pk, self.session.token)
             for batch in due:
                 await self._advance(batch)
-            if due or (self.active and await self._make_batch()):
+            if due or (self.active and await self._make_batches()):
                 continue
             wait = await in_database(self._seconds_to_wait)
             if wait is None:
@@ -140,22 +152,29 @@ class BatchLoop:
                 return
             await happens(self.ending, min(max(wait, 0.02), LOOK_SECONDS))
 
-    async def _make_batch(self) -> bool:
-        """Make a batch of the calls that wait; calls that are asked again wait until those that are out have ended."""
-        if self.session.out_of_time() or await in_database(self._had_room):
-            return False
-        if not await in_database(self._was_tried) and not await self._speaks_batches():
-            raise StopRun(NO_BATCHES)
-        batch = await in_database(self.filling.begin)
-        if batch is not None:
-            await self._advance(batch)
-        elif self.claims.spent_up is not None:
+    async def _make_batches(self) -> bool:
+        """Make a batch of the calls that wait for each model; calls that are asked again wait until those that are out
+        have ended."""
+        made, self.short_of_money = False, False
+        for target in await in_database(self._targets_without_room):
+            self._stay()
+            if self.session.out_of_time():
+                break
+            if not await in_database(self._was_tried) and not await self._speaks_batches():
+                raise StopRun(NO_BATCHES)
+            batch = await in_database(self.filling.begin, target)
+            self.short_of_money = self.short_of_money or self.filling.short_of_money
+            if batch is not None:
+                made = True
+                await self._advance(batch)
+        if not made and self.claims.spent_up is not None:
             raise self.claims.spent_up
-        return batch is not None
+        return made
 
-    def _had_room(self) -> bool:
-        """True while a batch is out that was not full: when it was made, nothing else waited."""
-        return open_batches(self.run.pk).filter(full=False).exists()
+    def _targets_without_room(self) -> list[Target]:
+        """Those of which no batch is out that was not full: when such a one was made, nothing else waited."""
+        with_room = set(open_batches(self.run.pk).filter(full=False).values_list("target", flat=True))
+        return [target for target in self.targets if target.key not in with_room]
 
     def _was_tried(self) -> bool:
         return CallBatch.objects.filter(run=self.run.pk).exclude(remote="").exists()
@@ -165,7 +184,7 @@ class BatchLoop:
             able = await self._wait_for(self.backend.speaks_batches())
         except TryAgain as reason:
             raise StopRun(f"The endpoint's Batch API could not be reached: {reason}") from None
-        endpoint, model = self.claims.endpoint, self.session.workload.model
+        endpoint, model = self.claims.endpoint, self.workload.model
         known = endpoint.capabilities.get(model, {})
         if known.get("batches") is not able:
             await in_database(store_capabilities, endpoint, model, {**known, "batches": able})
@@ -173,11 +192,12 @@ class BatchLoop:
 
     def _seconds_to_wait(self) -> float | None:
         wait = seconds_until_due(self.run.pk)
-        if not self.active or (wait is not None and self._had_room()):
+        free = self._targets_without_room()
+        if not self.active or (wait is not None and not free):
             return wait
-        waits = [wait, self.session.seconds_until_due()]
+        waits = [wait, *(self.session.seconds_until_due(self.workload.calls_to(target)) for target in free)]
         least = min((each for each in waits if each is not None), default=None)
-        if least is not None and self.filling.short_of_money:
+        if least is not None and self.short_of_money:
             # What is due can't be paid for until others have ended.
             return max(least, float(settings.ASSAY_RUN_BATCH_POLL_SECONDS))
         return least

@@ -58,7 +58,9 @@ class Collecting:
     def _attempt(self, call: Call, subject: Any, answer: Answer) -> CallAttempt | None:
         """The attempt that an answer ends; None where it is none."""
         if isinstance(answer, Reply):
-            return self.claims.answered(call, subject, answer, call.cache_key)
+            attempt = self.claims.answered(call, subject, answer, call.cache_key, self.batch.target)
+            attempt.target = self.batch.target
+            return attempt
         if isinstance(answer, StopRun):
             self.stop = answer
             return None
@@ -86,23 +88,20 @@ class Collecting:
 
     def _pay(self, lost: Sequence[Reply]) -> None:
         """Replies that nobody waits for any more, as of an item that was withdrawn, were paid for all the same."""
-        endpoint, run = self.session.workload.endpoint, self.session.run
-        assert endpoint is not None
-        costs = [
-            cost_of(each.prompt_tokens, each.completion_tokens, run.price_prompt, run.price_completion)
-            for each in lost
-        ]
+        workload, run = self.session.workload, self.session.run
+        target = next(each for each in workload.targets if each.key == self.batch.target)
+        prices = run.prices_at(target.key)
+        costs = [cost_of(each.prompt_tokens, each.completion_tokens, *prices) for each in lost]
         usage = Usage(
             calls=len(lost),
             prompt_tokens=sum(each.prompt_tokens for each in lost),
             completion_tokens=sum(each.completion_tokens for each in lost),
             cost=sum(costs, ZERO),
         )
-        workload = self.session.workload
         record_usage(
             usage,
-            endpoint=endpoint,
-            model=workload.model,
+            endpoint=target.endpoint,
+            model=target.model,
             purpose=workload.spending,
             study_id=run.study_id,
             run_id=run.pk,

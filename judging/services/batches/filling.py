@@ -14,6 +14,7 @@ from judging.services.batches.rows import HELD, calls_of, note, renew_holds
 from judging.services.calls.bulk_rows import update_rows
 from judging.services.calls.call_attempts import failed_attempt
 from judging.services.calls.leases import TAKEN, leased_calls, release_calls
+from judging.services.calls.workload import Target
 from judging.services.runs.claims import Claims, Prepared
 from judging.services.runs.session import Session
 
@@ -44,14 +45,15 @@ class Filling:
         self.session = session
         self.claims = claims
         self.lines = lines
+        self.targets = {target.key: target for target in session.workload.targets}
         # Nothing could be claimed for want of money, of which calls under way hold a part.
         self.short_of_money = False
 
-    def begin(self) -> CallBatch | None:
-        """A new batch with its first calls; None where no call is to be asked now."""
+    def begin(self, target: Target) -> CallBatch | None:
+        """A new batch with the first calls to this target; None where none is to be asked now."""
         self.short_of_money = False
         while True:
-            claimed, prepared = self._take(settings.ASSAY_RUN_BATCH_CALLS)
+            claimed, prepared = self._take(target, settings.ASSAY_RUN_BATCH_CALLS)
             if prepared:
                 break
             self.short_of_money = bool(claimed) and self.claims.limited
@@ -59,7 +61,9 @@ class Filling:
                 return None
         token = self.session.token
         with transaction.atomic():
-            batch = CallBatch.objects.create(run=self.session.run, lease=uuid.uuid4(), worker=token)
+            batch = CallBatch.objects.create(
+                run=self.session.run, target=target.key, lease=uuid.uuid4(), worker=token
+            )
             renew_holds(token)
             self._put(batch, prepared)
         return batch
@@ -69,14 +73,14 @@ class Filling:
         room = settings.ASSAY_RUN_BATCH_CALLS - batch.calls
         if batch.full or room <= 0:
             return False
-        claimed, prepared = self._take(room)
+        claimed, prepared = self._take(self.targets[batch.target], room)
         with transaction.atomic():
             self._put(batch, prepared)
         return bool(claimed) and (bool(prepared) or not self.claims.limited)
 
-    def _take(self, limit: int) -> tuple[int, list[Sized]]:
+    def _take(self, target: Target, limit: int) -> tuple[int, list[Sized]]:
         """Claim calls; those whose requests no file takes fail at once."""
-        claimed, prepared = self.claims.take(min(limit, CHUNK))
+        claimed, prepared = self.claims.take(min(limit, CHUNK), self.session.workload.calls_to(target))
         most = settings.ASSAY_RUN_BATCH_MEGABYTES * MEGABYTE
         fitting: list[Sized] = []
         large = []

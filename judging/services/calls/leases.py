@@ -33,14 +33,16 @@ def claimable(run_id: int, now: datetime) -> QuerySet[Call]:
     return unfinished.filter(due | lapsed).only(*TAKEN).order_by("pk")
 
 
-def claim_calls(run_id: int, limit: int) -> list[Call]:
-    """Up to `limit` calls of an active run under a new lease; none if the run stands still."""
+def claim_calls(run_id: int, limit: int, among: Q | None = None) -> list[Call]:
+    """Up to `limit` calls of an active run under a new lease, only `among` these if there are some to choose; none if
+    the run stands still."""
     now = timezone.now()
     lease, until = uuid.uuid4(), now + timedelta(seconds=settings.ASSAY_RUN_LEASE_SECONDS)
     with transaction.atomic():
         if not Run.objects.filter(pk=run_id, state__in=ACTIVE).exists():
             return []
-        calls = list(claimable(run_id, now).select_for_update(skip_locked=True, no_key=True)[:limit])
+        rows = claimable(run_id, now).filter(among or Q())
+        calls = list(rows.select_for_update(skip_locked=True, no_key=True)[:limit])
         Call.objects.filter(pk__in=[call.pk for call in calls]).update(
             state=CallState.LEASED, lease=lease, leased_until=until, not_before=None, reserved=ZERO
         )
@@ -67,9 +69,10 @@ def leased_calls(run_id: int, leases: Collection[uuid.UUID]) -> QuerySet[Call]:
     return Call.objects.filter(run=run_id, state=CallState.LEASED, lease__in=list(leases))
 
 
-def next_due(run_id: int) -> datetime | None:
-    """The time from which the next unfinished call may be taken; None if there is none. It may lie in the past."""
-    unfinished = Call.objects.filter(~Q(state=CallState.FINAL), run=run_id)
+def next_due(run_id: int, among: Q | None = None) -> datetime | None:
+    """The time from which the next unfinished call (`among` these) may be taken; None if there is none. It may lie in
+    the past."""
+    unfinished = Call.objects.filter(~Q(state=CallState.FINAL), run=run_id).filter(among or Q())
     if unfinished.filter(state=CallState.OPEN, not_before=None).exists():
         return timezone.now()
     due = unfinished.aggregate(open=Min("not_before"), leased=Min("leased_until"))

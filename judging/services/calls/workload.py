@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from evaluation.registry import Registry
 from judging.backends.base import Reply, Request
@@ -86,6 +86,11 @@ class Workload(Protocol):
         """Why these calls may not be sent (any more), as sentences."""
         ...
 
+    def calls_to(self, target: Target) -> Q | None:
+        """The condition of the calls that go to this target, where the run's calls go to several by turns and can be
+        told apart before their requests are made; None where all go to one."""
+        ...
+
     def request(self, call: Call, subject: Any) -> Request:
         """The request of a call, from the same call always the same; StopRun if there can be none of the whole run,
         Unmeasurable if this subject has nothing to ask about: its call fails with the reason, and nothing is sent."""
@@ -112,6 +117,11 @@ class Workload(Protocol):
 
     def stored_outcomes(self, calls: QuerySet[Call]) -> Mapping[tuple[int, int], str]:
         """Outcomes, by subject and replicate, of what is stored already of these calls."""
+        ...
+
+    def next_stage(self, run: Run) -> bool:
+        """Begin what follows once every call is final, under the run's lock: its subjects are dealt from the first one
+        on. False if nothing does, and the run is complete."""
         ...
 
     def follow_state(self, run: Run) -> None:

@@ -155,6 +155,17 @@ def private_refusal(endpoint: Endpoint, items: QuerySet[Item]) -> str:
     )
 
 
+def private_query_refusal(endpoint: Endpoint, private: int) -> str:
+    """Why so many queries of the split private may not be sent there, '' if they may."""
+    if endpoint.local or not private:
+        return ""
+    what = "1 query has" if private == 1 else f"{private:,} queries have"
+    return (
+        f"{what} the split private, but the endpoint {endpoint} is not marked as one that keeps what it is sent. "
+        "Choose one that does; a superuser can mark it on its page."
+    )
+
+
 def call_refusals(endpoint_id: int, study: Study, items: Collection[int]) -> list[str]:
     """Why these items may not be sent there now: endpoints change while runs are under way."""
     endpoint = Endpoint.objects.select_related("trusted_by").get(pk=endpoint_id)

@@ -25,17 +25,22 @@ def prices_of(judge: Judge, *, by_batch: bool = False) -> tuple[Decimal, Decimal
         theirs if mine is None else Decimal(mine) for mine, theirs in zip(own, of_model, strict=True)
     )
     if by_batch and judge.endpoint is not None:
-        factor = Decimal(judge.endpoint.batch_price_factor)
-        prompt, completion = (
-            (price * factor).quantize(STEP, rounding=ROUND_UP) for price in (prompt, completion)
-        )
+        return _of_batches(judge.endpoint, prompt), _of_batches(judge.endpoint, completion)
     return prompt, completion
 
 
-def price_of_model(endpoint: Endpoint, model: str) -> tuple[Decimal, Decimal]:
+def price_of_model(endpoint: Endpoint, model: str, *, by_batch: bool = False) -> tuple[Decimal, Decimal]:
     """The model's price for prompt and completion tokens; nothing where it has none."""
     price = ModelPrice.objects.filter(endpoint=endpoint, model=model).first()
-    return (price.price_prompt, price.price_completion) if price else (ZERO, ZERO)
+    if price is None:
+        return ZERO, ZERO
+    if by_batch:
+        return _of_batches(endpoint, price.price_prompt), _of_batches(endpoint, price.price_completion)
+    return price.price_prompt, price.price_completion
+
+
+def _of_batches(endpoint: Endpoint, price: Decimal) -> Decimal:
+    return (price * Decimal(endpoint.batch_price_factor)).quantize(STEP, rounding=ROUND_UP)
 
 
 def prices_at_once(run: Run, target: Target) -> tuple[Decimal, Decimal]:

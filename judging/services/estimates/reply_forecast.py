@@ -57,7 +57,7 @@ def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForec
             f"Reply lengths and times are based on {_counted(same.n)} of this model to the same questions."
         )
         if not same.reported:
-            basis += " The endpoint reported no tokens, so four characters of a reply count as one."
+            basis += " The endpoint reported no tokens, so four characters of a reply count as one token."
         return ReplyForecast(same.tokens, same.seconds, True, basis)
     tokens = sum(reply.tokens for reply in replies) / len(replies) if replies else 0.0
     told = f"Reply lengths are estimated from the questions ({_parts(replies)})"
@@ -67,23 +67,26 @@ def forecast_reply(judge: Judge, replies: Sequence[ExpectedReply]) -> ReplyForec
         unsaid = (
             f", plus {other.unsaid:.0f} tokens each that are not in the text" if other.unsaid >= 1 else ""
         )
-        basis = f"{told}{unsaid}; times from {_counted(other.n)} of this model to other questions."
+        basis = f"{told}{unsaid}; times are based on {_counted(other.n)} of this model to other questions."
         return ReplyForecast(tokens, other.seconds + further, False, basis)
     seconds = ASSUMED_SECONDS + tokens / ASSUMED_TOKENS_PER_SECOND
     return ReplyForecast(
-        tokens, seconds, False, f"{told}; times are assumed, as nothing is known of this model yet."
+        tokens, seconds, False, f"{told}; times are assumed, as there is no reply of this model to go by yet."
     )
 
 
 def _forecast_numbers(calls: "QuerySet[Call]", replies: Sequence[ExpectedReply]) -> ReplyForecast:
     """Of a model that writes nothing only the time has to be forecast."""
     tokens = sum(reply.tokens for reply in replies) / len(replies) if replies else 0.0
-    told = "The model gives numbers of the texts it is sent"
+    told = "The model writes no reply, only numbers for the texts it is sent"
     if seen := _seen(calls.filter(outcome=Outcome.OK)):
-        basis = f"{told}; times from {_counted(seen.n)} of this model."
+        basis = f"{told}; times are based on {_counted(seen.n)} of this model."
         return ReplyForecast(tokens, seen.seconds, True, basis)
     return ReplyForecast(
-        tokens, ASSUMED_SECONDS, False, f"{told}; times are assumed, as nothing is known of this model yet."
+        tokens,
+        ASSUMED_SECONDS,
+        False,
+        f"{told}; times are assumed, as there is no reply of this model to go by yet.",
     )
 
 

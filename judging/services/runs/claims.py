@@ -4,6 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Q
+
 from evaluation.models import Outcome
 from judging import prompting
 from judging.backends.base import Reply, Request, StopRun, Unmeasurable
@@ -42,12 +44,12 @@ class Claims:
         # The budget that is spent up, once one is.
         self.spent_up: StopRun | None = None
 
-    def take(self, limit: int) -> tuple[int, list[Prepared]]:
+    def take(self, limit: int, among: Q | None = None) -> tuple[int, list[Prepared]]:
         """Claim calls and make their requests; those whose reply an earlier call brought are recorded at once.
 
         How many were claimed, and those that are to be asked.
         """
-        calls = self.session.claim(limit)
+        calls = self.session.claim(limit, among)
         return len(calls), self.prepare(calls)
 
     def prepare(self, calls: list[Call]) -> list[Prepared]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from evaluation.models import Item, Judgment, Outcome
 from evaluation.protocols.answers.measures import Measure, clean_answers
@@ -140,6 +140,9 @@ class JudgeWorkload:
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
+    def calls_to(self, target: Target) -> Q | None:
+        return None
+
     def subjects(self, calls: Collection[Call]) -> Mapping[int, JudgedItem]:
         items = Item.objects.filter(pk__in={call.item_id for call in calls})
         rows = list(items.values_list("pk", "stimulus", "key"))
@@ -243,6 +246,9 @@ class JudgeWorkload:
         judgments = Judgment.objects.filter(rater=self.judging.rater_id, item__in=calls.values("item"))
         rows = judgments.values_list("item", "replicate", "outcome")
         return {(item, replicate): outcome for item, replicate, outcome in rows}
+
+    def next_stage(self, run: Run) -> bool:
+        return False
 
     def follow_state(self, run: Run) -> None:
         note_end(run)

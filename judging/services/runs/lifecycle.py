@@ -133,6 +133,10 @@ def complete_if_finished(run_id: int) -> bool:
         unfinished = Call.objects.filter(run=run).exclude(state=CallState.FINAL)
         if run.state not in ACTIVE or run.dealt_to is not None or unfinished.exists():
             return False
+        if run.work in KINDS_OF_WORK and workload_of(run).next_stage(run):
+            run.dealt_to = 0
+            run.save(update_fields=["dealt_to"])
+            return False
         _close(run)
         return True
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 
 from evaluation.models import Outcome
@@ -67,13 +68,13 @@ class Session:
     def out_of_time(self) -> bool:
         return self.ends_at is not None and time.monotonic() >= self.ends_at
 
-    def claim(self, limit: int) -> list[Call]:
+    def claim(self, limit: int, among: Q | None = None) -> list[Call]:
         """Claim calls, creating further ones where there are too few."""
-        calls = claim_calls(self.run.pk, limit)
+        calls = claim_calls(self.run.pk, limit, among)
         while len(calls) < limit and self.run.dealt_to is not None:
             if not self.creator.create_batch():
                 self.run.dealt_to = None
-            calls += claim_calls(self.run.pk, limit - len(calls))
+            calls += claim_calls(self.run.pk, limit - len(calls), among)
         self.leases |= {call.lease for call in calls if call.lease}
         return calls
 
@@ -91,11 +92,16 @@ class Session:
             self.tokens += each.prompt_tokens + each.completion_tokens
             self.spent += each.cost
 
-    def seconds_until_due(self) -> float | None:
-        """Seconds until something is due, where nothing could be claimed; None if the run is complete."""
+    def seconds_until_due(self, among: Q | None = None) -> float | None:
+        """Seconds until something is due, where nothing could be claimed; None if the run is complete, or if nothing
+        `among` these calls is left while others are."""
         if complete_if_finished(self.run.pk):
             return None
-        due = next_due(self.run.pk)
+        # Another stage may have begun, of this worker's doing or another's.
+        self.run.dealt_to = Run.objects.values_list("dealt_to", flat=True).get(pk=self.run.pk)
+        due = next_due(self.run.pk, among)
+        if due is None and among is not None and next_due(self.run.pk) is not None:
+            return None
         return 0.0 if due is None else max(0.0, (due - timezone.now()).total_seconds())
 
     def tell_held_back(self, lasting: timedelta) -> None:

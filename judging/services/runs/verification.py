@@ -5,7 +5,17 @@ from collections.abc import Iterator
 from django.db.models import Exists, F, OuterRef, Q
 
 from evaluation.models import Judgment, Outcome, Rater, Study
-from judging.models import Call, CallState, JudgeRun, Purpose, Run, RunState, WorkKind
+from judging.models import (
+    Call,
+    CallState,
+    GenerationUnit,
+    JudgeRun,
+    Product,
+    Purpose,
+    Run,
+    RunState,
+    WorkKind,
+)
 from judging.services.calls.ledger import runs_off_the_ledger
 
 
@@ -17,6 +27,8 @@ def check_runs(study: Study) -> Iterator[str]:
             yield f"Run {run.pk}: its purpose is {judging.purpose}, but its work {run.work}."
         if run.work == WorkKind.JUDGING:  # others make no judgments
             yield from _check_judgments(run)
+        if run.work == WorkKind.GENERATION:
+            yield from _check_products(run)
         if run.state == RunState.COMPLETE:
             yield from _check_complete(run)
     for pk, spent, total in runs_off_the_ledger(study):
@@ -43,6 +55,26 @@ def _check_judgments(run: Run) -> Iterator[str]:
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged ok though a call of it is not."
     for key, replicate in _places(judgments.exclude(Exists(beside))):
         yield f"Run {run.pk}: item {key}, replicate {replicate}, is judged without a call."
+
+
+def _check_products(run: Run) -> Iterator[str]:
+    """Every unit is what its call came to; products are of units that were made, and every such unit has some."""
+    units = GenerationUnit.objects.filter(run=run)
+    calls = Call.objects.filter(unit=OuterRef("pk"))
+    products = Product.objects.filter(unit=OuterRef("pk"))
+    final = calls.filter(state=CallState.FINAL)
+    differ = units.filter(Exists(final.exclude(outcome=OuterRef("outcome"))))
+    for pk in differ.order_by("pk").values_list("pk", flat=True):
+        yield f"Run {run.pk}: unit {pk} is not what its call came to."
+    for pk in (
+        units.exclude(outcome=Outcome.OK).filter(Exists(products)).order_by("pk").values_list("pk", flat=True)
+    ):
+        yield f"Run {run.pk}: unit {pk} has products though it was not made."
+    asked = units.filter(outcome=Outcome.OK).exclude(model={})
+    for pk in asked.exclude(Exists(final)).order_by("pk").values_list("pk", flat=True):
+        yield f"Run {run.pk}: unit {pk} was made without a call."
+    for pk in asked.exclude(Exists(products)).order_by("pk").values_list("pk", flat=True):
+        yield f"Run {run.pk}: unit {pk} was made and has no product."
 
 
 def _places(rows: object) -> Iterator[tuple[str, int]]:

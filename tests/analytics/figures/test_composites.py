@@ -68,8 +68,8 @@ def test_agreement_is_that_of_its_judgments_and_in_sample_that_of_the_map(judged
     assert (style["agreement"]["value"], style["in_sample"]["value"], style["by_default"]) == (1.0, 1.0, True)
     page = report_markdown(report)
     assert "beta in 1; alpha in 2, 3, 4, 5" in page
-    assert "In sample: the members were chosen on the people with whom they are compared" in page
-    assert "its agreement in sample, of members chosen on the same people, is too high" in page
+    assert "In sample: the members were chosen on the same people that they are compared with" in page
+    assert "Its in-sample agreement, with members chosen on the same people, is too high" in page
 
 
 def test_the_interval_is_that_of_the_same_judge_beside_people(judged):

@@ -28,7 +28,7 @@ def test_of_preferences_a_tie_is_a_label_of_its_own(owner):
     assert found["ac1"]["value"] == pytest.approx((1 / 2 - 3 / 16) / (1 - 3 / 16))
     page = report_markdown(report)
     assert "Gwet's AC\u2081" in page
-    assert "what only one rater rated counts towards the agreement by chance alone" in page
+    assert "units that only one rater rated count towards agreement by chance only" in page
 
 
 @pytest.mark.parametrize("protocol", ["aspects", "context_validation", "ranking", "question_quality"])

@@ -92,7 +92,7 @@ def test_of_two_responses_the_difference_counts(owner, tmp_path):
     others = [record for record in report["records"] if record["figure"] not in (KEY, MEANS)]
     assert others == before["records"]
     page = report_markdown(report)
-    assert "Measures beside answers" in page
+    assert "Measures vs answers" in page
     assert "Measures are correlated with the mean answer" in page
 
 

@@ -258,7 +258,7 @@ def test_adapted_responses_of_one_query_have_a_spread():
     assert (spread["of_raters"]["mean"]["value"], spread["of_raters"]["counts"]) == (2, [0, 0, 1, 0, 0])
     assert (spread["of_means"]["mean"]["value"], spread["of_means"]["counts"]) == (2.5, [0, 0, 0, 1, 0])
     text = report_markdown(report)
-    assert "Largest difference over adapted responses" in text
+    assert "Largest difference across adapted responses" in text
     assert "several responses for one value are averaged first" in text
 
 
@@ -367,7 +367,7 @@ def test_a_judge_asked_in_both_orders_is_checked_question_by_question():
     assert (found["value"], found["n"]) == (0.5, 2)
     assert figures_of(report, "ranking", "plain")["inconsistent"] is None
     assert figures_of(report, "ranking", "judges")["inconsistent"] is None
-    assert "Consistency between orders" in report_markdown(report)
+    assert "Consistency across orders" in report_markdown(report)
 
 
 def test_choices_have_shares():
@@ -413,11 +413,11 @@ def test_a_judge_of_answer_pairs_is_checked_in_both_orders():
     assert figures_of(report, "overall", "llm")["inconsistent"]["value"] == 0
     assert figures_of(report, "relevance", "llm")["inconsistent"]["value"] == 1
     (block,) = [
-        each for each in sections_of(report)["judges"].blocks if each.heading == "Consistency between orders"
+        each for each in sections_of(report)["judges"].blocks if each.heading == "Consistency across orders"
     ]
     found = [(row[0].text, row[2].text, row[3].text) for row in block.tables[0].rows]
     assert found == [("Which is more relevant?", "100.0", "4"), ("Which is better overall?", "0.0", "4")]
-    assert "Consistency between orders" in report_markdown(report)
+    assert "Consistency across orders" in report_markdown(report)
 
 
 def test_simulated_raters_are_never_pooled_with_people(aspects):
@@ -457,9 +457,7 @@ def test_what_is_left_out_is_in_no_figure_and_counted(aspects):
     failed = report_of(aspects)
     assert failed["questions"] == before["questions"]
     assert failed["counts"]["left_out"] == [{"reason": "unparsed", "n": 1}]
-    assert failed["judges"][0]["caveats"] == [
-        "judge is in no figure: nothing could be read of its 1 judgments."
-    ]
+    assert failed["judges"][0]["caveats"] == ["judge is in no figure: its only judgment could not be read."]
     Item.objects.filter(pk=items_of(aspects)[1].pk).update(withdrawn_at=timezone.now())
     withdrawn = figures_of(report_of(aspects), "acceptability")
     assert means(withdrawn["by_system"], "system")["aspen"] == 3

@@ -74,7 +74,7 @@ def test_sizes_are_shown_one_by_one_and_calibrator_by_calibrator(study):
     assert found["ann"]["added"]["mean"]["value"] == pytest.approx(1 / 3)
     assert found["ben"]["revised"]["mean"]["value"] == 0.25
     text = report_markdown(report)
-    assert "Sizes of sets" in text
+    assert "Set sizes" in text
     assert next(line for line in text.splitlines() if line.startswith("| ann |")).startswith("| ann | 1.33")
     assert next(line for line in text.splitlines() if line.startswith("| ben |")).startswith("| ben | 2.50")
 
@@ -117,7 +117,7 @@ def test_drafts_of_several_are_told_apart():
     assert shares == {"model-1": [1, 0, 0, 2], "model-2": [2, 0, 0, 0]}
     assert found["alpha"]["value"] is None
     section = sections_of(report_of(study))["entries"]
-    assert "By who drafted" in [block.heading for block in section.blocks]
+    assert "Decisions by drafting system" in [block.heading for block in section.blocks]
 
 
 def test_without_any_draft_there_are_only_sets():
@@ -129,7 +129,7 @@ def test_without_any_draft_there_are_only_sets():
     assert (found["entries"]["size"]["mean"]["value"], found["entries"]["added"]["mean"]["value"]) == (1.5, 1)
     assert found["alpha"]["undefined"]
     headings = [block.heading for block in sections_of(report)["entries"].blocks]
-    assert headings == ["The settled sets", "Sizes of sets"]
+    assert headings == ["Settled sets", "Set sizes"]
 
 
 def test_the_three_checks_come_as_tags_and_all_is_in_the_files(study):
@@ -138,9 +138,9 @@ def test_the_three_checks_come_as_tags_and_all_is_in_the_files(study):
     assert [each["part"] for each in checks["by_part"]] == ["supported", "true_to_source", "covers"]
     text = report_markdown(report)
     for words in (
-        "What became of drafted entries",
-        "The settled sets",
+        "Decisions on drafted entries",
+        "Settled sets",
         "From a revision",
-        "Sizes of sets beside",
+        "Set sizes vs",
     ):
         assert words in text

@@ -18,10 +18,10 @@ OTHERS = sorted(key for key, protocol in PROTOCOLS.items() if protocol.key != "p
 # What each page must name, beside what all of them have.
 NAMED = {
     "answer_pairs": ("Win rates", "Which is more useful?", "Percentage agreement", "Position"),
-    "aspects": ("Best picks", "Acceptability", "Fully acceptable", "Shares of yes"),
-    "condition_calibration": ("What became of drafted entries", "Rejected", "The settled sets", "Tags"),
-    "context_validation": ("Shares of yes", "Is the set complete?"),
-    "custom": ("Ratings", "Coherence", "Shares of yes", "Is it sound?"),
+    "aspects": ("Best picks", "Acceptability", "Fully acceptable", "Yes/no answers"),
+    "condition_calibration": ("Decisions on drafted entries", "Rejected", "Settled sets", "Tags"),
+    "context_validation": ("Yes/no answers", "Is the set complete?"),
+    "custom": ("Ratings", "Coherence", "Yes/no answers", "Is it sound?"),
     "justification_coding": ("Tags", "Conciseness", "Tags by system"),
     "question_quality": ("Ratings", "interval"),
     "ranking": ("Kendall&#x27;s W", "Mean rank", "Friedman", "Place on the screen", "First places"),
@@ -42,7 +42,7 @@ def test_page_and_files_show_it(client, owner, protocol):
     study = judged_by_everyone(protocol, owner=owner)
     client.force_login(owner)
     page = page_of(client, study)
-    for text in (*NAMED[protocol], "Judges beside people", "Simulated raters", "never pooled", 'role="img"'):
+    for text in (*NAMED[protocol], "Judges vs people", "Simulated raters", "never pooled", 'role="img"'):
         assert text in page
     assert "style=" not in page
     ids = re.findall(r'\bid="([^"]+)"', page)
@@ -51,7 +51,7 @@ def test_page_and_files_show_it(client, owner, protocol):
     assert targets <= {*ids, "main"}
     out = StringIO()
     call_command("report", study.slug, "--format", "html", stdout=out)
-    assert "Judges beside people" in out.getvalue()
+    assert "Judges vs people" in out.getvalue()
     markdown = client.get(reverse("analytics:study-report-markdown", args=[study.slug])).content.decode()
     assert markdown.startswith("# Answered\n")
     assert "nan" not in re.findall(r"\w+", markdown)

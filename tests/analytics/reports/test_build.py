@@ -90,7 +90,7 @@ def test_unknown_orders_are_left_out_of_position_bias_and_counted():
     judge(study, raters=2, shown=False)
     share = leading_group(report_of(study)["groups"])["bias"]["position"]["share"]
     assert share["value"] is None
-    assert share["left_out"] == [{"reason": "judgments whose order is not known", "n": 72}]
+    assert share["left_out"] == [{"reason": "judgments with unknown order", "n": 72}]
 
 
 def test_position_bias_by_layout_counts_what_was_not_recorded():

@@ -99,7 +99,7 @@ def test_ratings_that_are_always_the_same_name_the_best_system():
     (finding,) = of_kind(report, "rated")
     assert (finding["system"], finding["question"], finding["supported"]) == ("aspen", "acceptability", True)
     # Of 12 queries at the top of a scale from 0 to 3, Wilson's lower limit; in the middle nothing tells how sure it is.
-    assert finding["text"].startswith("Its mean is 3.00 (2.27 to 3.00); the next, birch, has 2.00. Over 12")
+    assert finding["text"].startswith("Its mean is 3.00 (2.27 to 3.00); the next, birch, has 2.00. Tested")
     text = report_markdown(report)
     assert "rated above every other" in text
     asked = next(each for each in report["questions"] if each["key"] == "acceptability")
@@ -110,12 +110,12 @@ def test_no_sentence_below_the_least_number_of_queries():
     study = judged_by_arm(("r2", "r1", "r1"), queries=FEW)
     report = report_of(study)
     (finding,) = report["findings"]
-    assert (finding["kind"], finding["heading"]) == ("too_few", "Too few queries to say")
+    assert (finding["kind"], finding["heading"]) == ("too_few", "Too few queries for conclusions")
     assert not finding["supported"]
     assert f"At most {FEW} queries were judged by people" in finding["text"]
     text = report_markdown(report)
-    assert "too few to say" in text
-    assert text.count("Too few queries to say") == 1
+    assert "too few for a conclusion" in text
+    assert text.count("Too few queries for conclusions") == 1
     ranked = answered_study("ranking", slug="few", queries=FEW)
     give(ranked, new_rater(ranked, "ann"), [{"ranking": {"r1": 1, "r2": 2, "r3": 3}}] * FEW)
     (finding,) = report_of(ranked)["findings"]
@@ -188,7 +188,7 @@ def test_heuristics_are_no_evidence():
     }
     # Who judged how much is a list of everyone, and no figure.
     assert named == {"judges", "raters"}
-    assert any("A heuristic reads no response" in sentence for sentence in report["methods"])
+    assert any("A heuristic does not read responses" in sentence for sentence in report["methods"])
 
 
 def test_a_study_that_only_heuristics_judged_has_figures_and_no_finding():
@@ -259,11 +259,11 @@ def rated_by_two(*ratings, slug="rated", queries=12):
 def test_equal_means_are_said_to_be_alike():
     report = rated_by_two((1, 1, 1))
     fact = fact_of(report, "Highest mean")
-    assert (fact.value, fact.detail.split(":")[0]) == ("1.00", "all 3 alike")
+    assert (fact.value, fact.detail.split(":")[0]) == ("1.00", "all 3 tied")
     assert "aspen" not in fact.detail
     assert report["findings"] == []
     two = fact_of(rated_by_two((2, 2, 1), slug="two"), "Highest mean")
-    assert two.detail.startswith("aspen and birch alike: ")
+    assert two.detail.startswith("aspen and birch tied: ")
 
 
 def test_a_leader_that_others_may_equal_is_no_lone_leader():
@@ -277,7 +277,7 @@ def test_ranks_and_picks_say_ties_and_overlaps():
     study = answered_study("ranking", queries=12)
     orders = [{"r1": 1, "r2": 2, "r3": 3}, {"r1": 3, "r2": 2, "r3": 1}]
     give(study, new_rater(study, "ann"), [{"ranking": orders[at % 2]} for at in range(12)])
-    assert fact_of(report_of(study), "Best mean rank").detail == "all 3 alike"
+    assert fact_of(report_of(study), "Best mean rank").detail == "all 3 tied"
     picked = answered_study("aspects", slug="picked", queries=12)
     best = ["r1", "r2", "r1", "r3"] * 3
     give(picked, new_rater(picked, "ann"), [{"best": each} for each in best])

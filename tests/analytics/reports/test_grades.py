@@ -125,8 +125,8 @@ def test_a_page_shows_grades_where_there_are_any():
     assert "1: a bit better; 2: far better." in table.foot
     assert raters.rows[0][0].text == "People"
     markdown = report_markdown(report)
-    assert "By how much" in markdown
-    assert "Towards the first" in markdown
+    assert "Graded preferences" in markdown
+    assert "Towards first shown" in markdown
 
 
 def test_each_comparison_of_answer_pairs_has_its_grades():

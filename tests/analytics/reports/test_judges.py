@@ -108,11 +108,11 @@ def test_a_judge_beside_people():
     assert sum(map(sum, beside["confusion"]["counts"])) == beside["confusion"]["n"] == 10
     assert beside["confusion"]["left_out"] == [{"reason": "items without a label from the judge", "n": 2}]
     section = section_of(report)
-    assert section.title == "Judges beside people"
+    assert section.title == "Judges vs people"
     plots = [block.plot for block in section.blocks if block.plot]
     # How far it is from people's own agreement, and the win rates of both in one figure.
     less, rates = [plot.label for plot in plots]
-    assert "less that of people with each other" in less
+    assert "minus that of people with each other" in less
     assert "cedar" in less
     assert "People" in rates
     assert "cedar" in rates
@@ -132,7 +132,7 @@ def test_a_run_that_is_not_in_figures_changes_none_and_is_counted():
     assert after["judges"] == []
     assert after["counts"]["left_out"] == [{"reason": "run not in figures", "n": 7}]
     left_out = next(fact for fact in report_page(after).facts if fact.name == "Excluded")
-    assert left_out.detail == "7 of runs not in figures"
+    assert left_out.detail == "7 from runs not in figures"
     Rater.objects.filter(pk=trial.pk).update(in_figures=True)
     assert judge_of(report_of(study), "trial")["judgments"] == 7
 
@@ -158,9 +158,7 @@ def test_a_judge_asked_both_ways():
     found = judge_of(report)
     assert found["inconsistent"]["value"] == pytest.approx(1 / 3)
     assert found["inconsistent"]["n"] == 3
-    assert found["inconsistent"]["left_out"] == [
-        {"reason": "samples of which one order only was read", "n": 1}
-    ]
+    assert found["inconsistent"]["left_out"] == [{"reason": "samples read in only one order", "n": 1}]
     assert outcome_of(found, "truncated") == (1, 0.125)
     assert outcome_of(found, "ok") == (7, 0.875)
     group = group_of(report, "judge-cedar")
@@ -169,7 +167,7 @@ def test_a_judge_asked_both_ways():
     assert group["win_rates"]["expected"][0]["rate"]["n"] == 3
     # Of the seven readings those shown first are four: two of the steady ones, both of the flip, the last.
     assert (group["bias"]["position"]["n_first"], group["bias"]["position"]["n_second"]) == (5, 2)
-    assert "a tie where the two orders of a sample differ" in " ".join(report["methods"])
+    assert "a tie where the two orders of a sample disagree" in " ".join(report["methods"])
 
 
 def test_probabilities_beside_labels():
@@ -188,10 +186,10 @@ def test_probabilities_beside_labels():
 def test_a_judge_that_saw_the_reference_saw_more_than_people():
     study = plain_study()
     answer(study, new_judge(study, reference=True), main_items(study)[0], "r1")
-    sentence = "cedar saw the human-written reference, which no person is shown."
+    sentence = "cedar saw the human-written reference, which people are not shown."
     assert judge_of(report_of(study))["caveats"] == [sentence]
     judge(study, raters=2)
-    sentence = "cedar saw the human-written reference, which people did not: it saw more than people did."
+    sentence = "cedar saw the human-written reference, which people did not, so it had more information."
     report = report_of(study)
     assert judge_of(report)["caveats"] == [sentence]
     assert sentence in report["methods"]
@@ -214,7 +212,7 @@ def test_a_judge_of_which_nothing_could_be_read():
     assert [group["key"] for group in report["groups"]] == ["person"]
     found = judge_of(report)
     assert outcome_of(found, "refused") == (4, 1.0)
-    assert found["caveats"] == ["cedar is in no figure: nothing could be read of its 4 judgments."]
+    assert found["caveats"] == ["cedar is in no figure: none of its 4 judgments could be read."]
     assert found["inconsistent"]["value"] is None
     section = section_of(report)
     assert section.title == "Judges"
@@ -271,7 +269,7 @@ def test_judges_that_answer_one_of_two_questions():
     assert shares == {"aspen": 1.0, "birch": 0.5}
     assert checked["win_rates"]["overall"][0]["rate"]["value"] is None
     assert judge_of(report, "elm")["caveats"] == [
-        "elm was not asked which response is better; what it checked is under the follow-ups."
+        "elm was not asked which response is better; its checklist answers are under Follow-ups."
     ]
     section = section_of(report)
     preferences = [table for table in tables_of(section) if "win rate" in table.caption.lower()]
@@ -348,9 +346,9 @@ def test_ties_as_wins_are_said_wherever_rates_are():
     judge(study, raters=2)
     report = report_of(study, ties="win")
     section = section_of(report, "win-rates")
-    assert "a tie counting as a win for either" in section.intro
+    assert "with a tie counted as a win" in section.intro
     plot = next(block.plot for block in section.blocks if block.plot)
-    assert "ties are wins" in plot.caption
+    assert "ties count as wins" in plot.caption
     assert all(drawing.reference == "" for drawing in plot.drawings)
     assert not [finding for finding in report["findings"] if finding["kind"] == "winner"]
 

@@ -81,7 +81,7 @@ def test_strengths_are_there_and_orders_are_not(report):
     assert fit["strengths"][0]["system"] == "llama-7b"
     assert group["bias"]["position"]["share"]["value"] is None
     (left_out,) = group["bias"]["position"]["share"]["left_out"]
-    assert left_out == {"reason": "judgments whose order is not known", "n": 2_997}
+    assert left_out == {"reason": "judgments with unknown order", "n": 2_997}
 
 
 def judge_by_length(study, name, wanted):

@@ -143,7 +143,7 @@ def test_headline_figures_and_sections_name_their_question(study):
     assert len(anchors) == len(set(anchors))
     # Judgments by rater is the same for both, and stands once.
     assert [block.heading for block in section(report, "raters").blocks].count("Judgments by rater") == 1
-    assert "Each preference is reported by itself" in " ".join(report["methods"])
+    assert "Each preference is reported separately" in " ".join(report["methods"])
 
 
 def test_findings_say_of_which_preference_they_are():

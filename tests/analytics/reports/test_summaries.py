@@ -106,9 +106,9 @@ def test_several_pairs_are_first_and_second():
 def test_the_page_says_what_is_counted(page):
     page, report = page
     sections = {each.key: each for each in page.sections}
-    assert "where an item has one judgment, that alone" in sections["win-rates"].intro
+    assert "an item's only judgment is its majority" in sections["win-rates"].intro
     length = sections["bias"].blocks[0].tables[1]
-    assert "of unequal length, ties included" in length.caption
+    assert "ties included" in length.caption
     methods = " ".join(report["methods"])
     assert "ties included" in methods
-    assert "where an item has one judgment" in methods
+    assert "an item's only judgment is its majority" in methods

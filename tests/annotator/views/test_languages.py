@@ -22,6 +22,7 @@ from tests import factories
 from tests.annotator.conftest import CODES, WITH, home
 from tests.annotator.pages import Form
 from tests.config.test_messages import TRANSLATED, load
+from tests.protocol_factories import add_protocol_item, make_protocol_draft
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("compiled_and_built")]
 
@@ -236,6 +237,29 @@ def test_every_notice_and_every_end_is_translated(client, language):
             said = {str(words) for each in endings for words in (each.pay, each.go_back, each.stay)}
             assert said & english_of(language) == set()
         assert {str(words) for each in AWAY.values() for words in each} & english_of(language) == set()
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("de", "Messen Sie alles an dem Text unter „☘“. ☘ (für jede Antwort)"),
+        ("es", "Compare todo con el texto que está bajo «☘». ☘ (de cada respuesta)"),
+        ("ar", "يُقارن كل شيء بالنص الوارد تحت «☘». ☘ (لكل رد)"),
+    ],
+)
+def test_a_guideline_that_is_written_from_the_questions(client, language, written):
+    study = make_protocol_draft(
+        "custom", "own", systems=("aspen",), language=language, title=OWN, asker=OWN,
+        needs={"query": True, "least": 1, "most": 1, "document": OWN},
+    )  # fmt: skip
+    Question.objects.create(
+        study=study, position=0, key="mark", kind="scale", prompt=OWN,
+        options={"form": {"over": "response", "low": 1, "high": 5}},
+    )  # fmt: skip
+    add_protocol_item(study, "q", OWN, (OWN,))
+    Query.objects.update(document=OWN)
+    page = client.get(home(enter(factories.launch(study), Visit("link"))))
+    assert written in check(page, language)
 
 
 @pytest.mark.parametrize("language", TRANSLATED)

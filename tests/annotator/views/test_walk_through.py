@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotator.models import Panel, ParticipantOutcome
 from annotator.views.walkthrough.state import WalkState
 from evaluation.database.reads import WriteRefused, reads_only
-from evaluation.models import StudyMember
+from evaluation.models import Study, StudyMember
 from evaluation.protocols import PROTOCOLS
 from evaluation.services import add_arms, create_study, launch_study
 from tests import factories
@@ -97,7 +97,7 @@ def test_every_station_of_an_empty_draft_shows_demo_items_and_stores_nothing(mem
     entry = member.get(station(study, "entry"))
     assert "The study has no items." in text(entry)
     listed = stations(entry.content.decode())
-    assert len(listed) == 8 + len(ParticipantOutcome) + 5
+    assert len(listed) == 9 + len(ParticipantOutcome) + 5
     for address in listed:
         response = member.get(address)
         assert response.status_code == 200, address
@@ -241,6 +241,14 @@ def test_only_members_walk_and_only_writers_see_codes(client, draft, outsider, c
     end = text(client.get(station(draft, "end-completed")))
     assert "DONE-1" not in end
     assert "••••••" in end
+
+
+def test_what_others_hold_is_waited_for(member, draft):
+    Study.objects.update(lease_minutes=47)
+    page = member.get(station(draft, "waiting"))
+    assert "Please check again in 47 minutes." in text(page)
+    button = re.search(r'action="([^"]+act=check)"', page.content.decode())
+    assert at(member.post(button[1].replace("&amp;", "&"))) == "items"
 
 
 def test_an_address_that_was_changed_begins_the_station_again(member, draft):

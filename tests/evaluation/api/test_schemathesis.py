@@ -1,5 +1,6 @@
 """Every operation is asked what its description allows and what it forbids: no 5xx, no answer that is not described."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from evaluation.services import PAPER_ARMS
 from evaluation.services.tokens import make_token
 from judging.models import Run
 from judging.services import create_endpoint, heuristic_judge, pause_run, start_run
+from judging.services.generation.product_files import import_products
 from judging.services.groups.run_groups import start_runs
 from judging.services.runs.work import work_on
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
@@ -87,6 +89,7 @@ def running(around_module):
         study, [heuristic_judge(study, key, user=owner) for key in ("random", "shorter")], user=owner
     )
     endpoint = create_endpoint(user=None, name="here", base_url="http://127.0.0.1:9/v1")
+    generation = import_products(study, product_lines_for(study), user=owner)
     return {
         "token": make_token(owner, name="script")[1],
         "slug": study.slug,
@@ -95,7 +98,21 @@ def running(around_module):
         "group": group.pk,
         "name": endpoint.name,
         "run": start_run(study, longer, user=owner).pk,
+        "generation": {"run": generation.pk, "product": generation.units.get().products.get().pk},
     }
+
+
+def product_lines_for(study):
+    query = study.queries.first().key
+    yield json.dumps({"assay_products": 1, "pipeline": "responses"})
+    yield json.dumps(
+        {
+            "query": query,
+            "step": "responses",
+            "unit": "aspen:without",
+            "content": {"system": "aspen", "text": "Leek."},
+        }
+    )
 
 
 @pytest.fixture
@@ -115,8 +132,10 @@ def test_a_member_s_requests(case, world):
         and case.meta.generation.mode.is_positive
     ):
         case.body["judge"] = world["judge"]
-    if case.operation.path.endswith("resume/"):
+    if case.operation.path.endswith("runs/{run}/resume/"):
         ready_to_resume(world["run"])
+    if isinstance(case.body, dict) and "products" in case.body and case.meta.generation.mode.is_positive:
+        case.body["products"] = [world["generation"]["product"]]
     case.call_and_validate(headers={"Authorization": f"Bearer {world['token']}"})
 
 
@@ -138,8 +157,9 @@ def test_requests_without_a_token(case, world):
 def lead_there(case, world):
     """The address of something real, unless this case is about an address that does not fit."""
     if not case.meta.is_negative_at(ParameterLocation.PATH):
+        of_pipelines = world["generation"] if "/generation/" in case.operation.path else {}
         for name in case.path_parameters or {}:
-            case.path_parameters[name] = world[name]
+            case.path_parameters[name] = of_pipelines.get(name) or world[name]
 
 
 def ready_to_resume(pk):

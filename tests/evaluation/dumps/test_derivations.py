@@ -88,6 +88,16 @@ def test_each_reason_becomes_an_item_to_be_coded(pairs, owner):
     launched(derived)
 
 
+def test_reasons_are_coded_by_the_codebook_of_choice(pairs):
+    own = launched(derive_study(pairs, "justifications", slug="own"))
+    other = launched(derive_study(pairs, "justifications", {"codebook": "lfqa"}, slug="other"))
+    [coded] = other.questions.values_list("options", flat=True)
+    assert len(coded["form"]["choices"]) == 11
+    assert coded["form"]["choices"] != own.questions.get().options["form"]["choices"]
+    with pytest.raises(Refused, match="is none of criteria, lfqa"):
+        plan_derivation(pairs, "justifications", {"codebook": "mine"})
+
+
 def test_the_longest_reasons_and_those_of_judges(pairs):
     plan = plan_derivation(pairs, "justifications", {"longest": "1"})
     assert (plan.items, plan.first["responses"][0]["text"]) == (1, "It says why it is so, which helps.")
@@ -123,7 +133,7 @@ def test_a_judge_against_the_majority_of_people(pairs):
     plan = plan_derivation(pairs, "disagreements", {"between": "judge"})
     assert plan.first["query"]["key"] == "q2"
     assert dict(plan.left_out) == {
-        "items without a majority of people": 2, "items on which the judge agrees with people": 1,
+        "items without a majority among people": 2, "items on which the judge agrees with people": 1,
     }  # fmt: skip
     with pytest.raises(Refused, match=r"Name one judge .*: gpt v1"):
         plan_derivation(pairs, "disagreements", {"between": "judge", "judge": "nobody"})
@@ -142,8 +152,27 @@ def test_scores_are_put_beside_rankings():
         "cedar",
     ]
     assert derived.questions.get(key="ranking").prompt == "Put the responses in order, the best first."
+    assert derived.texts.get(key="thanks").body == "Thank you. Your judgments have been recorded."
     two = plan_derivation(scored, "rankings", {"systems": "aspen, cedar"})
     assert [each["system"] for each in two.first["responses"]] == ["aspen", "cedar"]
+
+
+def test_reasons_that_germans_gave_are_coded_in_german():
+    study = factories.launch(factories.make_study("paare", queries=1, arms=PAPER_ARMS[:1], language="de"))
+    give(study, new_rater(study, "ANNE"), [preference("r1", "Kurz und richtig.")])
+    derived = launched(derive_study(study, "justifications", {"codebook": "lfqa"}, slug="coding"))
+    coded = derived.questions.get()
+    assert (coded.prompt, coded.options["grammar"]) == ("Worum geht es in der Begründung?", "Grammatik")
+    assert coded.options["form"]["choices"][7] == "grammar"
+
+
+def test_rankings_are_asked_for_in_the_language_of_the_scores():
+    scored = answered_study("aspects", queries=2, language="es")
+    derived = derive_study(scored, "rankings", slug="ranked")
+    assert derived.language == "es"
+    assert derived.questions.get(key="ranking").prompt == "Ponga las respuestas en orden, la mejor primero."
+    assert derived.texts.get(key="guideline").body.startswith("Una respuesta es mejor si")
+    assert derived.texts.get(key="thanks").body == "Gracias. Sus valoraciones se han guardado."
 
 
 def yes(study, **no):

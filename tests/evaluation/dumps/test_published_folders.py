@@ -1,8 +1,10 @@
 """Releases that are folders or can be read in several ways: LFQA, ClariQ, CondAmbigQA and ContextEval."""
 
+import csv
 import re
 import shutil
 from collections import Counter
+from statistics import mean, stdev
 
 import orjson
 import pytest
@@ -133,6 +135,18 @@ def test_clariq_as_answer_pairs(capsys):
         == "yes for the ritz carlton resort at lake las vegas"
     )
     assert item.responses.get(system__key="other-facet").text != ""
+
+
+def test_the_words_of_clariqs_questions_and_answers():
+    with published_data("clariq/dev.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    questions = {row["question_id"]: row["question"] for row in rows}
+    assert len(questions) == 638
+    asked = [len(text.split()) for text in questions.values() if text.strip()]
+    assert len(asked) == 637  # one is no question
+    assert round(mean(asked), 2) == 9.74
+    answers = [len(row["answer"].split()) for row in rows if row["answer"].strip()]
+    assert (len(answers), round(mean(answers), 2), round(stdev(answers), 2)) == (2161, 8.14, 4.40)
 
 
 @pytest.mark.parametrize(

@@ -118,4 +118,4 @@ def test_the_guideline_is_the_study_s_own_or_written_from_its_questions():
     assert "“Source text”" in written
     assert "- **Is it true?** (of each claim that a response makes) By the document." in written
     own = {**SPEC, "texts": {"guideline": "Judge well."}}
-    assert CUSTOM.guideline(own, with_context=False) == "Judge well."
+    assert CUSTOM.guideline(own, with_context=False, translate=str.upper) == "Judge well."

@@ -33,6 +33,8 @@ BEHAVIOURS = {
     "truncated": "half of the text, finish_reason length; embeddings: half of the vectors",
     "redirect": "307 to the argument",
     "echo_key": "400 with the authorization header in its message",
+    "yes": "says yes to whatever can be answered by yes or no",
+    "full": "writes lists as long as they may be",
     "no_usage": "says nothing of tokens",
     "large": "200, and a text of so many megabytes; embeddings: a vector of so many",
     "bomb": "the same, compressed to a thousandth",

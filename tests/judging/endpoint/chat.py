@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,6 +19,24 @@ FENCED = re.compile(
 SKELETON_LINE = re.compile(r"^(?:(?P<key>[^\s:<>]+): )?<(?P<choices>[^<>\n]+)>$", re.MULTILINE)
 SENTENCE = "One of the two serves the person better."
 CHATTER = " ".join(["word"] * 60)
+WORDS = [
+    "soup",
+    "bread",
+    "rain",
+    "river",
+    "stone",
+    "paper",
+    "light",
+    "summer",
+    "train",
+    "garden",
+    "music",
+    "letter",
+    "winter",
+    "market",
+    "bridge",
+    "cloud",
+]
 ODD = b'{"object": "chat.completion", "choices": []}'
 
 
@@ -43,7 +63,7 @@ def complete(seed: int, rule: str, body: dict[str, Any], told: dict[str, str]) -
     prompt = body["messages"][-1]["content"]
     texts = {match["name"]: match["text"].rstrip("\n") for match in FENCED.finditer(prompt)}
     verdict = prefer(seed, rule, texts.get("Response 1"), texts.get("Response 2"))
-    content = _content(seed, verdict, body, FENCED.sub("", prompt))
+    content = _content(Replying(seed, rule, verdict, told), body, FENCED.sub("", prompt))
     message: dict[str, Any] = {"role": "assistant", "content": content}
     finish = "stop"
     if "babble" in told:
@@ -95,13 +115,24 @@ def prefer(seed: int, rule: str, first: str | None, second: str | None) -> str:
     return "1" if (first < second) == (draw < 0.55) else "2"
 
 
-def _content(seed: int, verdict: str, body: dict[str, Any], prompt: str) -> str:
+@dataclass(frozen=True)
+class Replying:
+    """How a model fills the form that it is asked for."""
+
+    seed: int
+    rule: str
+    verdict: str
+    told: Mapping[str, str]
+
+
+def _content(how: Replying, body: dict[str, Any], prompt: str) -> str:
+    seed, verdict = how.seed, how.verdict
     response_format = body.get("response_format", {})
     if response_format.get("type") == "json_schema":
-        return json.dumps(_fill(seed, verdict, response_format["json_schema"]["schema"], prompt))
+        return json.dumps(_fill(how, response_format["json_schema"]["schema"], prompt))
     if response_format.get("type") == "json_object":
         schema = re.search(r'^\{.*"type": ?"object".*\}$', prompt, re.MULTILINE)
-        return json.dumps(_fill(seed, verdict, json.loads(schema.group()) if schema else {}, prompt))
+        return json.dumps(_fill(how, json.loads(schema.group()) if schema else {}, prompt))
     lines = [
         (match["key"], re.split(r", | or ", match["choices"])) for match in SKELETON_LINE.finditer(prompt)
     ]
@@ -113,7 +144,14 @@ def _content(seed: int, verdict: str, body: dict[str, Any], prompt: str) -> str:
         if name and _are_places(cells):
             places |= _order(seed, cells, prompt, name)
     skeleton = [_line(seed, verdict, key, choices, prompt, places) for key, choices in lines]
-    return "\n".join(skeleton) or CHATTER
+    return "\n".join(skeleton) or (
+        CHATTER if "# Questions" in str(body["messages"][0]) else words(40, seed, how.rule, prompt)
+    )
+
+
+def words(number: int, *what: object) -> str:
+    """So many words that depend on what they are for and on nothing else."""
+    return " ".join(WORDS[int(unit(*what, n) * len(WORDS))] for n in range(number))
 
 
 def _line(
@@ -144,8 +182,9 @@ def _choose(seed: int, verdict: str, choices: list[Any], *what: object) -> Any:
     return choices[int(unit(seed, *what) * len(choices))]
 
 
-def _fill(seed: int, verdict: str, schema: dict[str, Any], *path: object) -> Any:
+def _fill(how: Replying, schema: dict[str, Any], *path: object) -> Any:
     """Any value that fits a schema, and the verdict wherever it is asked for."""
+    seed, verdict = how.seed, how.verdict
     if "enum" in schema:
         return _choose(seed, verdict, schema["enum"], *path)
     kind = schema.get("type", "object")
@@ -154,14 +193,19 @@ def _fill(seed: int, verdict: str, schema: dict[str, Any], *path: object) -> Any
         cells = {name: each.get("enum", []) for name, each in properties.items()}
         if _are_places(cells):
             return _order(seed, cells, *path)
-        return {name: _fill(seed, verdict, each, *path, name) for name, each in properties.items()}
+        return {name: _fill(how, each, *path, name) for name, each in properties.items()}
     if kind == "array":
-        return [_fill(seed, verdict, schema["items"], *path, n) for n in range(schema.get("minItems", 0))]
+        length = schema.get("minItems", int(unit(seed, *path) * (min(schema.get("maxItems", 0), 3) + 1)))
+        if "full" in how.told:
+            length = schema.get("maxItems", length)
+        return [_fill(how, schema["items"], *path, n) for n in range(length)]
     if kind == "boolean":
-        return unit(seed, *path) < 0.5
+        return "yes" in how.told or unit(seed, *path) < 0.5
     if kind in ("number", "integer"):
         low, high = schema.get("minimum", 0), schema.get("maximum", 1)
         return low + int(unit(seed, *path) * (high - low + 1))
+    if "minLength" in schema or "maxLength" in schema:  # of generation, where one text is not to be another
+        return words(6, seed, how.rule, *path).capitalize() + "?"
     return SENTENCE
 
 

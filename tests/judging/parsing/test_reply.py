@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from judging.backends.base import Reply
-from judging.parsing import MIN_LABEL_MASS, ReplyRejected, read_reply
+from judging.parsing import ReplyRejected, read_reply
 from judging.prompting import Settings, asked_questions, build_request, steps
 from tests.judging.sample import (
     ABLE,
@@ -433,13 +433,14 @@ def test_the_likeliest_label_is_the_label():
 
 
 def test_too_little_mass_on_the_labels_is_unparsed():
-    enough = {"1": math.log(MIN_LABEL_MASS), "The": math.log(0.4)}
+    enough = {"1": math.log(0.5), "The": math.log(0.4)}
     assert label(enough) == {"label": "r1", "number": 0.0}
-    outcome, reason = unread(
-        "The", LABEL, logprobs=[{"1": math.log(MIN_LABEL_MASS - 0.01), "The": math.log(0.4)}]
-    )
+    too_little = [{"1": math.log(0.49), "The": math.log(0.4)}]
+    outcome, reason = unread("The", LABEL, logprobs=too_little)
     assert outcome == "unparsed"
     assert "0.49" in reason
+    lenient = replace(LABEL, options={"label_share": 40})
+    assert label(too_little[0], lenient) == {"label": "r1", "number": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_a_model_that_changes_is_said_to_have_drifted_and_one_that_does_not_is_n
     assert last["drift"]["test"]["p_corrected"] == pytest.approx(2 * last["drift"]["test"]["p_value"])
     assert last["drift"]["test"]["p_corrected"] < 0.05
     text = report_markdown(build_report(study))
-    assert "llm v1 had drifted on " in text
+    assert "llm v1 had drifted by " in text
     assert "points less often than its second pass did" in text
 
 
@@ -216,7 +216,7 @@ def test_numbers_that_change_are_said_to_have_drifted(owner, served):
     assert drifted["difference"]["low"] < gap < drifted["difference"]["high"]
     assert drifted["test"]["p_corrected"] < 0.05
     text = report_markdown(report)
-    assert "llm v1 had drifted on " in text
+    assert "llm v1 had drifted by " in text
     assert "points further from its first pass than those of its second pass" in text
 
 

@@ -167,9 +167,9 @@ def test_the_two_parts_make_up_the_whole(ticks) -> None:
 def test_rows_must_belong_together(study) -> None:
     items, judgments, checks = study
     satisfied = satisfied_follow_ups(checks, judgments, len(items))
-    with pytest.raises(TidyDataError, match="judgment that is not there"):
+    with pytest.raises(TidyDataError, match="judgment that does not exist"):
         satisfied_follow_ups(make_checks([(9, 0, 0, 1)]), judgments, 3)
-    with pytest.raises(TidyDataError, match="item that is not there"):
+    with pytest.raises(TidyDataError, match="item that does not exist"):
         satisfied_follow_ups(checks, judgments, 1)
     with pytest.raises(TidyDataError, match="same items"):
         agreement_by_follow_ups(counts_of([[0]]), np.array([0]), satisfied, resample=spec())

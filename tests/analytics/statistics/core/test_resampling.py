@@ -107,7 +107,7 @@ def test_a_share_of_nothing_or_of_everything_has_the_interval_of_wilson() -> Non
         assert (estimate.low, estimate.high) == pytest.approx(
             (0.0, wide) if shares[0] == 0 else (1 - wide, 1.0), abs=1e-6
         )
-        assert estimate.method == "Wilson interval, as all 15 queries give the same"
+        assert estimate.method == "Wilson interval, as all 15 queries give the same value"
         assert estimate.undefined == ""
         single = wilson_interval(shares[0], 30)
         assert single == pytest.approx(limits, abs=5e-5)

@@ -90,7 +90,7 @@ def test_judgments_are_checked(items) -> None:
         replace(judgments, number=np.array([0.5, 1.5]))
     with pytest.raises(TidyDataError, match="shape"):
         replace(judgments, number=np.array([0.5]))
-    with pytest.raises(TidyDataError, match="not there"):
+    with pytest.raises(TidyDataError, match="not exist"):
         check_items(items.take(np.array([0])), judgments)
 
 

@@ -101,7 +101,7 @@ def test_what_cannot_be_picks_is_refused() -> None:
     with pytest.raises(DuplicateJudgmentError, match="twice"):
         Picks(both, both, both, both, both)
     picks = make_picks([[3]])
-    with pytest.raises(TidyDataError, match="not there"):
+    with pytest.raises(TidyDataError, match="not exist"):
         pick_shares(picks, 3, resample=spec())
     with pytest.raises(TidyDataError, match="column for each system"):
         pick_shares(picks, 4, resample=spec(), offered=np.ones((1, 3), dtype=int))

@@ -178,11 +178,11 @@ def test_parameters_are_checked() -> None:
         expected_win_rates(items, judgments, resample=spec(), by=("arm",))
     with pytest.raises(ParameterError, match="arm and category"):
         win_rates_overall(items, judgments, resample=spec(), by=("pair",))
-    with pytest.raises(ParameterError, match="half or as a win"):
+    with pytest.raises(ParameterError, match="half a win or as a win"):
         expected_win_rates(items, judgments, resample=spec(), ties="loss")
     with pytest.raises(UnknownNameError, match="gpt"):
         win_rates_against(items, judgments, "gpt", resample=spec())
-    with pytest.raises(TidyDataError, match="not there"):
+    with pytest.raises(TidyDataError, match="not exist"):
         majority_win_rates(items, make_judgments([[0], [1]]), resample=spec())
 
 

@@ -123,7 +123,7 @@ def test_what_cannot_be_rankings_is_refused() -> None:
         replace(ranks, response=np.array([0, 0, 1, 0, 1]))
     with pytest.raises(DuplicateJudgmentError, match="same item twice"):
         replace(ranks, item=np.zeros(5, dtype=int))
-    with pytest.raises(TidyDataError, match="not there"):
+    with pytest.raises(TidyDataError, match="not exist"):
         system_ranks(ranks, 2, resample=spec())
 
 

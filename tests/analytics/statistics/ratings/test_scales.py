@@ -131,7 +131,7 @@ def test_nothing_rated_is_undefined() -> None:
 
 def test_parameters_are_checked() -> None:
     values = make_values(ROWS)
-    with pytest.raises(ParameterError, match="where there are several"):
+    with pytest.raises(ParameterError, match="if there are several"):
         above_every_other(values, values.system, [1], TESTS)
     with pytest.raises(TidyDataError, match="each row"):
         means_by_group(values, np.array([0]), 1, resample=spec())

@@ -115,7 +115,7 @@ def test_what_has_no_distance_is_refused():
     [
         ([[0.5, 0.5]], "2 aspects need at least 2 rated answers; there are 1"),
         ([[0.5, 0.0], [0.2, 0.0], [0.1, 0.0]], "always at its ideal"),
-        ([[0.5, 0.25], [0.2, 0.1], [1.0, 0.5]], "follows from the others"),
+        ([[0.5, 0.25], [0.2, 0.1], [1.0, 0.5]], "combination of the others"),
         (np.empty((3, 0)), "need at least 1"),
     ],
 )

@@ -310,4 +310,4 @@ def test_judges_together_count_their_members_once(judged_study):
     assert (together["raters"], together["judgments"]) == (2, 180)
     assert "best v1" in [group["label"] for group in report["groups"]]
     sentences = " ".join(report["methods"])
-    assert "made of the judgments of alpha, beta; each item by the member that agreed best" in sentences
+    assert "derived from the judgments of alpha, beta; each item by the member that agreed best" in sentences

@@ -168,7 +168,7 @@ def test_the_report_has_every_way_that_there_is(aspects):
     assert {each["accuracy"] for each in ways.values()} == {None}
     page = report_markdown(report)
     assert "Acceptability from aspects" in page
-    assert "each query scored by weights of the other four of five folds" in page
+    assert "each query is scored with weights fitted on the other four of five folds" in page
 
 
 def test_the_report_has_no_fitted_weights_where_people_determine_none(aspects):

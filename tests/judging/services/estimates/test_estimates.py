@@ -115,7 +115,7 @@ def test_an_estimate_is_near_what_replies_take(name, owner, served):
     told = estimate(study, judge)
     assert not told.measured
     assert told.basis.startswith("Reply lengths are estimated from the questions (")
-    assert "nothing is known of this model yet" in told.basis
+    assert "no reply of this model to go by yet" in told.basis
     run, _ = judged(study, judge)
     written = sum(len(raw) for raw in run.calls.values_list("raw", flat=True)) / 4
     if name == "condition_calibration":
@@ -186,7 +186,7 @@ def test_an_endpoint_that_reports_no_tokens_is_measured_by_its_texts(owner, serv
     written = sum(len(raw) for raw in run.calls.values_list("raw", flat=True)) / 4
     assert told.measured
     assert told.basis.endswith(
-        " The endpoint reported no tokens, so four characters of a reply count as one."
+        " The endpoint reported no tokens, so four characters of a reply count as one token."
     )
     assert told.completion_tokens == pytest.approx(written, abs=1)
     assert told.cost > 0
@@ -232,7 +232,7 @@ def test_replies_to_other_questions_tell_what_the_model_thinks_and_how_fast_it_i
         call.save()
     told = estimate(study, make_judge(study, served, "coin", name="all"))
     assert not told.measured
-    assert f"times from {n} replies of this model to other questions." in told.basis
+    assert f"times are based on {n} replies of this model to other questions." in told.basis
     assert "plus 1000 tokens each that are not in the text" in told.basis
     assert told.completion_tokens == pytest.approx(before.completion_tokens + 1_000 * told.calls, rel=0.01)
     assert told.seconds is not None

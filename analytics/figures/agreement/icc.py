@@ -1,0 +1,80 @@
+"""Intraclass correlations of every question that is rated on a scale."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, level_of
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.agreement.icc import intraclass_correlations
+from analytics.statistics.core.estimates import plain
+from evaluation.protocols import QuestionSpec
+
+MODELS = {"one_way": "ICC(1)", "agreement": "ICC(2)", "consistency": "ICC(3)"}
+
+
+class ICCFigure(Figure):
+    heading = "agreement"
+    place = 60
+    definition = (
+        "Intraclass correlations of ratings: ICC(1), ICC(2) and ICC(3) of one rater, and of the mean of all "
+        "of them."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and level_of(question) != "nominal"
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """AGENT-CQ Table 1. None for a single rater."""
+        assert isinstance(given, AnswerInput)
+        if given.counts_record["raters"] < 2:
+            return None
+        found = intraclass_correlations(given.values, resample=given.resample("icc"), unit=given.unit)
+        return dict(plain(found))
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        one = self._table(
+            view,
+            "one",
+            "Intraclass correlation of one rater: how far one rating stands for what others would give.",
+        )
+        mean = self._table(view, "mean", "Intraclass correlation of the mean of a unit's ratings.")
+        if one.rows:
+            yield Block("Intraclass correlations", tables=(one, mean), folded=True)
+
+    def _table(self, view: ReportView, of: str, caption: str) -> Table:
+        labels = ["Raters", "Question", *(MODELS[model] for model in MODELS)]
+        if of == "mean":
+            labels = ["Raters", "Question", *(label for name in MODELS.values() for label in (name, "of"))]
+        build = Builder(
+            caption, columns(labels if of == "mean" else [*labels, "n", "n, rated by all"], names=2)
+        )
+        for group in view.panels:
+            for question, records in view.answered(view.asked(self.key), group):
+                found = records[self.key]
+                cells = []
+                for model in MODELS:
+                    cells.append(build.coefficient(found[model][of]))
+                    if of == "mean":
+                        raters = found[model]["raters"] if found[model][of]["value"] is not None else None
+                        cells.append(build.number(raters, decimal_or_whole))
+                if of == "one":
+                    cells += [build.n(found["one_way"]["one"]), build.n(found["consistency"]["one"])]
+                build.add(head(group["label"], tag=tag_of(group)), words(question["prompt"]), *cells)
+        return build.build()
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Intraclass correlations are those of Shrout and Fleiss: ICC(1) of all that two or more rated, ICC(2) and "
+            "ICC(3) of what all raters of the group rated. Those of a mean follow from those of one rater by the "
+            "formula of Spearman and Brown."
+        )
+
+
+def decimal_or_whole(number: float) -> str:
+    return f"{number:,.0f}" if number == round(number) else decimal(number)
+
+
+FIGURE = ICCFigure()

@@ -1,0 +1,101 @@
+"""The agreement of two random votes on an item: within groups of raters, and between people and judges."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView, group_head
+from analytics.frames.rows import JUDGES, JURY
+from analytics.statistics.agreement.two_votes import TwoVotes, two_votes_between, two_votes_within
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import TIE
+from evaluation.protocols import QuestionSpec
+
+
+class TwoVotesFigure(Figure):
+    heading = "agreement"
+    place = 50
+    definition = (
+        "The chance that two votes on an item agree, with and without tie votes: those of two raters of a group, and "
+        "one of each of two groups (people, single judges)."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record:
+        """MT-Bench Tables 5 and 6; each two groups stand in the record of the one that comes first."""
+        assert isinstance(given, PairInput)
+        resample, tie = given.resample("two votes"), TIE if given.question.ties else None
+        several = len(given.group.judgments.raters) > 1
+        within = two_votes_within(given.counts, given.items.query, resample=resample, tie=tie)
+        return {
+            "within": plain(within) if several else None,
+            "between": [
+                {"group": other.group_key, **plain(_between(given, other, tie))} for other in _later(given)
+            ],
+        }
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(self._of_pair)
+
+    def _of_pair(self, view: PairView) -> Iterator[Block]:
+        build = Builder(
+            "The chance that two votes on the same item agree, in percent: all votes, and those that are no tie.",
+            columns(["A vote of", "and one of", "With ties", "n", "Without ties", "n"], names=2),
+        )
+        shown = {group["key"]: group for group in view.groups}
+        rows = 0
+        for group in shown.values():
+            found = group[self.key]
+            told = [(group["label"], found["within"])] if found["within"] else []
+            told += [
+                (shown[each["group"]]["label"], each) for each in found["between"] if each["group"] in shown
+            ]
+            rows += len(told)
+            for label, votes in told:
+                build.add(
+                    group_head(group),
+                    words(label),
+                    build.share(votes["with_ties"]),
+                    build.n(votes["with_ties"]),
+                    build.share(votes["without_ties"]),
+                    build.n(votes["without_ties"]),
+                )
+        if rows:
+            yield Block("Two votes", tables=(build.build(),), folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "The agreement of two votes is the chance that two different raters, drawn at random, give an item the "
+            "same label, averaged over items; without ties, both votes are drawn from those that are no tie."
+        )
+
+
+FIGURE = TwoVotesFigure()
+
+
+def _between(one: PairInput, other: PairInput, tie: int | None) -> TwoVotes:
+    return two_votes_between(
+        one.counts,
+        other.counts,
+        one.items.query,
+        resample=one.resample(f"two votes {other.group_key}"),
+        tie=tie,
+    )
+
+
+def _later(given: PairInput) -> list[PairInput]:
+    """The groups after this one that share no rater with it: those of the whole people, and single judges."""
+    if not _is_whole(given):
+        return []
+    keys = list(given.by_group)
+    later = keys[keys.index(given.group_key) + 1 :]
+    return [other for key in later if _is_whole(other := given.by_group[key])]
+
+
+def _is_whole(given: PairInput) -> bool:
+    group = given.group
+    return group.kind not in (JUDGES, JURY) and not group.within and not group.heuristic

@@ -1,0 +1,1 @@
+"""Pipelines: their runs started and steered, and what they made looked through, edited and made into studies."""

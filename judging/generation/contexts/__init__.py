@@ -1,0 +1,1 @@
+"""Contexts of queries as follow-up questions with answer sets, made and validated by models (ContextEval 3)."""

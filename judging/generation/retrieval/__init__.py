@@ -1,0 +1,1 @@
+"""Retrieval of fragments: corpora that the operator allows, BM25 over them, and files of runs and relevance."""

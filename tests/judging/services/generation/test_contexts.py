@@ -1,0 +1,129 @@
+"""Contexts at work: from queries to validated follow-up questions, a study of them, and responses that know them."""
+
+import pytest
+
+from evaluation.models import Import, Item
+from evaluation.services import launch_study, verify_study
+from judging.models import Product
+from judging.services.generation.made_studies import make_study
+from judging.services.generation.products import drop_products
+from tests.judging import endpoint
+from tests.judging.generating import chosen, contents, generated, make_endpoint, study_of_queries
+
+QUERIES = [{"key": f"q{n}", "text": f"Which soup can I make on day {n}?"} for n in range(12)]
+GENERATORS = ("elm:yes:full", "fir:yes:full")
+# Two find everything important, one is drawn.
+JURY = ("gum:yes", "hop:yes", "ivy")
+CASTS = {
+    "generators": {"models": chosen(*GENERATORS)},
+    "jury": {"models": chosen(*JURY)},
+    "sampler": {"models": chosen("ivy")},
+}
+
+
+@pytest.fixture
+def served():
+    with endpoint.serve() as server:
+        yield server
+
+
+@pytest.fixture
+def study(db, tmp_path, served):
+    make_endpoint(served, models=("aspen", *GENERATORS, *JURY))
+    return study_of_queries(tmp_path, QUERIES)
+
+
+def test_questions_are_drawn_judged_by_a_jury_and_answered_by_one_person(study, served):
+    run = generated(study, "contexts", models=(), casts=CASTS)
+    assert (run.state, run.unanswered) == ("complete", 0)
+    drawn, kept, answers = (contents(run, step) for step in ("drawn", "kept", "answers"))
+    assert len(drawn) == len(QUERIES)
+    assert {each["generator"] for made in drawn.values() for each in made} == set(GENERATORS)
+    for query, made in drawn.items():
+        assert [each["rank"] for each in made] == list(range(1, 11))
+        assert len({each["generator"] for each in made}) == 1
+        assert {each["votes"] for each in kept.get(query, [])} <= {"3 of 3"}
+    assert 0 < sum(map(len, kept.values())) < 120
+    for query, made in answers.items():
+        assert [each["rank"] for each in made] == [each["rank"] for each in kept[query]]
+        assert all(each["answer"] in each["answers"] for each in made)
+    asked = {seen.model: seen.body.get("temperature") for seen in served.log}
+    assert [asked[name] for name in ("elm:yes:full", "gum:yes")] == [None, 0]
+    assert list(verify_study(study)) == []
+
+
+def test_most_jurors_keep_more_than_all_of_them(study):
+    run = generated(study, "contexts", models=(), casts=CASTS, options={"jury_rule": "majority"})
+    assert sum(map(len, contents(run, "kept").values())) == 120
+
+
+def test_queries_that_need_no_context_are_left_alone(study, served):
+    casts = {**CASTS, "generators": {"models": chosen("aspen", "elm:yes:full")}}
+    run = generated(study, "contexts", models=(), casts=casts)
+    said = contents(run, "need")
+    needed = {query for query, made in said.items() if all(each["needed"] for each in made)}
+    assert 0 < len(needed) < len(QUERIES)
+    assert contents(run, "follow_ups").keys() == needed
+    made = make_study(run)
+    assert made.items.count() == len(needed)
+    assert Import.objects.get(created_study=made).notes["left_out"] == {
+        "queries that need no context": len(QUERIES) - len(needed)
+    }
+
+
+def test_people_validate_the_drawn_questions_or_those_that_were_kept(study):
+    run = generated(study, "contexts", models=(), casts=CASTS)
+    first = Product.objects.filter(unit__run=run, unit__step="drawn", number=1, unit__query__key="q0").get()
+    drop_products(run, [first.pk])
+    every = make_study(run, slug="every-question")
+    assert every.protocol == "context_validation"
+    asked = {item.key: item.context.follow_ups for item in every.items.select_related("context")}
+    assert {key: len(found) for key, found in asked.items()} == {
+        each["key"]: 9 if each["key"] == "q0" else 10 for each in QUERIES
+    }
+    assert first.content["question"] not in [each["question"] for each in asked["q0"]]
+    assert not any(each.get("answer") for found in asked.values() for each in found)
+    launch_study(every)
+    assert list(verify_study(every)) == []
+    kept = make_study(run, {"which": "kept"}, slug="kept-questions")
+    found = sum(len(item.context.follow_ups) for item in kept.items.select_related("context"))
+    assert found == sum(map(len, contents(run, "kept").values()))
+
+
+def test_responses_are_written_for_that_person(study, served):
+    run = generated(study, "contexts", models=(), casts=CASTS, options={"jury_rule": "majority"})
+    told = contents(run, "answers")["q0"]
+    responses = generated(study, "responses", models=("aspen", "ivy"), options={"follow_ups": "2"})
+    assert responses.generating.sources == {"contexts": run.pk}
+    asked = [seen.body["messages"][-1]["content"] for seen in served.log if seen.model == "aspen"]
+    [knowing] = [each for each in asked if "on day 0?" in each and "They answered" in each]
+    assert knowing.count("They answered") == 2
+    assert f"You asked: {told[0]['question']}\nThey answered: {told[0]['answer']}" in knowing
+    made = make_study(responses, slug="pairs")
+    item = Item.objects.get(study=made, query__key="q0", arm__key="CtxGen-CtxEval")
+    assert [each["question"] for each in item.context.follow_ups] == [each["question"] for each in told[:2]]
+
+
+def test_arms_tell_the_first_so_many(study, served):
+    run = generated(study, "contexts", models=(), casts=CASTS, options={"jury_rule": "majority"})
+    told = contents(run, "answers")["q0"]
+    assert len(told) > 2
+    responses = generated(study, "responses", models=("aspen", "ivy"), options={"follow_ups": "10, 0,2"})
+    made = make_study(responses, slug="amounts")
+    assert list(made.arms.values_list("key", "label")) == [
+        ("NoCtxGen-NoCtxEval", "No context"),
+        ("NoCtxGen-CtxEval-2", "Context at judging, first 2"),
+        ("NoCtxGen-CtxEval-10", "Context at judging, first 10"),
+        ("CtxGen-CtxEval-2", "Context throughout, first 2"),
+        ("CtxGen-CtxEval-10", "Context throughout, first 10"),
+    ]
+    of_q0 = Item.objects.filter(study=made, query__key="q0").select_related("arm", "context")
+    shown = {item.arm.key: len(item.context.follow_ups) if item.context else 0 for item in of_q0}
+    assert shown == {
+        "NoCtxGen-NoCtxEval": 0, "NoCtxGen-CtxEval-2": 2, "NoCtxGen-CtxEval-10": len(told),
+        "CtxGen-CtxEval-2": 2, "CtxGen-CtxEval-10": len(told),
+    }  # fmt: skip
+    # What is shown beside responses is what they were written with.
+    asked = [seen.body["messages"][-1]["content"] for seen in served.log if seen.model == "aspen"]
+    counts = sorted(each.count("They answered") for each in asked if "on day 0?" in each)
+    assert counts[-2:] == [2, len(told)]

@@ -1,0 +1,89 @@
+"""The grid of nDCG: queries alone and with clarifying questions and answers, beside TREC runs of other systems."""
+
+import json
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from evaluation.models import Study
+
+CORPUS = {
+    "d1": "The zoo of Ulm opens at nine.",
+    "d2": "Bridges of Ulm for cars.",
+    "d3": "The footbridge of Ulm was opened in 1894.",
+    "d4": "Soup of the day.",
+}
+QRELS = "t1 0 d3 2\nt1 0 d2 1\nt1 0 d1 0\nt2 0 d4 1\n"
+RUN = "t1 Q0 d3 1 9.5 other\nt1 Q0 d2 2 8.0 other\nt2 Q0 d1 1 3 other\nt2 Q0 d4 2 2 other\n"
+
+
+def item(topic, text, question, *answers):
+    return {
+        "key": topic, "arm": "all",
+        "query": {"key": topic, "text": text, "information_need": "To know."},
+        "clarifying_question": question,
+        "responses": [
+            {"system": system, "text": answer} for system, answer in zip(("ant", "bee"), answers, strict=True)
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def study(db, tmp_path, settings):
+    settings.ASSAY_CORPORA = str(tmp_path)
+    lines = [json.dumps({"id": id, "text": text}) for id, text in CORPUS.items()]
+    (tmp_path / "ulm.jsonl").write_text("\n".join(lines))
+    (tmp_path / "ulm.qrels").write_text(QRELS)
+    (tmp_path / "other.run").write_text(RUN)
+    arm = {"key": "all", "label": "All", "context_at_generation": False, "context_at_judging": False}
+    header = {"assay": 1, "spec": {"protocol": "answer_pairs", "arms": [arm]}, "status": "draft"}
+    items = [
+        item(
+            "t1", "When was it opened in Ulm?", "Which one?", "the footbridge", "the zoo, which opens at nine"
+        ),
+        item("t2", "What is there?", "To do what?", "soup of the day", "soup"),
+    ]
+    file = tmp_path / "study.jsonl"
+    file.write_text("\n".join(map(json.dumps, [header, *items])))
+    call_command("import_study", str(file), slug="ulm", verbosity=0)
+    return Study.objects.get(slug="ulm")
+
+
+def grid(*args, capsys):
+    call_command("generate", "ulm", "--qrels", "ulm.qrels", *args)
+    lines = capsys.readouterr().out.splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return {name: [value.split(" ")[0] for value in values] for name, *values in cells}
+
+
+def test_answers_that_say_what_was_meant_find_more(study, capsys):
+    found = grid("--corpus", "ulm.jsonl", "--trec", "other.run", capsys=capsys)
+    assert found["searched for"] == ["rankings", "nDCG@1", "nDCG@5", "nDCG@10"]
+    of_ant = [float(each) for each in found["query + question + answer of ant"]]
+    assert of_ant[:2] == [2, 1]
+    assert of_ant[2] > 0.9
+    of_bee = [float(each) for each in found["query + question + answer of bee"]]
+    assert of_bee[1] == 0.5
+    assert 0.5 < of_bee[2] < 1
+    assert float(found["query"][1]) <= 0.5
+    # By hand: the first topic is in its best order; of the second the only relevant document is second.
+    assert found["other.run"] == ["2", "0.500", "0.815", "0.815"]
+
+
+def test_what_is_wrong_with_a_file_is_said(study, tmp_path, capsys):
+    (tmp_path / "short.run").write_text("t1 Q0 d3 1 9.5\n")
+    (tmp_path / "words.run").write_text("t1 Q0 d3 1 nan other\n")
+    (tmp_path / "empty.run").write_text("\n")
+    (tmp_path / "latin.run").write_bytes(b"\xe9")
+    for args, said in (
+        ((), "Name a corpus"),
+        (("--trec", "short.run"), "line 1: 6 columns are needed, and 5"),
+        (("--trec", "words.run"), "'nan' is no number"),
+        (("--trec", "empty.run"), "is empty"),
+        (("--trec", "latin.run"), "can't be read as UTF-8"),
+        (("--trec", "../other.run"), "not inside the folder"),
+        (("--corpus", "ulm.qrels"), "line 1: it is no JSON"),
+    ):
+        with pytest.raises(CommandError, match=said):
+            grid(*args, capsys=capsys)
