@@ -6,7 +6,7 @@ from evaluation.models import Judgment, Study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import look
 from tests.browser.test_screens import PANEL
-from tests.browser.walking import tab_to
+from tests.browser.walking import resize, tab_to
 
 
 def come(visitor: Visitor, study: Study) -> Participant:
@@ -27,7 +27,7 @@ def hand_in_by_keyboard(visitor: Visitor) -> None:
 
 
 def be_on_a_phone(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
 
 
 def choose_by_keyboard(visitor: Visitor, name: str, value: str) -> None:

@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.walking import resize
 
 SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
 # Where an audit has it written what was found; empty in CI, where anything found is a failure.
@@ -50,7 +51,7 @@ def set_up(page: Page, setting: Setting) -> None:
     is_phone = setting.width == PHONE["width"]
     page.emulate_media(color_scheme=setting.theme, reduced_motion="reduce")  # type: ignore[arg-type]
     window = PHONE if is_phone else {side: length * 100 // setting.text for side, length in WIDE.items()}
-    page.set_viewport_size(window)  # type: ignore[arg-type]
+    resize(page, window)
     size = setting.text if is_phone else 100
     page.evaluate("size => { document.documentElement.style.fontSize = size }", f"{size}%")
 
@@ -60,9 +61,9 @@ def shoot(page: Page, name: str) -> None:
     SHOTS.mkdir(exist_ok=True)
     before: Any = page.viewport_size
     height = page.evaluate("document.documentElement.scrollHeight")
-    page.set_viewport_size({"width": before["width"], "height": max(height, before["height"])})
+    resize(page, {"width": before["width"], "height": max(height, before["height"])})
     page.screenshot(path=SHOTS / f"{name}.png")
-    page.set_viewport_size(before)
+    resize(page, before)
 
 
 def look(
@@ -77,9 +78,9 @@ def look(
             shoot(page, f"{name}-{setting}")
         judge(page, name, setting)
     set_up(page, Setting())
-    page.set_viewport_size(NARROWEST)  # type: ignore[arg-type]
+    resize(page, NARROWEST)
     assert AUDIT or page.evaluate(WIDTH) <= NARROWEST["width"], name
-    page.set_viewport_size(before)
+    resize(page, before)
 
 
 def judge(page: Page, name: str, setting: Setting) -> None:

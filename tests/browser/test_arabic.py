@@ -14,7 +14,7 @@ from tests.browser import material
 from tests.browser.conftest import Visitor
 from tests.browser.looking import Setting, look
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import segment, until
+from tests.browser.walking import resize, segment, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -58,7 +58,7 @@ def test_responses_and_choices_begin_at_the_right(visitor: Visitor) -> None:
     visitor.go(f"/p/{participant.token}/")
     assert page.evaluate("[document.documentElement.lang, document.dir]") == ["ar", "rtl"]
     look(visitor, "arabic-pairwise", BOTH)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, {"width": 1280, "height": 900})
     assert is_right_of(page, ".pane >> nth=0", ".pane >> nth=1")
     assert page.locator(".query").evaluate("node => parseFloat(getComputedStyle(node).paddingRight)") > 10
     for name in ("preference", "satisfied.f1.r1"):
@@ -106,12 +106,12 @@ def test_the_door_a_refused_form_and_the_dialog_that_asks(visitor: Visitor) -> N
     visitor.go(f"/s/{participant.study.slug}/")
     look(visitor, "arabic-door", BOTH)
     visitor.go(f"/p/{participant.token}/")
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, {"width": 1280, "height": 900})
     with page.expect_navigation():
         page.get_by_role("button", name="إرسال ومتابعة").click()
     expect(page.locator(".errors h2")).to_have_text("هناك مشكلة في 3 إجابات")
     look(visitor, "arabic-refused", BOTH)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, {"width": 1280, "height": 900})
     page.get_by_role("button", name="تخطي هذا العنصر").click()
     expect(page.locator("#skip-title")).to_have_text("هل تريد تخطي هذا العنصر؟")
     visitor.go(f"/p/{participant.token}/withdraw/")
@@ -140,7 +140,7 @@ def test_every_arrangement_is_mirrored_and_fits(visitor: Visitor, name: str, bui
             page.locator("form.actions button").first.click()
     until(page, lambda: page.evaluate("document.readyState") == "complete")
     look(visitor, f"arabic-{name}", BOTH)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, {"width": 1280, "height": 900})
     group = page.locator("#judge .seg:not(.lines):visible").first
     if group.count():
         xs = [each.bounding_box()["x"] for each in group.locator("label").all()]  # type: ignore[index]

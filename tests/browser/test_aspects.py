@@ -13,7 +13,7 @@ from tests.browser.looking import SHOTS, look, shoot
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_item import wait_for_saved
 from tests.browser.test_screens import DOOR, PANEL
-from tests.browser.walking import leave_by, let_pass, press_on, segment, tab_to
+from tests.browser.walking import leave_by, let_pass, press_on, resize, segment, tab_to
 from tests.protocol_factories import ITEMS_ONLY, make_aspects_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -48,7 +48,7 @@ def test_looks_right(visitor: Visitor) -> None:
     look(visitor, "aspects")
     page.emulate_media(color_scheme="light")
     for viewport in (WIDE, PHONE):
-        page.set_viewport_size(viewport)
+        resize(page, viewport)
         page.reload()
         # Beside the answers where there is room, else folded away above them.
         assert page.locator("#documents li").first.is_visible() == (viewport == WIDE)
@@ -202,7 +202,7 @@ def test_documents_are_one_step_away_on_a_phone(new_visitor: Callable[..., Visit
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["1280", "390"])
 def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) -> None:
-    visitor.page.set_viewport_size(viewport)
+    resize(visitor.page, viewport)
     page = open_item(visitor)
     question, last = page.locator(".query > p"), page.locator("[name=comments]")
     for place in (page.locator(".rated:visible"), last):
@@ -215,7 +215,7 @@ def test_the_question_stays_in_view(visitor: Visitor, viewport: dict[str, int]) 
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 @pytest.mark.parametrize("question", ["", LONG], ids=["short", "long"])
 def test_focus_is_never_behind_what_sticks(visitor: Visitor, key: str, question: str) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     page = open_item(visitor, **({"sky": question} if question else {}))
     hidden = """() => { const at = document.activeElement, box = at.getBoundingClientRect();
         if (at === document.body || at.closest('.foot, .bar, .help, .skip, .stays') || at.id === 'main') return null;

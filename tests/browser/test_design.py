@@ -11,6 +11,7 @@ from evaluation.models import Study
 from evaluation.services import add_arms, create_study
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_admin import look, press, sign_in
+from tests.browser.walking import resize
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -103,7 +104,7 @@ def test_what_is_typed_is_drawn_ordered_and_saved(new_visitor: Callable[..., Vis
     shown: Any = page.locator("#preview-screen").bounding_box()
     assert shown["height"] > WIDE["height"] / 2
 
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     look(visitor, "design-phone", full=False)
     field: Any = row(page, 8).get_by_label("Key").bounding_box()
     card: Any = row(page, 8).bounding_box()

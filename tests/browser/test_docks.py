@@ -14,7 +14,7 @@ from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import SHOTS
 from tests.browser.test_item import wait_for_saved
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import until
+from tests.browser.walking import resize, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -168,7 +168,7 @@ def test_choice_and_reason_are_in_view_while_long_texts_are_read(visitor: Visito
     path = make_item()
     page = visitor.page
     for viewport in (LAPTOP, PHONE):
-        page.set_viewport_size(viewport)
+        resize(page, viewport)
         visitor.go(path)
         for place in (0, 500):
             place = page.evaluate("place => { scrollTo(0, place); return scrollY }", place)
@@ -191,7 +191,7 @@ def test_choice_and_reason_are_in_view_while_long_texts_are_read(visitor: Visito
 def test_both_tabs_are_opened_before_submit_and_the_trace_tells(visitor: Visitor) -> None:
     path = pairwise(material.WITHOUT)
     page = visitor.page
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     visitor.go(path)
     first, second = page.get_by_role("tab").all()
     assert (first.get_attribute("aria-selected"), second.get_attribute("aria-label")) == (
@@ -225,7 +225,7 @@ def test_both_tabs_are_opened_before_submit_and_the_trace_tells(visitor: Visitor
     assert page.locator(".tabs .unread").count() == 0
     with page.expect_navigation():
         page.get_by_role("button", name="Submit and continue").click()
-    page.set_viewport_size(LAPTOP)
+    resize(page, LAPTOP)
     page.reload()
     assert page.get_by_role("tab").count() == 0
     page.keyboard.press("t")
@@ -245,7 +245,7 @@ def test_both_tabs_are_opened_before_submit_and_the_trace_tells(visitor: Visitor
 def test_the_dock_folds_lets_go_and_keeps_clear_of_a_keyboard(visitor: Visitor) -> None:
     path = pairwise(material.WITH)
     page = visitor.page
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     visitor.go(path)
     dock, why = page.locator(".dock"), page.locator("textarea[name=justification]")
     position = "() => getComputedStyle(document.querySelector('.dock')).position"
@@ -268,10 +268,10 @@ def test_the_dock_folds_lets_go_and_keeps_clear_of_a_keyboard(visitor: Visitor) 
     assert why.evaluate("node => node === document.activeElement")
     assert fold.get_attribute("aria-expanded") == "true"
     # A window that a keyboard has made smaller: the field that is written in stays in sight.
-    page.set_viewport_size({"width": 390, "height": 450})
+    resize(page, {"width": 390, "height": 450})
     box = why.bounding_box()
     assert 0 < box["y"] < box["y"] + box["height"] <= 450
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     why.evaluate("node => node.blur()")
     until(page, lambda: page.evaluate(position) == "sticky")
     # Very large text would cover more than a third.
@@ -283,7 +283,7 @@ def test_the_dock_folds_lets_go_and_keeps_clear_of_a_keyboard(visitor: Visitor) 
 def test_next_by_key_leads_through_all_scales_to_the_choice(visitor: Visitor) -> None:
     path = aspects()
     page = visitor.page
-    page.set_viewport_size(LAPTOP)
+    resize(page, LAPTOP)
     visitor.go(path)
     for number in range(4):
         for _ in range(4):

@@ -23,7 +23,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import shoot
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import leave_by
+from tests.browser.walking import leave_by, resize
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RETURN = "Please return your submission on Prolific"
@@ -235,7 +235,7 @@ WALKS = [(end, kind) for end, (_, words) in ENDS.items() for kind in words]
 @pytest.mark.parametrize(("end", "kind"), WALKS, ids=["-".join(walk) for walk in WALKS])
 def test_the_end_says_what_becomes_of_the_pay_and_what_to_do(visitor: Visitor, end: str, kind: str) -> None:
     page = visitor.page
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     get_there, words = ENDS[end]
     if address := get_there(KINDS[kind], page, visitor.base):
         visitor.go(address)

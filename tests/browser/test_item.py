@@ -15,7 +15,7 @@ from evaluation.models import Judgment
 from tests.browser import material
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
-from tests.browser.walking import fill_by_mouse, leave_by, segment, until
+from tests.browser.walking import fill_by_mouse, leave_by, resize, segment, take, until
 from tests.crowd import current_assignment, filled_in
 from tests.factories import launch
 
@@ -52,7 +52,7 @@ def draft_of(participant: Participant) -> dict[str, str]:
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["1280", "390"])
 def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, int]) -> None:
-    visitor.page.set_viewport_size(viewport)
+    resize(visitor.page, viewport)
     open_item(visitor)
     page = visitor.page
     tallies = page.locator("output.tally")
@@ -62,7 +62,7 @@ def test_totals_update_and_nothing_moves(visitor: Visitor, viewport: dict[str, i
     before = page.evaluate(PLACES)
     shown = page.locator(".response").first.locator("h2").get_attribute("id").removeprefix("h-")
     for row in (1, 2, 3):
-        page.locator(f'[name="satisfied.f{row}.{shown}"][value="1"]').check(force=True)
+        take(page.locator(f'[name="satisfied.f{row}.{shown}"][value="1"]'))
     page.locator('[name="satisfied.f1.r1"]').last.evaluate("node => node.blur()")
     page.evaluate("scrollTo(0, 0)")
     assert tallies.all_text_contents() == ["3 of 4 met", "0 of 4 met"]
@@ -249,7 +249,7 @@ def test_warning_before_the_lease_ends_moves_nothing(visitor: Visitor) -> None:
 
 
 def test_foot_never_covers_the_last_field(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     open_item(visitor)
     page = visitor.page
     page.get_by_label("Why?").focus()
@@ -261,7 +261,7 @@ def test_choices_are_a_row_within_reach_on_a_phone(visitor: Visitor) -> None:
     """Docked at the foot: one beside the other, large enough for a thumb, and the chosen one stands out."""
     open_item(visitor)
     page = visitor.page
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     segment(page, "preference", "tie")
     choices = page.locator("[data-kind=preference] .seg label > span")
     boxes = [each.bounding_box() for each in choices.all()]
@@ -292,7 +292,7 @@ def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
     visitor.go(f"/p/{participant.token}/")
     page = visitor.page
     for viewport in (PHONE, WIDE):
-        page.set_viewport_size(viewport)
+        resize(page, viewport)
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     for link in page.locator(".response a").all():
         assert link.get_attribute("href").startswith(("https:", "http:", "mailto:"))
@@ -313,7 +313,7 @@ def test_responses_that_mean_harm(visitor: Visitor, render_as: str) -> None:
 
 @pytest.mark.parametrize("key", ["Tab", "Shift+Tab"])
 def test_focus_is_never_behind_what_sticks(visitor: Visitor, key: str) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     open_item(visitor, follow_ups=10)
     page = visitor.page
     hidden = """() => { const at = document.activeElement, box = at.getBoundingClientRect();

@@ -8,6 +8,7 @@ from tests.browser import ranking
 from tests.browser.checking import come
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import Setting, set_up
+from tests.browser.walking import resize
 from tests.protocol_factories import make_context_validation_study, make_relevance_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -18,7 +19,7 @@ LARGE = Setting(width=PHONE["width"], text=200)
 def test_the_question_scrolls_away(visitor: Visitor) -> None:
     come(visitor, make_context_validation_study())
     page = visitor.page
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    resize(page, PHONE)
     question = page.locator(".stays")
     page.locator(".follow-up").last.scroll_into_view_if_needed()
     assert box(question)["y"] >= 0

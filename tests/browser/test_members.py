@@ -11,7 +11,7 @@ from evaluation.models import Study
 from tests import factories
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import look
-from tests.browser.walking import leave_by
+from tests.browser.walking import leave_by, resize
 from tests.evaluation.admin.conftest import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -41,10 +41,10 @@ def test_a_colleague_is_invited_by_a_link(new_visitor: Callable[..., Visitor], s
     leave_by(owner.page.get_by_role("button", name="Invite"))
     link = owner.page.locator("#invitation-link").inner_text()
     look(owner, "members-invited")
-    owner.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    resize(owner.page, PHONE)
     withdraw: Any = owner.page.get_by_role("button", name="Withdraw").bounding_box()
     assert withdraw["x"] + withdraw["width"] <= PHONE["width"]
-    owner.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    resize(owner.page, WIDE)
 
     guest = new_visitor()
     guest.page.goto(link)

@@ -12,6 +12,7 @@ from tests.analytics.reports.judging import judged_study
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.looking import Setting, look
 from tests.browser.test_members import let_in
+from tests.browser.walking import resize
 from tests.evaluation.admin.conftest import make_user
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -52,14 +53,14 @@ def test_both_sides_have_one_head(desk: Visitor, owner: Any) -> None:
         "/studies/judged/report/",
         "/account/tokens/",
     ):
-        desk.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+        resize(desk.page, WIDE)
         desk.go(address)
         assert head(desk) == ["Studies", "New study", "From a file", "Endpoints"], address
         boxes.append(desk.page.locator("header.top").bounding_box())
         # Nothing moves on the way from one page to the other.
         assert boxes[-1] == boxes[0], address
         look(desk, "head" + address.replace("/", "-").rstrip("-"), WIDE_AND_NARROW)
-    desk.page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    resize(desk.page, WIDE)
     desk.page.get_by_text("ada").click()
     assert desk.page.get_by_role("link", name="Change password").is_visible()
     look(desk, "head-account", WIDE_AND_NARROW)
@@ -144,7 +145,7 @@ def test_what_is_searched_in_vain_is_no_empty_study(desk: Visitor, owner: Any) -
 
 def test_on_a_phone_nothing_is_cut_off(desk: Visitor, owner: Any) -> None:
     study = judged_study("judged", owner=owner, queries=2)
-    desk.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    resize(desk.page, PHONE)
     for address in (f"/admin/evaluation/study/{study.pk}/workbench/", "/studies/judged/report/"):
         desk.go(address)
         for link in desk.page.locator("header.top a, .study-bar a").all():

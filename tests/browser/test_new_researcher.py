@@ -14,7 +14,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import SHOTS
 from tests.browser.test_admin import DESK, at_once, press, researcher, sign_in, tab  # noqa: F401 - fixtures
-from tests.browser.walking import fill_by_mouse, leave_by
+from tests.browser.walking import fill_by_mouse, leave_by, resize
 from tests.crowd import before, come, filled_in
 from tests.evaluation.dumps.tables.files import ROWS, delimited, write
 from tests.judging import endpoint
@@ -35,7 +35,7 @@ def look(visitor: Visitor, name: str) -> None:
     assert visitor.strange_requests == [], name
     SHOTS.mkdir(exist_ok=True)
     for viewport in (PHONE, DESK):
-        page.set_viewport_size(viewport)
+        resize(page, viewport)
         found = run_axe(page)
         assert found.violations_count == 0, f"{name}: {found.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], name

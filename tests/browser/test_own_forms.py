@@ -12,6 +12,7 @@ from evaluation.services import launch_study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.rating import submit
 from tests.browser.test_screens import PANEL, look
+from tests.browser.walking import resize, take
 from tests.evaluation.dumps import build
 from tests.rehearsal import own_forms
 
@@ -40,11 +41,11 @@ def test_summaries_of_a_document(new_visitor: Callable[..., Visitor], tmp_path: 
     page.wait_for_function("() => document.querySelector('.source').scrollTop > 0")
     assert page.evaluate("window.scrollY") == 0  # it scrolls by itself
     look(visitor, "own_form_summaries")
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     submit(page)
     assert page.get_by_role("alert").locator("li").count() == 4
     for box in page.locator("input[value='4']").all():
-        box.check(force=True)
+        take(box)
     assert page.text_content(".missing") == "All questions answered"
     submit(page)
     assert Answer.objects.filter(number=4).count() == 8
@@ -62,11 +63,11 @@ def test_conversations_turn_by_turn(new_visitor: Callable[..., Visitor], tmp_pat
     for turn, said in ((1, "How do I boil 1 eggs?"), (2, "And if I live on a mountain?")):
         exchange = page.get_by_role("region", name=f"Turn {turn}")
         assert said in exchange.inner_text()
-        exchange.get_by_role("radio", name="Response 2").check(force=True)
-    page.locator("[name=preference]").first.check(force=True)
+        take(exchange.get_by_role("radio", name="Response 2"))
+    take(page.locator("[name=preference]").first)
     for claim in page.get_by_role("radiogroup", name="Height does not matter.").all():
-        claim.get_by_role("radio", name="No").check(force=True)
-    page.get_by_role("radiogroup", name="Seven minutes").get_by_role("radio", name="Yes").check(force=True)
+        take(claim.get_by_role("radio", name="No"))
+    take(page.get_by_role("radiogroup", name="Seven minutes").get_by_role("radio", name="Yes"))
     assert page.text_content(".missing") == "All questions answered"
     submit(page)
     votes = Answer.objects.filter(question="vote").values_list("part", "label")
@@ -89,7 +90,7 @@ def test_claims_inside_a_response(new_visitor: Callable[..., Visitor], tmp_path:
     look(visitor, "own_form_claims")
     inside = page.get_by_role("article", name="Response")
     for claim in inside.get_by_role("radiogroup").all():
-        claim.get_by_role("radio", name="Yes").check(force=True)
+        take(claim.get_by_role("radio", name="Yes"))
     submit(page)
     assert Answer.objects.filter(question="true", number=1).count() == 2
     visitor.assert_calm()

@@ -34,7 +34,7 @@ from tests.annotator.panels.panel_rows import (
 )
 from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
-from tests.browser.walking import leave_by
+from tests.browser.walking import leave_by, resize
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SHOTS = Path(__file__).resolve().parent.parent.parent / "screenshots"
@@ -94,7 +94,7 @@ def look(visitor: Visitor, name: str, *sizes: Any) -> None:
     """At both widths: no complaints, nothing that axe finds, nothing wider than the window."""
     page = visitor.page
     for size in sizes or (WIDE, PHONE):
-        page.set_viewport_size(size)
+        resize(page, size)
         assert visitor.complaints == [], (name, visitor.complaints)
         found = run_axe(page)
         visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
@@ -103,7 +103,7 @@ def look(visitor: Visitor, name: str, *sizes: Any) -> None:
         assert widths[0] <= widths[1], f"{name} is wider than the window of {size['width']}: {widths}"
         SHOTS.mkdir(exist_ok=True)
         page.screenshot(path=SHOTS / f"panel-{name}-{size['width']}.png", full_page=True)
-    page.set_viewport_size(WIDE)  # type: ignore[arg-type]
+    resize(page, WIDE)
 
 
 def test_an_hour_at_the_panel(ada: Visitor, panel: Panel, monkeypatch: Any) -> None:

@@ -27,7 +27,7 @@ from tests import factories
 from tests.annotator.panels.conftest import prolific  # noqa: F401 - a fixture
 from tests.annotator.panels.prolific_server import Prolific
 from tests.browser.conftest import PHONE, Visitor
-from tests.browser.walking import segment
+from tests.browser.walking import resize, segment
 from tests.crowd import before
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -394,6 +394,6 @@ def approved(prolific: Prolific) -> list[str]:  # noqa: F811
 def shot(page: Page, name: str) -> None:
     SHOTS.mkdir(exist_ok=True)
     for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, {"width": width, "height": 900})
         page.screenshot(path=SHOTS / f"{name}-{width}.png", full_page=True)
-    page.set_viewport_size({"width": 1280, "height": 900})
+    resize(page, {"width": 1280, "height": 900})

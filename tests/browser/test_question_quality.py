@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import look
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_screens import DOOR, PANEL
-from tests.browser.walking import leave_by, let_pass, press_on
+from tests.browser.walking import leave_by, let_pass, press_on, take
 from tests.protocol_factories import make_question_quality_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -26,7 +26,7 @@ def open_item(visitor: Visitor, **fields: object) -> Page:
 def test_looks_right(visitor: Visitor) -> None:
     page = open_item(visitor)
     look(visitor, "question_quality")
-    page.locator("input[value='7']").first.check(force=True)
+    take(page.locator("input[value='7']").first)
     submit(page)
     assert page.get_by_role("alert").locator("li").count() == 6
     look(visitor, "question_quality_with_errors")

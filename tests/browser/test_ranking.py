@@ -20,7 +20,7 @@ from tests.browser.ranking import (
     without_times,
 )
 from tests.browser.test_item import PLACES, wait_for_saved
-from tests.browser.walking import tab_to, until
+from tests.browser.walking import resize, tab_to, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -202,7 +202,7 @@ def test_order_and_moves_survive_a_reload(visitor: Visitor) -> None:
 
 
 def test_with_the_keyboard_alone_on_a_phone(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     participant = come(visitor, n=6, main=1)
     page = visitor.page
     parts = shown(participant)
@@ -265,7 +265,7 @@ def test_with_the_keyboard_alone_on_a_phone(visitor: Visitor) -> None:
 
 
 def test_the_focus_is_never_behind_what_sticks(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     come(visitor, n=6, main=1)
     page = visitor.page
     hidden = """() => { const box = document.activeElement.getBoundingClientRect();
@@ -357,7 +357,7 @@ def test_by_finger_and_the_page_scrolls_beside_the_handle(new_visitor: Callable[
 
 
 def test_targets_are_large_enough_for_a_finger(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     come(visitor, n=6, main=1, ties=True)
     for button in visitor.page.locator(".ranks button").all():
         box = button.bounding_box()

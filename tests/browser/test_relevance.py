@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import look
 from tests.browser.rating import chosen, rate_by_keyboard, rate_by_mouse, scales, submit
 from tests.browser.test_screens import DOOR, PANEL
-from tests.browser.walking import leave_by, press_on, segment
+from tests.browser.walking import leave_by, press_on, segment, take
 from tests.protocol_factories import make_relevance_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -58,7 +58,7 @@ def test_the_value_that_a_response_was_written_for(visitor: Visitor) -> None:
     group = page.get_by_role(
         "radiogroup", name="How much do you know about the subject? Imagine: Nothing", exact=True
     )
-    group.get_by_role("radio", name="4 Well", exact=True).check(force=True)
+    take(group.get_by_role("radio", name="4 Well", exact=True))
     submit(page)
     assert page.text_content("#code") == "C1TUA9KX"
     assert Judgment.objects.get().answers.get().number == 4

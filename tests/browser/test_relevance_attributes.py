@@ -12,6 +12,7 @@ from evaluation.services import launch_study
 from tests.browser.conftest import Visitor
 from tests.browser.test_admin import DESK, SHOTS, look, press, sign_in
 from tests.browser.test_screens import PANEL
+from tests.browser.walking import resize
 from tests.protocol_factories import add_protocol_item, make_protocol_draft
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,14 +37,14 @@ def open_second(visitor: Visitor) -> Locator:
 def look_at_all_widths(visitor: Visitor, name: str) -> None:
     """Sound at every width, with a picture of the page and of where the attributes begin."""
     for size in (DESK, NARROW, PHONE):
-        visitor.page.set_viewport_size(size)  # type: ignore[arg-type]  # the sizes are whole
+        resize(visitor.page, size)
         look(visitor, f"attributes-{name}-{size['width']}")
         box = attributes(visitor).bounding_box()
         assert box is not None
         top = {"x": 0, "y": box["y"] - 20, "width": size["width"], "height": 1000}
         path = SHOTS / f"admin-attributes-{name}-close-{size['width']}.png"
         visitor.page.screenshot(path=path, full_page=True, clip=top)  # type: ignore[arg-type]
-    visitor.page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    resize(visitor.page, DESK)
 
 
 def test_edited_and_then_frozen(new_visitor: Any) -> None:

@@ -20,7 +20,7 @@ from evaluation.services import close_study, pause_study
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.looking import CLOSELY, ONCE, look
-from tests.browser.walking import leave_by
+from tests.browser.walking import leave_by, resize
 from tests.crowd import current_assignment, filled_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -287,7 +287,7 @@ def test_screen_skip_dialog(visitor: Visitor) -> None:
 
 
 def test_on_a_phone_no_skip_stands_beside_the_submit(visitor: Visitor) -> None:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     visitor.go(item_with_context())
     skip_button = visitor.page.get_by_role("button", name="Skip this item")
     assert skip_button.count() == 1

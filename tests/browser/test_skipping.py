@@ -14,6 +14,7 @@ from tests.annotator.pages import Form
 from tests.browser import material
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_screens import ITEMS_ONLY, PANEL
+from tests.browser.walking import resize
 from tests.crowd import before
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -47,7 +48,7 @@ every_screen = pytest.mark.parametrize("make", SCREENS.values(), ids=SCREENS)
 
 
 def come(visitor: Visitor, make: Callable[..., Study], **fields: Any) -> Participant:
-    visitor.page.set_viewport_size(PHONE)
+    resize(visitor.page, PHONE)
     participant = enter(make(**{"skips": {"per_participant": 2}, **fields}), PANEL)
     visitor.go(f"/p/{participant.token}/")
     return participant

@@ -8,6 +8,7 @@ import pytest
 from evaluation.models import Study
 from tests.browser.conftest import PHONE, Visitor
 from tests.browser.test_admin import at_once, look, press, researcher, sign_in  # noqa: F401 - fixtures
+from tests.browser.walking import resize
 from tests.evaluation.dumps.tables.files import ROWS, delimited, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -40,7 +41,7 @@ def test_a_csv_of_pairs_is_mapped_seen_and_imported(
     page.get_by_label("topic", exact=True).select_option("ignore")
     press(page, "Show the items")
     assert page.get_by_label("System: response_a").input_value() == "aspen"
-    page.set_viewport_size(PHONE)
+    resize(page, PHONE)
     frames.first.scroll_into_view_if_needed()
     look(visitor, "map-phone")
     press(page, "Import")

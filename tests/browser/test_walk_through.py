@@ -8,7 +8,7 @@ from tests.browser.axe import run_axe
 from tests.browser.conftest import PHONE, WIDE, Visitor
 from tests.browser.test_admin import SHOTS, press, sign_in
 from tests.browser.test_screens import STEPS
-from tests.browser.walking import leave_by
+from tests.browser.walking import leave_by, resize, take
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -17,20 +17,20 @@ def look(visitor: Visitor, name: str) -> None:
     """Sound at both widths, and a picture of each."""
     page = visitor.page
     for width, viewport in (("1280", WIDE), ("390", PHONE)):
-        page.set_viewport_size(viewport)
+        resize(page, viewport)
         found = run_axe(page)
         assert found.violations_count == 0, f"{name} {width}: {found.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], name
         SHOTS.mkdir(exist_ok=True)
         page.screenshot(path=SHOTS / f"walk-{name}-{width}.png")
-    page.set_viewport_size(WIDE)
+    resize(page, WIDE)
     visitor.complaints.clear()  # axe itself sets styles, which the policy refuses
 
 
 def answer(page, *, preference: str) -> None:
     for cell in page.get_by_role("radio", name="Yes").all():
-        cell.check(force=True)
-    page.locator(f"[name=preference][value={preference}]").check(force=True)
+        take(cell)
+    take(page.locator(f"[name=preference][value={preference}]"))
     page.get_by_role("textbox", name="Why").first.fill("It says what was asked.")
     leave_by(page.get_by_role("button", name="Submit and continue"))
 

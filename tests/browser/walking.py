@@ -1,9 +1,9 @@
 """Walking a participant through a study, by mouse and by keyboard."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from playwright.sync_api import Frame, Locator, Page
+from playwright.sync_api import Frame, Locator, Page, expect
 
 
 def until(page: Page, condition: Callable[[], bool], seconds: float = 30) -> None:
@@ -19,6 +19,19 @@ def leave_by(target: Locator) -> None:
     without waiting is asked of no page before and of no half of one."""
     with target.page.expect_navigation():
         target.click()
+
+
+def resize(page: Page, window: Mapping[str, int]) -> None:
+    """Another window, in which the page has turned: what depends on its width has changed, tabs included, and nothing
+    moves any more under what is clicked next."""
+    page.set_viewport_size({"width": window["width"], "height": window["height"]})
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def take(choice: Locator) -> None:
+    """Clicks a choice where a finger would: on its label, once that stands still and nothing lies over it."""
+    choice.locator("xpath=ancestor::label").click()
+    expect(choice).to_be_checked()
 
 
 def let_pass(page: Page, ms: int) -> None:
