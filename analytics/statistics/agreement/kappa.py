@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -117,13 +118,18 @@ def _label_table(judgments: Judgments, chosen: Ints) -> Ints:
     return table.reshape(len(chosen), n_items)
 
 
-def _disagreement(n_labels: int, weights: Weights) -> Floats:
-    """Weight of each cell of the confusion table as disagreement, flattened, shape (k * k,)."""
-    distance = np.abs(np.subtract.outer(np.arange(n_labels), np.arange(n_labels))).astype(np.float64)
+def disagreement_of(points: Sequence[float], weights: Weights) -> Floats:
+    """Disagreement (k, k) of every two of the `points`, which ascend: any, their distance, or its square."""
+    distance = np.abs(np.subtract.outer(np.asarray(points, dtype=np.float64), np.asarray(points)))
     by_name = {"nominal": distance > 0, "linear": distance, "quadratic": distance**2}
     if weights not in by_name:
         raise ParameterError(f"Kappa has no weights named {weights}.")
-    return np.asarray(by_name[weights], dtype=np.float64).ravel()
+    return np.asarray(by_name[weights], dtype=np.float64)
+
+
+def _disagreement(n_labels: int, weights: Weights) -> Floats:
+    """Weight of each cell of the confusion table as disagreement, flattened, shape (k * k,)."""
+    return disagreement_of(range(n_labels), weights).ravel()
 
 
 def kappas_of_cells(cells: Floats, disagreement: Floats) -> Floats:

@@ -68,6 +68,9 @@ def test_answers_have_the_footnote_too():
         give(study, new_rater(study, f"person {number}"), given)
     report = build_report(study, replicates=50)
     page = report_page(report)
-    assert notes_of(page, NOTE) == {("agreement", "Krippendorff's \N{GREEK SMALL LETTER ALPHA}")}
+    assert notes_of(page, NOTE) == {
+        ("agreement", "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"),
+        ("agreement", "Cohen's \N{GREEK SMALL LETTER KAPPA}"),
+    }
     assert any("likely too narrow" in fact.detail for fact in page.facts)
     assert escape(NOTE) in report_markdown(report)

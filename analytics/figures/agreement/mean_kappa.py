@@ -1,0 +1,161 @@
+"""The kappa of a group, such as a jury: its mean over pairs of raters, of ratings weighted."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.figures.agreement.kappa import COHENS_KAPPA
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput, level_of, points_of
+from analytics.figures.report_view import ReportView, group_head
+from analytics.statistics.agreement.kappa import Weights
+from analytics.statistics.agreement.mean_kappa import MeanKappas, mean_kappas
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import N_LABELS
+from analytics.statistics.core.values import point_codes
+from evaluation.protocols import QuestionSpec
+
+LABELS: tuple[Weights, ...] = ("nominal",)
+ORDERED: tuple[Weights, ...] = ("nominal", "linear", "quadratic")
+NAMES: dict[str, str] = {"nominal": "Unweighted", "linear": "Linear", "quadratic": "Quadratic"}
+
+
+class MeanKappaFigure(Figure):
+    heading = "agreement"
+    place = 70
+    definition = (
+        "Cohen's kappa averaged over the pairs of raters of a group, such as a jury's members, with their share of "
+        "equal answers; of ratings also weighted linearly and quadratically, and for every pair."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in (PAIRS, "rated", "choice")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """AGENT-CQ Tables 1 and 2. None for a single rater."""
+        if given.counts_record["raters"] < 2:
+            return None
+        weights = LABELS if given.form == PAIRS or level_of(given.question) == "nominal" else ORDERED
+        found, raters = _of_pairs(given) if isinstance(given, PairInput) else _of_answers(given, weights)
+        # Of preferences the pairs stand in a figure of their own.
+        told = () if given.form == PAIRS else found.pairs
+        return {
+            "agreement": plain(found.agreement),
+            "kappas": _named(weights, found.kappas),
+            "pairs": [
+                {
+                    "rater_1": raters[each.rater_1],
+                    "rater_2": raters[each.rater_2],
+                    "agreement": plain(each.agreement),
+                    "kappas": _named(weights, each.kappas),
+                }
+                for each in told
+            ],
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        questions = [
+            {**question, "groups": [each for each in question["groups"] if self.key in each]}
+            for question in view.judged
+        ]
+        means = self._means(view, questions)
+        if means.rows:
+            yield Block("Kappa between raters", tables=(means,), folded=True)
+        for group in view.panels:
+            pairs = self._pairs(view, group, questions)
+            if pairs.rows:
+                heading = view.title_for(group, "Kappa of every pair of raters")
+                yield Block(heading, tables=(pairs,), folded=True)
+
+    def _means(self, view: ReportView, questions: Sequence[Record]) -> Table:
+        ordered = any(len(g[self.key]["kappas"]) > 1 for q in questions for g in q["groups"])
+        weights = ORDERED if ordered else LABELS
+        labels = [NAMES[each] for each in weights] if ordered else [COHENS_KAPPA]
+        build = Builder(
+            f"{COHENS_KAPPA} and the share of equal answers in percent, averaged over pairs of raters; n is the "
+            "number of pairs.",
+            columns(["Raters", "Question", "Equal", *labels, "n"], names=2),
+        )
+        for group in view.panels:
+            for question, records in view.answered(questions, group):
+                found = records[self.key]
+                build.add(
+                    group_head(group),
+                    words(question["prompt"]),
+                    build.share(found["agreement"]),
+                    *(_kappa(build, found, each) for each in weights),
+                    build.n(found["kappas"]["nominal"]),
+                )
+        return build.build()
+
+    def _pairs(self, view: ReportView, group: Record, questions: Sequence[Record]) -> Table:
+        asked = list(view.answered(questions, group))
+        ordered = any(len(each[self.key]["kappas"]) > 1 for _, each in asked)
+        weights = ORDERED if ordered else LABELS
+        labels = [NAMES[each] for each in weights] if ordered else [COHENS_KAPPA]
+        build = Builder(
+            f"{COHENS_KAPPA} between two raters and their share of equal answers in percent, on what both rated.",
+            columns(["Question", "Rater", "and", "Equal", *labels, "n"], names=3),
+        )
+        for question, records in asked:
+            for pair in records[self.key]["pairs"]:
+                build.add(
+                    head(question["prompt"]),
+                    words(view.raters.get(pair["rater_1"], pair["rater_1"])),
+                    words(view.raters.get(pair["rater_2"], pair["rater_2"])),
+                    build.share(pair["agreement"]),
+                    *(_kappa(build, pair, each) for each in weights),
+                    build.n(pair["agreement"]),
+                )
+        return build.build()
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "The kappa of several raters is the mean of Cohen's kappa over the pairs of them that share ten units or "
+            "more, of the twelve raters with the most answers; weights are the distance of two ratings (linear) or "
+            "its square (quadratic)."
+        )
+
+
+FIGURE = MeanKappaFigure()
+
+
+def _of_pairs(given: PairInput) -> tuple[MeanKappas, Sequence[str]]:
+    judgments = given.group.judgments
+    found = mean_kappas(
+        judgments.item,
+        judgments.rater,
+        judgments.label,
+        given.items.query[judgments.item],
+        range(N_LABELS),
+        LABELS,
+        resample=given.resample("mean kappa"),
+    )
+    return found, judgments.raters
+
+
+def _of_answers(given: FigureInput, weights: Sequence[Weights]) -> tuple[MeanKappas, Sequence[str]]:
+    assert isinstance(given, AnswerInput)
+    values, points = given.values, points_of(given.question)
+    code = point_codes(values.value, points)
+    found = mean_kappas(
+        values.unit,
+        values.rater,
+        np.asarray(code),
+        values.query,
+        points,
+        weights,
+        resample=given.resample("mean kappa"),
+        what=given.unit,
+    )
+    return found, given.group.raters
+
+
+def _named(weights: Sequence[Weights], kappas: Sequence[object]) -> Record:
+    return {name: plain(each) for name, each in zip(weights, kappas, strict=True)}
+
+
+def _kappa(build: Builder, found: Record, weights: Weights) -> TableCell:
+    return build.coefficient(found["kappas"][weights]) if weights in found["kappas"] else words("")
