@@ -21,11 +21,20 @@ def leave_by(target: Locator) -> None:
         target.click()
 
 
+# Two frames on; a page without scripts has none to wait for, nor anything that turns.
+TURNED = """() => {
+  const probe = document.createElement("div");
+  probe.innerHTML = "<noscript><i></i></noscript>";
+  if (probe.querySelector("i")) return;
+  return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+
+
 def resize(page: Page, window: Mapping[str, int]) -> None:
     """Another window, in which the page has turned: what depends on its width has changed, tabs included, and nothing
     moves any more under what is clicked next."""
     page.set_viewport_size({"width": window["width"], "height": window["height"]})
-    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.evaluate(TURNED)
 
 
 def take(choice: Locator) -> None:
