@@ -1,0 +1,213 @@
+"""A judge's means less people's on what both judged: ratings, shares of options and picks, expected win rates."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, point_records
+from analytics.figures.judges.labels_vs_people import TITLE, label_tables
+from analytics.figures.report_view import ReportView
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import SHARE, Range, divide
+from analytics.statistics.core.tidy import FIRST, Floats, Ints
+from analytics.statistics.preferences.win_rates import item_scores
+from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
+from evaluation.models import Rater
+from evaluation.protocols import Kind, Over, QuestionSpec
+
+CAPTIONS = {
+    PAIRS: "expected win rate, in percent",
+    "rated": "mean",
+    "checklist": "share of yes, in percent",
+    "choice": "share of each option, in percent",
+    "picks": "share of picks of each system, in percent of the items that offer it",
+}
+
+
+class DifferencesFigure(Figure):
+    heading = "judges"
+    place = 12
+    definition = (
+        "A judge's mean minus people's on what both judged, with a test: expected win rates by setting and pair, "
+        "ratings overall and by system, shares of options and of picks."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in (PAIRS, "rated", "choice", "picks")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """Of single judges and juries as one; a mean over judges is nobody who could stand in people's place."""
+        if not is_single_judge(given):
+            return None
+        if isinstance(given, PairInput):
+            cells = list(_of_pairs(given))
+        else:
+            assert isinstance(given, AnswerInput)
+            cells = list({"choice": _of_choices, "picks": _of_picks}.get(given.form, _of_numbers)(given))
+        return {"cells": [_cell(given, each, len(cells)) for each in cells]}
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for cell in record["cells"]:
+            if cell["test"] is not None:
+                yield FamilyTest("judge minus people", cell["test"])
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        asked = [
+            (question, [group for group in question["groups"] if self.key in group])
+            for question in view.judged
+        ]
+        tables = tuple(_table(view, question, groups, self.key) for question, groups in asked if groups)
+        if tables:
+            plot = score_plot(
+                _overall(asked, self.key),
+                what="Mean rating of judges minus people's",
+                caption="Mean rating of judges minus people's, on what both rated.",
+            )
+            yield Block("Judges minus people", tables=tables, plot=plot, folded=len(tables) > 1)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Whether a judge's mean differs from people's is tested on the differences of the units that both "
+            "judged, by a sign-flip test over queries, corrected for the number of questions, systems and options "
+            "(Holm)."
+        )
+
+
+FIGURE = DifferencesFigure()
+
+Scores = tuple[dict[str, str | None], Floats, Floats, Ints, Range]
+"""What a cell is of; people's scores and the judge's, their queries, and the range that they lie in."""
+
+
+def is_single_judge(given: FigureInput) -> bool:
+    """True of a judge, or a jury as one rater, whose study has people to hold it against."""
+    assert isinstance(given, PairInput | AnswerInput)
+    return given.people is not None and given.group.kind == Rater.Kind.JUDGE
+
+
+def _cell(given: FigureInput, scores: Scores, n_tests: int) -> Record:
+    of, people, judge, query, within = scores
+    purpose = f"judge minus people {sorted(each for each in of.values() if each)}"
+    found = judge_minus_people(
+        people,
+        judge,
+        query,
+        within=within,
+        unit=given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM],
+        resample=given.resample(purpose),
+        tests=given.tests(purpose, n_tests),
+    )
+    return {**dict.fromkeys(("arm", "system", "opponent", "option")), **of, **plain(found)}
+
+
+def _of_pairs(given: PairInput) -> Iterator[Scores]:
+    """Scores of the first system of each pair, in each setting."""
+    assert isinstance(given.people, PairInput)
+    items, ties = given.items, given.terms.ties
+    people, judge = (
+        item_scores(each.group.judgments, len(items), ties)[:, FIRST] for each in (given.people, given)
+    )
+    for cell, rows in items.cells(("arm", "pair")):
+        of = {"arm": cell.arm, "system": cell.system_1, "opponent": cell.system_2}
+        yield of, people[rows], judge[rows], items.query[rows], SHARE
+
+
+def _of_numbers(given: AnswerInput) -> Iterator[Scores]:
+    """Ratings, all of them and those of each system's responses, where there are several systems."""
+    assert isinstance(given.people, AnswerInput)
+    both = shared_scores(given.people.values, given.values)
+    yield {}, both.people, both.judge, both.query, given.ends
+    used = [code for code in range(len(given.items.systems)) if (both.system == code).any()]
+    for code in used if len(used) > 1 else ():
+        rows = both.system == code
+        of: dict[str, str | None] = {"system": given.items.systems[code]}
+        yield of, both.people[rows], both.judge[rows], both.query[rows], given.ends
+
+
+def _of_choices(given: AnswerInput) -> Iterator[Scores]:
+    assert isinstance(given.people, AnswerInput)
+    counts, label, query = label_tables(given.people, given)
+    shares = divide(counts.astype(np.float64), counts.sum(axis=1, keepdims=True).astype(np.float64))
+    for code, each in enumerate(point_records(given.question)[: shares.shape[1]]):
+        chosen = np.where(label >= 0, (label == code).astype(np.float64), np.nan)
+        yield {"option": each["label"]}, shares[:, code], chosen, query, SHARE
+
+
+def _of_picks(given: AnswerInput) -> Iterator[Scores]:
+    assert isinstance(given.people, AnswerInput)
+    items = given.items
+    people, judge = (_pick_shares(each) for each in (given.people, given))
+    for code, system in enumerate(items.systems):
+        rows = items.offered[:, code] > 0
+        if rows.any():
+            yield {"system": system}, people[rows, code], judge[rows, code], items.query[rows], SHARE
+
+
+def _pick_shares(given: AnswerInput) -> Floats:
+    """The share of raters that picked each system's response, (items, systems); nan where nobody answered."""
+    picks, items = given.answers.as_picks(), given.items
+    counts = count_matrix(picks.item, picks.system, len(items), len(items.systems))
+    answered = np.bincount(picks.item, minlength=len(items))[:, None]
+    return divide(counts.astype(np.float64), answered.astype(np.float64))
+
+
+def _is_share(question: Record) -> bool:
+    return bool(question["form"] != "rated" or question["kind"] == Kind.CHECKLIST)
+
+
+def _overall(
+    asked: Iterable[tuple[Record, list[Record]]], key: str
+) -> list[tuple[str, list[tuple[Record, Record]]]]:
+    """The difference over all units of each scale, of every judge."""
+    return [
+        (question["prompt"], [(group, group[key]["cells"][0]["difference"]) for group in groups])
+        for question, groups in asked
+        if groups and not _is_share(question)
+    ]
+
+
+def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
+    form = "checklist" if question["kind"] == Kind.CHECKLIST else question["form"]
+    share = _is_share(question)
+    build = Builder(
+        f"{question['prompt'] or 'Preference'}: {CAPTIONS[form]}, by people and by judges on what both judged; the "
+        f"difference is the judge's minus people's{', in points' if share else ''}, with a sign-flip test over "
+        "queries.",
+        columns(["Of", "Raters", "People", "Judge", "Difference", *P_COLUMNS, "n"], names=2),
+    )
+    names = list(dict.fromkeys(_name(view, cell) for group in groups for cell in group[key]["cells"]))
+    found = {
+        (_name(view, cell), group["key"]): (group, cell) for group in groups for cell in group[key]["cells"]
+    }
+    write = build.share if share else build.coefficient
+    for name in names:
+        for group in groups:
+            if (name, group["key"]) not in found:
+                continue
+            _, cell = found[name, group["key"]]
+            build.add(
+                head(name),
+                words(group["label"]),
+                write(cell["people"]),
+                write(cell["judge"]),
+                write(cell["difference"]),
+                *build.tested(cell["test"], cell["difference"]["undefined"]),
+                build.n(cell["difference"]),
+            )
+    return build.build()
+
+
+def _name(view: ReportView, cell: Record) -> str:
+    """The name of a row: a pair in a setting, a system, an option, or everything."""
+    if cell["opponent"]:
+        pair = f"{view.system(cell['system'])} vs {view.system(cell['opponent'])}"
+        return f"{pair}, {view.arm(cell['arm'])}" if len(view.all_arms) > 1 else pair
+    return view.system(cell["system"]) if cell["system"] else cell["option"] or "All"

@@ -1,0 +1,69 @@
+"""Judges minus people in reports: of preferences by pair, and of ratings, choices and picks."""
+
+import pytest
+
+from analytics.reports.build import build_report
+from analytics.reports.markdown import report_markdown
+from tests.analytics.reports.answering import answered_study, give, items_of, judged_by_everyone, new_rater
+from tests.analytics.reports.judging import judge, judged_study
+
+pytestmark = pytest.mark.django_db
+KEY = "replacement/differences"
+
+
+def cells(report, group="judge-0"):
+    found = {
+        record["question"]: record["cells"]
+        for record in report["records"]
+        if record["figure"] == KEY and record["group"] == group
+    }
+    assert found
+    return found
+
+
+def test_expected_win_rates_by_setting(owner):
+    study = judged_study(owner=owner)
+    judge(study, raters=2, choose=lambda rater, position: "r1" if rater else "tie")
+    judge(study, raters=1, kind="judge", choose=lambda rater, position: "r2")
+    report = build_report(study, replicates=20)
+    [found] = cells(report).values()
+    assert len(found) == len(report["study"]["arms"])
+    for cell in found:
+        assert (cell["people"]["value"], cell["judge"]["value"]) == (0.75, 0)
+        assert cell["difference"]["value"] == -0.75
+        assert cell["test"]["p_value"] < 0.05
+        assert cell["test"]["tests"] == len(found)
+    assert {record["group"] for record in report["records"] if record["figure"] == KEY} == {"judge-0"}
+    assert "Judges minus people" in report_markdown(report)
+
+
+def test_ratings_overall_and_by_system():
+    study = answered_study("custom")
+    people, own = new_rater(study, "person-0"), new_rater(study, "judge-0", "judge")
+    parts = ("r1", "r2", "r3")
+    give(
+        study,
+        people,
+        [{"coherence": dict.fromkeys(parts, 3), "sound": dict.fromkeys(parts, 1)}] * len(items_of(study)),
+    )
+    give(
+        study,
+        own,
+        [{"coherence": {"r1": 5, "r2": 3, "r3": 3}, "sound": dict.fromkeys(parts, 0)}] * len(items_of(study)),
+    )
+    found = cells(build_report(study, replicates=20))
+    differences = {cell["system"]: cell["difference"]["value"] for cell in found["coherence"]}
+    assert differences == pytest.approx({None: 2 / 3, "aspen": 2, "birch": 0, "cedar": 0})
+    assert [cell["difference"]["value"] for cell in found["sound"]] == [-1, -1, -1, -1]
+
+
+def test_picks_and_choices_sum_to_no_difference():
+    """What a judge gives to one system or option it takes from the others."""
+    for protocol in ("aspects", "justification_coding", "custom"):
+        study = judged_by_everyone(protocol, slug=protocol.replace("_", "-"))
+        report = build_report(study, replicates=20)
+        forms = {question["key"]: question["form"] for question in report["questions"]}
+        for record in report["records"]:
+            if record["figure"] == KEY and forms[record["question"]] in ("picks", "choice"):
+                values = [cell["difference"]["value"] for cell in record["cells"]]
+                assert sum(values) == pytest.approx(0)
