@@ -24,7 +24,8 @@ from analytics.statistics.core.resampling import Range, ResampleSpec
 from analytics.statistics.core.tidy import MISSING, N_LABELS, Ints, Items
 from analytics.statistics.core.values import Values
 from analytics.statistics.entries.entry_sets import DRAFTED_ENTRIES
-from analytics.statistics.preferences.win_rates import Ties
+from analytics.statistics.leaderboards.scores import SystemScores, system_scores
+from analytics.statistics.preferences.win_rates import Ties, item_scores
 from analytics.statistics.ratings.scales import Distribution
 from evaluation import design
 from evaluation.models import Rater
@@ -126,6 +127,12 @@ class PairInput(FigureInput):
     @property
     def group_key(self) -> str:
         return self.group.key
+
+    @cached_property
+    def competing(self) -> SystemScores:
+        """Scores of the systems by item: against the baseline, where the study has one."""
+        scores = item_scores(self.group.judgments, len(self.items), self.terms.ties)
+        return system_scores(self.items, scores, self.terms.baseline)
 
     @property
     def counts_record(self) -> Record:

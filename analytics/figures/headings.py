@@ -20,6 +20,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("best-picks", "Best picks", "Best picks"),
         Heading("rankings", "Rankings", "Rankings"),
         Heading("win-rates", "Win rates", "Win rates"),
+        Heading("leaderboard", "Leaderboard", "Leaderboard"),
         Heading("grades", "Graded preferences", "Grades"),
         Heading("flips", "Flips between settings", "Flips"),
         Heading("strengths", "Bradley-Terry strengths", "Strengths"),

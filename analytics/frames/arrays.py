@@ -32,7 +32,7 @@ class StudyItems:
     """One row per item, arrays of shape (n,): codes into `queries`, `arms`, `categories` ('' = none) and `systems`.
 
     `system` (n, m) is the system of each of an item's responses, NO_SYSTEM beyond its last; `lengths` are their
-    characters, with commas between them.
+    characters, with commas between them; `splits` is the split of each of `queries` ('' = none).
     """
 
     key: npt.NDArray[Any]
@@ -45,6 +45,7 @@ class StudyItems:
     system: Ints
     systems: tuple[str, ...]
     lengths: CodedColumn
+    splits: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.query)
@@ -70,6 +71,7 @@ class StudyItems:
             systems=self.systems,
             length_1=length_1,
             length_2=length_2,
+            splits=self.splits,
         )
 
     @cached_property

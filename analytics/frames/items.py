@@ -27,10 +27,13 @@ def _main_items(study: Study) -> QuerySet[Item]:
 
 def read_items(study: Study) -> tuple[StudyItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
-    coded = ("query__key", "arm__key", "query__category", "systems_key", "lengths")
+    coded = ("query__key", "arm__key", "query__category", "query__split", "systems_key", "lengths")
     types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
     table = read_columns(_main_items(study), types)
     query, category = table.coded("query__key"), table.coded("query__category")
+    split = table.coded("query__split")
+    splits = np.zeros(len(query.values), dtype=np.int64)
+    splits[query.codes] = split.codes
     # In the study's own order: the first arm is what the others are compared with.
     arms = tuple(study.arms.values_list("key", flat=True))
     system, systems = _systems(table)
@@ -45,6 +48,7 @@ def read_items(study: Study) -> tuple[StudyItems, npt.NDArray[np.int64]]:
         system=system,
         systems=systems,
         lengths=table.coded("lengths"),
+        splits=tuple(split.values[code] for code in splits.tolist()),
     )
     return items, table.array("pk")
 

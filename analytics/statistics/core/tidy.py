@@ -56,7 +56,8 @@ class Items(_Rows):
 
     `query`, `arm`, `category`, `system_1` and `system_2` are codes into `queries`, `arms`, `categories`
     ('' = none) and `systems`. System 1 and 2 wrote the item's canonical responses, so a pair of systems
-    stands in one order throughout. Lengths are characters of the response text.
+    stands in one order throughout. Lengths are characters of the response text. `splits` is the split of
+    each of `queries` ('' = none), empty where none is known.
     """
 
     key: npt.NDArray[np.object_]
@@ -71,6 +72,7 @@ class Items(_Rows):
     systems: tuple[str, ...]
     length_1: Ints
     length_2: Ints
+    splits: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, "key", np.asarray(self.key, dtype=object))

@@ -1,0 +1,156 @@
+"""Correlations of leaderboards: between splits, between groups of raters, and between prompts of one judge."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.leaderboards.standings import SPLIT_NAMES
+from analytics.figures.report_view import PairView, ReportView, group_head
+from analytics.frames.rows import JUDGES, JURY
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Bools
+from analytics.statistics.leaderboards.correlation import LEAST_SYSTEMS, leaderboard_correlation
+from analytics.statistics.leaderboards.scores import splits_of
+from evaluation.protocols import QuestionSpec
+
+KEY = "leaderboards/correlations"
+COEFFICIENTS = ("pearson", "spearman", "kendall")
+RELATIONS = {"raters": "raters", "prompts": "prompts of one judge"}
+
+
+class CorrelationsFigure(Figure):
+    heading = "leaderboard"
+    place = 20
+    definition = (
+        "Correlations of leaderboards over systems (Pearson, Spearman, Kendall): between splits of the queries, "
+        "between groups of raters (people, judges), and between prompt conditions of one judge."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """HREF, sections 4.3 and 5.2; each two groups stand in the record of the one that comes first."""
+        assert isinstance(given, PairInput)
+        if len(given.competing.competing) < LEAST_SYSTEMS:
+            return None
+        arms = [
+            (given.items.arms[arm], given.items.arm == arm) for arm in np.unique(given.items.arm).tolist()
+        ]
+        splits = [each for name, mask in arms for each in _splits(given, name, mask)]
+        groups = [
+            {
+                "arm": name,
+                "group": other.group_key,
+                "relation": _relation(given, other),
+                **_between(given, other, mask),
+            }
+            for other in _later(given)
+            for name, mask in arms
+        ]
+        return {"splits": splits, "groups": groups} if splits or groups else None
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Leaderboards are correlated over the systems that are in both; between groups of raters, on the items "
+            "that both judged."
+        )
+
+
+FIGURE = CorrelationsFigure()
+
+
+def _splits(given: PairInput, arm: str, in_arm: Bools) -> Iterator[Record]:
+    scores = given.competing
+    rates = [
+        (name, scores.where((mask & in_arm)[scores.item]).rates()) for name, mask in splits_of(given.items)
+    ]
+    for at, (one, of_one) in enumerate(rates):
+        for other, of_other in rates[at + 1 :]:
+            yield {"arm": arm, "one": one, "other": other, **plain(leaderboard_correlation(of_one, of_other))}
+
+
+def _between(one: PairInput, other: PairInput, in_arm: Bools) -> Record:
+    mine, theirs = one.competing, other.competing
+    # Rows are the same items and systems for every group.
+    both = np.isfinite(mine.score) & np.isfinite(theirs.score) & in_arm[mine.item]
+    return dict(plain(leaderboard_correlation(mine.where(both).rates(), theirs.where(both).rates())))
+
+
+def _relation(one: PairInput, other: PairInput) -> str:
+    """Prompts, where both are conditions of one judge; one of them may be the condition with everything."""
+    conditions = one.terms.conditions
+    judges = {conditions.get(each.group_key, each.group_key) for each in (one, other)}
+    known = any(each.group_key in conditions for each in (one, other))
+    return "prompts" if known and len(judges) == 1 else "raters"
+
+
+def _later(given: PairInput) -> list[PairInput]:
+    """The groups after this one that share no rater with it."""
+    if not _is_whole(given):
+        return []
+    keys = list(given.by_group)
+    later = keys[keys.index(given.group_key) + 1 :]
+    return [other for key in later if _is_whole(other := given.by_group[key])]
+
+
+def _is_whole(given: PairInput) -> bool:
+    group = given.group
+    return group.kind not in (JUDGES, JURY) and not group.within and not group.heuristic
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    shown = {group["key"]: group for group in view.judging if KEY in group}
+    tables = [table for table in (_split_table(view, shown), _group_table(view, shown)) if table]
+    if tables:
+        yield Block("Correlations of leaderboards", tables=tuple(tables), folded=True)
+
+
+def _split_table(view: PairView, shown: dict[str, Record]) -> Table | None:
+    arms = ["Setting"] if view.several_arms else []
+    build = Builder(
+        "Leaderboards of two splits, over systems.",
+        columns(
+            ["Raters", *arms, "Splits", "Pearson", "Spearman", "Kendall", "Systems"], names=2 + len(arms)
+        ),
+    )
+    for group in shown.values():
+        for each in group[KEY]["splits"]:
+            names = f"{SPLIT_NAMES[each['one']]} and {SPLIT_NAMES[each['other']].lower()}"
+            named = [words(view.arm(each["arm"]))] if arms else []
+            build.add(group_head(group), *named, words(names), *_cells(build, each))
+    return build.build() if build.rows else None
+
+
+def _group_table(view: PairView, shown: dict[str, Record]) -> Table | None:
+    arms = ["Setting"] if view.several_arms else []
+    build = Builder(
+        "Leaderboards of two groups of raters on the same items, over systems.",
+        columns(
+            ["Raters", "and", *arms, "Compared", "Pearson", "Spearman", "Kendall", "Systems"],
+            names=3 + len(arms),
+        ),
+    )
+    labels = {group["key"]: group["label"] for group in view.everybody}
+    for group in shown.values():
+        for each in group[KEY]["groups"]:
+            named = [words(view.arm(each["arm"]))] if arms else []
+            build.add(
+                head(group["label"]),
+                words(labels[each["group"]]),
+                *named,
+                words(RELATIONS[each["relation"]]),
+                *_cells(build, each),
+            )
+    return build.build() if build.rows else None
+
+
+def _cells(build: Builder, each: Record) -> list[TableCell]:
+    return [*(build.coefficient(each[name]) for name in COEFFICIENTS), build.n(each["pearson"])]

@@ -1,0 +1,131 @@
+"""p-values between systems against the number of queries: how many queries tell systems apart."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.leaderboards.standings import SPLIT_NAMES
+from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Bools
+from analytics.statistics.leaderboards.sample_sizes import DRAWS, LEVEL, p_against_n
+from analytics.statistics.leaderboards.scores import splits_of
+from evaluation.protocols import QuestionSpec
+
+KEY = "leaderboards/sample_sizes"
+LINES = {"mean": "mean", "quantile_80": "80th percentile", "quantile_90": "90th percentile"}
+
+
+class SampleSizesFigure(Figure):
+    heading = "leaderboard"
+    place = 30
+    definition = (
+        "p-values of paired t-tests between all pairs of systems against the number of queries, by setting and split: "
+        "mean, 80th and 90th percentile over pairs, and the share of pairs told apart."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """HREF Figure 6."""
+        assert isinstance(given, PairInput)
+        if len(given.competing.competing) < 3:
+            return None
+        found = []
+        for arm in np.unique(given.items.arm).tolist():
+            in_arm: Bools = given.items.arm == arm
+            found.append(_curve(given, given.items.arms[arm], None, in_arm))
+            found += [
+                _curve(given, given.items.arms[arm], split, in_arm & mask)
+                for split, mask in splits_of(given.items)
+            ]
+        curves = [curve for curve in found if curve is not None]
+        return {"curves": curves} if curves else None
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "p against n: paired t-tests of the systems' mean scores by query, between all pairs of systems, on "
+            f"{DRAWS} samples of queries drawn without replacement for each number of queries; they are not "
+            "corrected for their number."
+        )
+
+
+FIGURE = SampleSizesFigure()
+
+
+def _curve(given: PairInput, arm: str, split: str | None, mask: Bools) -> Record | None:
+    scores = given.competing.where(mask[given.competing.item]).by_query()
+    found = p_against_n(scores, resample=given.resample(f"p against n {arm} {split or ''}".strip()))
+    return None if found is None else {"arm": arm, "split": split, **plain(found)}
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    for group in view.panels:
+        for curve in group.get(KEY, {}).get("curves", ()):
+            parts = [view.arm(curve["arm"])] if view.several_arms else []
+            parts += [SPLIT_NAMES[curve["split"]]] if curve["split"] else []
+            title = "p against the number of queries" + (f": {', '.join(parts)}" if parts else "")
+            yield Block(
+                view.title_for(group, title),
+                text=(_reading(curve),),
+                tables=(_table(curve),),
+                plot=_plot(curve),
+                folded=True,
+                tag=tag_of(group),
+            )
+
+
+def _reading(curve: Record) -> str:
+    parts = []
+    for share, key in (("80", "enough_80"), ("90", "enough_90")):
+        if curve[key] is None:
+            parts.append(f"all {curve['queries']:,} queries do not tell {share} % of the pairs apart")
+        else:
+            parts.append(f"{curve[key]:,} queries tell {share} % of the pairs apart")
+    text = "; ".join(parts)
+    return f"Of {curve['systems']:,} systems: {text} (p below {LEVEL:g})."
+
+
+def _table(curve: Record) -> Table:
+    build = Builder(
+        "p-value of a paired t-test between two systems, over all pairs of them, and the share of pairs with p below "
+        f"{LEVEL:g} in percent.",
+        columns(["Queries", "Mean", "80th percentile", "90th percentile", "Told apart", "Pairs"]),
+    )
+    for point in curve["points"]:
+        build.add(
+            head(f"{point['n']:,}"),
+            *(build.p(point[key]) for key in LINES),
+            TableCell(f"{point['told_apart'] * 100:.1f}"),
+            count(point["pairs"]) if point["pairs"] else TableCell(DASH),
+        )
+    return build.build()
+
+
+def _plot(curve: Record) -> DotPlot:
+    rows = [
+        PlotRow(
+            f"{point['n']:,} queries",
+            tuple(Mark("person", name, point[key], n=point["n"]) for key, name in LINES.items()),
+        )
+        for point in curve["points"]
+    ]
+    return dot_plot(
+        rows,
+        what="p-value between two systems by number of queries",
+        caption=f"p-value between two systems by number of queries; the line is {LEVEL:g}.",
+        form=decimal,
+        within=(0.0, 1.0),
+        reference=LEVEL,
+        named=True,
+    )

@@ -1,0 +1,164 @@
+"""The leaderboard: systems by their expected win rates, overall, by category and by split."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, count, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
+from analytics.figures.report_view import PairView, ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Bools
+from analytics.statistics.leaderboards.leaderboard import leaderboard
+from analytics.statistics.leaderboards.scores import splits_of
+from evaluation.protocols import QuestionSpec
+
+KEY = "leaderboards/standings"
+SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreement"}
+RANKED = (
+    "In brackets the rank: 1 + the number of systems whose whole interval lies above the system's own, so that "
+    "systems whose intervals overlap share a rank."
+)
+
+
+class StandingsFigure(Figure):
+    heading = "leaderboard"
+    place = 10
+    definition = (
+        "The leaderboard of three systems or more: expected win rates against the baseline (or else against all), "
+        "overall, by category and by split, with ranks that respect their intervals."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """HREF Tables 5 and 7."""
+        assert isinstance(given, PairInput)
+        if len(given.items.systems) < 3 or len(given.competing.competing) < 2:
+            return None
+        baseline = given.terms.baseline
+        arms = np.unique(given.items.arm).tolist()
+        return {
+            "against": baseline if baseline in given.items.systems else "",
+            "boards": [board for arm in arms for board in _boards(given, arm)],
+        }
+
+    def intro(self, view: ReportView) -> str:
+        against = next((record["against"] for record in self.records(view)), "")
+        whom = (
+            f"against {view.system(against)}, the baseline"
+            if against
+            else "against all other systems together"
+        )
+        return f"Expected win rates {whom}. {RANKED}"
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "A system's rank in a leaderboard is one more than the number of systems whose 95 % interval lies wholly "
+            "above its own."
+        )
+
+
+FIGURE = StandingsFigure()
+
+
+def _boards(given: PairInput, arm: int) -> Iterator[Record]:
+    """One arm's leaderboard, those of its categories, and those of its splits."""
+    items = given.items
+    in_arm: Bools = items.arm == arm
+    name = items.arms[arm]
+    yield _board(given, name, None, None, in_arm)
+    for code, category in several(items.category[in_arm], items.categories):
+        yield _board(given, name, category, None, in_arm & (items.category == code))
+    for split, mask in splits_of(items):
+        yield _board(given, name, None, split, in_arm & mask)
+
+
+def _board(given: PairInput, arm: str, category: str | None, split: str | None, mask: Bools) -> Record:
+    scores = given.competing.where(mask[given.competing.item])
+    standings = leaderboard(scores, resample=given.resample("leaderboard"))
+    return {"arm": arm, "category": category, "split": split, "standings": plain(standings)}
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    for group in view.panels:
+        if KEY not in group:
+            continue
+        for arm in view.arms:
+            boards = [board for board in group[KEY]["boards"] if board["arm"] == arm]
+            whole = next(
+                (board for board in boards if board["category"] is None and board["split"] is None), None
+            )
+            if whole is not None and whole["standings"]:
+                yield _block(view, group, arm, whole, boards)
+
+
+def _block(view: PairView, group: Record, arm: str, whole: Record, boards: list[Record]) -> Block:
+    folded = group is not view.leading
+    title = view.arm(arm) if view.several_arms else "Systems"
+    tables = [
+        _overall(view, whole),
+        *(
+            _by(view, whole, found, factor, names)
+            for factor, names in (("category", {"": "none"}), ("split", SPLIT_NAMES))
+            if (found := [board for board in boards if board[factor] is not None])
+        ),
+    ]
+    return Block(
+        view.title_for(group, title) if folded or view.several_arms else "",
+        tables=tuple(tables),
+        plot=_plot(view, group, whole),
+        folded=folded,
+        tag=tag_of(group),
+    )
+
+
+def _overall(view: PairView, board: Record) -> Table:
+    build = Builder("Expected win rate, in percent.", columns(["System", "Rank", "Place", "Expected", "n"]))
+    for each in board["standings"]:
+        build.add(
+            head(view.system(each["system"])),
+            *(count(each[name]) if each[name] else TableCell(DASH) for name in ("rank", "place")),
+            build.share(each["rate"]),
+            build.n(each["rate"]),
+        )
+    return build.build()
+
+
+def _by(view: PairView, whole: Record, boards: list[Record], factor: str, names: dict[str, str]) -> Table:
+    """Systems as rows in the order of the whole, one column for each category or split."""
+    labels = [names.get(str(board[factor]), str(board[factor])) for board in boards]
+    build = Builder(
+        f"Expected win rate by {factor}, in percent, and rank.", columns(["System", "All", *labels])
+    )
+    for each in whole["standings"]:
+        cells = [_ranked(build, each)]
+        for board in boards:
+            found = next((one for one in board["standings"] if one["system"] == each["system"]), None)
+            cells.append(_ranked(build, found) if found else TableCell(DASH))
+        build.add(head(view.system(each["system"])), *cells)
+    return build.build(compact=True)
+
+
+def _ranked(build: Builder, standing: dict[str, Any]) -> TableCell:
+    cell = build.share(standing["rate"])
+    return replace(cell, text=f"{cell.text} ({standing['rank']})") if standing["rank"] else cell
+
+
+def _plot(view: PairView, group: Record, board: Record) -> DotPlot | None:
+    return share_plot(
+        [(view.system(each["system"]), [(group, each["rate"])]) for each in board["standings"]],
+        what="Expected win rate by system",
+        caption="Expected win rate by system, best first.",
+        reference=None if view.ties_are_wins else 0.5,
+    )

@@ -1,0 +1,1 @@
+"""Systems compared by their win rates: leaderboards, and how far they can be relied on."""

@@ -1,0 +1,79 @@
+"""A leaderboard: expected win rates of systems, and ranks that respect their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.statistics.core.estimates import Estimate, present
+from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.tidy import split
+from analytics.statistics.leaderboards.scores import SystemScores
+from analytics.statistics.preferences.win_rates import NO_USABLE_JUDGMENT
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A system's expected win rate; its `place` by the rate alone, and its `rank`, which respects intervals.
+
+    Both are None where the rate is undefined.
+    """
+
+    system: str
+    rate: Estimate
+    place: int | None
+    rank: int | None
+
+
+def leaderboard(scores: SystemScores, *, resample: ResampleSpec) -> tuple[Standing, ...]:
+    """The standing of every system that has an item, best first (HREF, Tables 5 and 7).
+
+    The rate is the mean over items of the system's mean score (HREF, section 4.2), with its interval over queries. The
+    paper numbers systems by their rates; that is `place`. For `rank` see `interval_ranks`.
+    """
+    rows = [(system, at) for system, at in enumerate(split(scores.system, len(scores.systems))) if len(at)]
+    rates = []
+    for _, at in rows:
+        score = scores.score[at]
+        used = np.isfinite(score)
+        rates.append(
+            mean_estimate(
+                score[used],
+                scores.query[at[used]],
+                unit="items",
+                resample=resample,
+                left_out=present({NO_USABLE_JUDGMENT: int(np.count_nonzero(~used))}),
+                empty="No item has a usable judgment.",
+                share=True,
+            )
+        )
+    found = [
+        Standing(scores.systems[system], rate, place, rank)
+        for (system, _), rate, place, rank in zip(
+            rows, rates, places(rates), interval_ranks(rates), strict=True
+        )
+    ]
+    return tuple(sorted(found, key=lambda each: (each.place or len(found) + 1, each.system)))
+
+
+def places(rates: Sequence[Estimate]) -> tuple[int | None, ...]:
+    """1 + the number of systems with a higher rate; equal rates share a place."""
+    values = [rate.value for rate in rates if rate.value is not None]
+    return tuple(
+        None if rate.value is None else 1 + sum(value > rate.value for value in values) for rate in rates
+    )
+
+
+def interval_ranks(rates: Sequence[Estimate]) -> tuple[int | None, ...]:
+    """1 + the number of systems whose whole interval lies above the system's own.
+
+    So systems share a rank where their intervals overlap, and a rank can only be too good. A rate without an interval
+    is above none and below none: its rank is 1.
+    """
+    lows = [rate.low for rate in rates if rate.low is not None]
+    return tuple(
+        None if rate.value is None else 1 if rate.high is None else 1 + sum(low > rate.high for low in lows)
+        for rate in rates
+    )

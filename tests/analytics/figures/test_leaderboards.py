@@ -1,0 +1,124 @@
+"""Leaderboards in reports: against a baseline, by category and split, between raters, and p against n."""
+
+import json
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from analytics.reports.build import build_report
+from analytics.reports.files import report_html
+from analytics.reports.markdown import report_markdown
+from evaluation.models import Query, Study
+from tests.analytics.reports.judging import judge, judged_study
+
+pytestmark = pytest.mark.django_db
+SYSTEMS = {"strong": 0.85, "middle": 0.5, "weak": 0.15}
+QUERIES = 40
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Three systems against a baseline by two judges; even queries are of one category, the first thirty private."""
+    rng = np.random.default_rng(5)
+    entries = [
+        {
+            "instruction": f"Instruction {at}",
+            "generator_1": "baseline",
+            "output_1": f"Baseline on {at}.",
+            "generator_2": system,
+            "output_2": f"{system} on {at}.",
+            "annotator": annotator,
+            "preference": 2 if rng.random() < better else 1,
+        }
+        for at in range(QUERIES)
+        for system, better in SYSTEMS.items()
+        for annotator in ("cedar", "maple")
+    ]
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps(entries))
+    call_command("import_published", "alpaca_eval", str(path), slug="board", verbosity=0)
+    Study.objects.filter(slug="board").update(baseline="baseline")
+    for at in range(QUERIES):
+        Query.objects.filter(study__slug="board", text=f"Instruction {at}").update(
+            category="even" if at % 2 == 0 else "odd", split="private" if at < 30 else "dev"
+        )
+    return build_report(Study.objects.get(slug="board"), replicates=20)
+
+
+def records(report, figure):
+    return {each["group"]: each for each in report["records"] if each["figure"] == figure}
+
+
+def test_the_leaderboard(report):
+    found = records(report, "leaderboards/standings")["judges"]
+    assert found["against"] == "baseline"
+    assert [(board["category"], board["split"]) for board in found["boards"]] == [
+        (None, None),
+        ("even", None),
+        ("odd", None),
+        (None, "private"),
+        (None, "dev"),
+    ]
+    whole = found["boards"][0]["standings"]
+    assert [(each["system"], each["rank"], each["place"]) for each in whole] == [
+        ("strong", 1, 1),
+        ("middle", 2, 2),
+        ("weak", 3, 3),
+    ]
+    assert {each["rate"]["n"] for each in whole} == {QUERIES}
+    parts = [{each["system"]: each["rate"] for each in board["standings"]} for board in found["boards"][3:]]
+    for each in whole:
+        of_parts = [part[each["system"]] for part in parts]
+        assert [part["n"] for part in of_parts] == [30, 10]
+        assert each["rate"]["value"] == pytest.approx(
+            np.average([part["value"] for part in of_parts], weights=[3, 1])
+        )
+
+
+def test_p_against_n(report):
+    curves = records(report, "leaderboards/sample_sizes")["judges"]["curves"]
+    assert [(curve["split"], curve["queries"]) for curve in curves] == [
+        (None, 40),
+        ("private", 30),
+        ("dev", 10),
+    ]
+    assert [point["n"] for point in curves[0]["points"]] == [10, 20, 40]
+    assert curves[0]["points"][-1]["told_apart"] == 1
+
+
+def test_correlations(report):
+    found = records(report, "leaderboards/correlations")
+    assert [(each["one"], each["other"]) for each in found["judges"]["splits"]] == [("private", "dev")]
+    assert found["judges"]["groups"] == []
+    one, other = (key for key in found if key != "judges")
+    [between] = found[one]["groups"]
+    assert (between["group"], between["relation"]) == (other, "raters")
+    assert (between["spearman"]["value"], between["pearson"]["n"]) == (pytest.approx(1), 3)
+    assert found[other]["groups"] == []
+
+
+def test_they_stand_on_the_page_and_in_the_file(report):
+    text, page = report_markdown(report), report_html(report)
+    for words in ("## Leaderboard", "Expected win rate by split", "p against the number of queries"):
+        assert words in text
+    assert "Correlations of leaderboards" in page
+    assert "against baseline, the baseline" in text
+    assert "Of 3 systems:" in page
+
+
+def test_prompts_of_one_judge_are_told_from_other_judges(report, monkeypatch):
+    from analytics.reports import judges
+
+    one, other = (key for key in records(report, "leaderboards/correlations") if key != "judges")
+    monkeypatch.setattr(judges, "prompt_conditions", lambda study: {one: other})
+    again = build_report(Study.objects.get(slug="board"), replicates=20)
+    [between] = records(again, "leaderboards/correlations")[one]["groups"]
+    assert between["relation"] == "prompts"
+
+
+def test_two_systems_have_no_leaderboard(owner):
+    study = judged_study(owner=owner)
+    judge(study, raters=2)
+    report = build_report(study, replicates=20)
+    assert not [each for each in report["records"] if each["figure"].startswith("leaderboards/")]
