@@ -1,4 +1,4 @@
-"""How many queries tell systems apart: p-values of all pairs of systems against the number of queries."""
+"""p-values of all pairs of systems against the number of queries, which say how many tell systems apart."""
 
 from __future__ import annotations
 
