@@ -29,6 +29,7 @@ from analytics.statistics.core.values import Values
 from analytics.statistics.judges.drift import drift, drift_of_numbers, self_agreement
 from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.judges.ratings_vs_people import compare_means
+from analytics.statistics.leaderboards.length_control import LengthRows, length_controlled
 from analytics.statistics.preferences.bias import length_bias, position_bias
 from analytics.statistics.preferences.bradley_terry import bradley_terry
 from analytics.statistics.preferences.flips import pair_flips, query_flips
@@ -301,6 +302,18 @@ def pass_figures(rng: np.random.Generator, queries: int, items: int, change: flo
     }
 
 
+def length_figures(rng: np.random.Generator, queries: int, items: int, longer: float) -> Figures:
+    """Preferences of one rater between a system and its opponent, who prefers longer responses more or less."""
+    query = np.repeat(np.arange(queries), items)
+    gap = rng.standard_normal(len(query)) + 0.5
+    lean = 0.4 + 0.8 * rng.standard_normal(queries)[query] + longer * np.tanh(gap)
+    preferred = (rng.logistic(size=len(query)) < lean).astype(np.float64)
+    fold = np.arange(queries)[query] % 5
+    rows = LengthRows(preferred, 200 * gap, np.zeros(len(query)), query, fold)
+    found = length_controlled(rows, resample=no_replicates())
+    return {"length-controlled win rate": found.rate, "change by length control": found.change}
+
+
 def values_of(numbers: Floats, query: Ints) -> Values:
     """One rater's numbers, one of each item."""
     n = np.arange(len(query))
@@ -315,6 +328,7 @@ DESIGNS: tuple[Design, ...] = (
     Design("rankings", (0.1, 0.6, 1.5), ranking_figures),
     Design("strengths", (0.3, 1.0, 1.8), strength_figures),
     Design("flips", (0.0, 0.7, 2.0), flip_figures),
+    Design("lengths", (0.0, 0.7, 2.0), length_figures),
 )
 # Of judges alone.
 PASSES: tuple[Design, ...] = (Design("passes", (0.0, 1.0, 2.5), pass_figures),)

@@ -121,4 +121,23 @@ def test_two_systems_have_no_leaderboard(owner):
     study = judged_study(owner=owner)
     judge(study, raters=2)
     report = build_report(study, replicates=20)
-    assert not [each for each in report["records"] if each["figure"].startswith("leaderboards/")]
+    found = [each for each in report["records"] if each["figure"].startswith("leaderboards/")]
+    assert {each["figure"] for each in found} == {"leaderboards/length_controlled"}
+    # Of their only pair in each setting.
+    assert len(found[0]["rates"]) == 3
+    assert {each["rate"]["n"] for each in found[0]["rates"]} == {12}
+
+
+def test_length_control(report):
+    found = {
+        each["system"]: each for each in records(report, "leaderboards/length_controlled")["judges"]["rates"]
+    }
+    assert found.keys() == SYSTEMS.keys()
+    standings = records(report, "leaderboards/standings")["judges"]["boards"][0]["standings"]
+    plain_rates = {each["system"]: each["rate"]["value"] for each in standings}
+    for system, each in found.items():
+        assert each["opponent"] == "baseline"
+        assert each["plain"]["value"] == pytest.approx(plain_rates[system])
+        assert each["change"]["value"] == pytest.approx(each["rate"]["value"] - each["plain"]["value"])
+    assert found["strong"]["rate"]["value"] > found["weak"]["rate"]["value"]
+    assert "Length-controlled win rates" in report_markdown(report)

@@ -1,0 +1,183 @@
+"""Length-controlled win rates: what a win rate would be, were the responses as long as their opponents'.
+
+Source: Dubois et al. (2024), section 3, and its reference implementation (alpaca_eval 0.6, `length_controlled_v1`): a
+logistic regression of the preference on a term of the system, the hyperbolic tangent of the standardised difference of
+lengths, and the instruction's difficulty, with an L1 penalty whose strength is chosen by cross-validation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
+from analytics.statistics.core.jackknife import Jackknife, error_of
+from analytics.statistics.core.resampling import ResampleSpec, estimates_from, sum_by
+from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.leaderboards.penalized_logistic import PenalizedFit, fit_cross_validated
+
+LEAST_QUERIES = 10
+FEW_QUERIES = "Length control needs at least ten queries with a usable judgment."
+NO_USABLE_JUDGMENT = "items without a usable judgment"
+# Columns of the design: the system, the length and the difficulty.
+SYSTEM, LENGTH, DIFFICULTY = range(3)
+# An effect below this is that of rounding.
+SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LengthRows:
+    """Items of one system against its opponent, arrays (n,): `preference` is the chance that the system is better (nan
+    without a usable judgment), `longer` by how many characters its response is longer.
+
+    `difficulty` is the instruction's, in the system's favour; all 0 where nothing is known of it. `fold` is the part of
+    the cross-validation.
+    """
+
+    preference: Floats
+    longer: Floats
+    difficulty: Floats
+    query: Ints
+    fold: Ints
+
+    def __post_init__(self) -> None:
+        shapes = {
+            getattr(self, name).shape for name in ("preference", "longer", "difficulty", "query", "fold")
+        }
+        if len(shapes) != 1 or self.preference.ndim != 1:
+            raise TidyDataError(
+                "Length control needs one preference, length, difficulty, query and fold per item."
+            )
+
+
+@dataclass(frozen=True)
+class LengthControlled:
+    """`rate` at equal lengths, the `plain` rate, and what length control does to it (`change`, rate less plain rate).
+
+    `length` and `difficulty` are the coefficients of those terms, None where they do not vary: a positive one of length
+    says that longer responses are preferred. `penalty` is scikit-learn's C, an inverse: 0 where nothing was fitted.
+    """
+
+    rate: Estimate
+    plain: Estimate
+    change: Estimate
+    length: float | None
+    difficulty: float | None
+    penalty: float
+
+
+def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthControlled:
+    """The win rate at equal lengths: the mean over items of the model's prediction with the length term at zero.
+
+    The difference of lengths is divided by its standard deviation (n - 1) over all items. Items without a preference
+    take no part in the fit; the mean is over the others too, as in the reference. Intervals leave out one query at a
+    time, each in one Newton step from the fit with the same penalty and standard deviation.
+    """
+    known = np.isfinite(rows.preference)
+    n, queries = int(np.count_nonzero(known)), len(np.unique(rows.query[known]))
+    left_out = present({NO_USABLE_JUDGMENT: int(np.count_nonzero(~known))})
+    if queries < LEAST_QUERIES:
+        nothing = undefined(FEW_QUERIES, n=n, level=resample.level, left_out=left_out)
+        return LengthControlled(nothing, nothing, nothing, None, None, 0.0)
+    design = _design(rows)
+    varies = design.std(axis=0) > SAME
+    varies[SYSTEM] = True
+    used = design[:, varies]
+    fit = fit_cross_validated(used[known], rows.preference[known], rows.fold[known])
+    at_zero = used.copy()
+    if varies[LENGTH]:
+        at_zero[:, LENGTH] = 0.0
+    figures = _left_out_queries(fit, used, at_zero, rows, known)
+    rate, plain, change = estimates_from(
+        figures,
+        n=n,
+        unit="items",
+        level=resample.level,
+        left_out=left_out,
+        empty=FEW_QUERIES,
+        scales=["share", "share", "plain"],
+    )
+    effects = np.zeros(3)
+    effects[varies] = fit.coefficients
+    return LengthControlled(
+        rate,
+        plain,
+        change,
+        float(effects[LENGTH]) if varies[LENGTH] else None,
+        float(effects[DIFFICULTY]) if varies[DIFFICULTY] else None,
+        fit.inverse_penalty,
+    )
+
+
+def difficulties(system: Ints, preference: Floats, longer: Floats, query: Ints, fold: Ints) -> Floats:
+    """The difficulty of each item's instruction for its system, from how all other systems did on it; arrays (n,).
+
+    The paper fits difficulties jointly over all systems, each with a weight of one, and AlpacaEval's are published for
+    its own instructions only. Here each is one Newton step from zero of that joint fit, with a standard normal prior:
+    the sum over other systems' items of preference less prediction (by a fit of system and length alone), over the sum
+    of their variances plus one. A system's own preferences are left out: with few systems they would explain
+    themselves. 0 where no other system was judged on the query.
+    """
+    residual, variance = np.zeros(len(system)), np.zeros(len(system))
+    for code in np.unique(system):
+        at = np.flatnonzero((system == code) & np.isfinite(preference))
+        if len(np.unique(fold[at])) < 2:
+            continue
+        rows = LengthRows(preference[at], longer[at], np.zeros(len(at)), query[at], fold[at])
+        design = _design(rows)[:, : LENGTH + 1]
+        fit = fit_cross_validated(design, preference[at], fold[at])
+        chance = scipy.special.expit(design @ fit.coefficients)
+        residual[at], variance[at] = preference[at] - chance, chance * (1 - chance)
+    _, code = np.unique(query, return_inverse=True)
+    _, own = np.unique(code.astype(np.int64) * (int(system.max(initial=0)) + 1) + system, return_inverse=True)
+
+    def of_others(values: Floats) -> Floats:
+        return sum_by(code, values, len(system))[code] - sum_by(own, values, len(system))[own]
+
+    return np.asarray(of_others(residual) / (of_others(variance) + 1))
+
+
+def _design(rows: LengthRows) -> Floats:
+    spread = float(rows.longer.std(ddof=1)) if len(rows.longer) > 1 else 0.0
+    length = np.tanh(rows.longer / spread) if spread > SAME else np.zeros(len(rows.longer))
+    return np.stack([np.ones(len(length)), length, rows.difficulty], axis=1)
+
+
+def _left_out_queries(
+    fit: PenalizedFit, design: Floats, at_zero: Floats, rows: LengthRows, known: Bools
+) -> Jackknife:
+    """Rate, plain rate and their difference, and their standard errors over queries.
+
+    A coefficient that the penalty holds at zero moves too: that it is there is no certainty.
+    """
+    chance = scipy.special.expit(design @ fit.coefficients)
+    wanted = scipy.special.expit(at_zero @ fit.coefficients)
+    _, query = np.unique(rows.query, return_inverse=True)
+    groups = int(query.max()) + 1
+    preference = np.where(known, rows.preference, chance)
+    pull = sum_by(query, (preference - chance)[:, None] * design, groups)
+    weight = np.where(known, chance * (1 - chance), 0.0)
+    curve = np.stack(
+        [sum_by(query, weight[:, None] * design * column[:, None], groups) for column in design.T], axis=1
+    )
+    steps = _newton_steps(curve, pull)
+    slope = (wanted * (1 - wanted)) @ at_zero
+    own_slope = sum_by(query, (wanted * (1 - wanted))[:, None] * at_zero, groups)
+    own, own_n = sum_by(query, wanted, groups), np.bincount(query, minlength=groups)
+    total = wanted.sum() - own + ((slope - own_slope) * steps).sum(axis=1)
+    rate_without = np.clip(total / (len(wanted) - own_n), 0.0, 1.0)
+    judged = sum_by(query, known.astype(np.float64), groups)
+    preferred = sum_by(query, np.where(known, rows.preference, 0.0), groups)
+    plain_without = (preferred.sum() - preferred) / (judged.sum() - judged)
+    rate, plain = float(wanted.mean()), float(preferred.sum() / judged.sum())
+    value = np.array([rate, plain, rate - plain])
+    without = np.stack([rate_without, plain_without, rate_without - plain_without], axis=1)
+    return Jackknife(value, error_of(without - value), groups, groups)
+
+
+def _newton_steps(curve: Floats, pull: Floats) -> Floats:
+    """Changes (q, k) of the coefficients without one query each, from curvatures (q, k, k) and gradients (q, k)."""
+    left = curve.sum(axis=0) - curve + 1e-9 * np.eye(curve.shape[-1])
+    return np.asarray(-np.linalg.solve(left, pull[:, :, None])[:, :, 0])
