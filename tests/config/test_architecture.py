@@ -88,6 +88,7 @@ PLANTS = {
         ("analytics/statistics/core/tidy.py", "import analytics.frames"),
         ("analytics/frames/pairs.py", "import analytics.reports.build"),
         ("analytics/reports/cache.py", "import analytics.tasks"),
+        ("analytics/reports/build.py", "import analytics.reproduce"),
     ],
     "layers inside annotator": [
         ("annotator/selectors/slots.py", "import annotator.services.slots.claim"),

@@ -114,6 +114,21 @@ def unit_means(values: Values) -> UnitMeans:
     )
 
 
+def pooled_values(parts: Sequence[Values]) -> Values:
+    """Several questions' answers as those of one, each unit once for every question; numbers stay as they are.
+
+    Of questions whose scales differ, such as -1 to 1 and 0 to 3, most of the variation is between the questions.
+    """
+    width = max((int(each.unit.max(initial=-1)) for each in parts), default=-1) + 1
+    return Values(
+        unit=np.concatenate([each.unit.astype(np.int64) + at * width for at, each in enumerate(parts)]),
+        **{
+            name: np.concatenate([getattr(each, name) for each in parts])
+            for name in ("query", "system", "part", "item", "rater", "value")
+        },
+    )
+
+
 def point_codes(value: Floats, points: Sequence[float]) -> Ints:
     """Index of each value (n,) in `points`, which ascend; -1 for a value between them."""
     table = np.asarray(points, dtype=np.float64)

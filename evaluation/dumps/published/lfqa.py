@@ -142,6 +142,16 @@ def _answers(path: Path, converted: ConversionResult) -> dict[str, list[Record]]
     return found
 
 
+def read_ratings(path: Path) -> list[Record]:
+    """What people rated in the order of the file, a row per assignment and answer, under the release's own names."""
+
+    def describe(record: Record) -> str:
+        numbers = dict.fromkeys((*PEOPLE_RATE, "preference"), int)
+        return wrong_types(record, assignment_id=str, answer_id=str, **numbers)
+
+    return load_json_lines(path, "mturk_ratings.jsonl", describe)
+
+
 def _people(path: Path, answers: Mapping[str, list[Record]]) -> dict[str, list[Record]]:
     """Per question, the judgment of each assignment."""
 
@@ -159,12 +169,8 @@ def _people(path: Path, answers: Mapping[str, list[Record]]) -> dict[str, list[R
             },
         )
 
-    def describe_rating(record: Record) -> str:
-        numbers = dict.fromkeys((*PEOPLE_RATE, "preference"), int)
-        return wrong_types(record, assignment_id=str, answer_id=str, **numbers)
-
     ratings: dict[str, dict[str, Record]] = defaultdict(dict)
-    for rating in load_json_lines(path, "mturk_ratings.jsonl", describe_rating):
+    for rating in read_ratings(path):
         ratings[rating["assignment_id"]][rating["answer_id"]] = rating
     found: dict[str, list[Record]] = defaultdict(list)
     for assignment in load_json_lines(path, "assignments.jsonl", describe_assignment):

@@ -1,0 +1,44 @@
+"""Prints a paper's published figures beside those computed from its release.
+
+The release is imported as by `import_published`, and taken back when everything is computed; `--keep` keeps it as a
+study.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analytics.reproduce.formats import FORMATS
+from analytics.reproduce.registry import REPRODUCTIONS
+from analytics.reproduce.release_input import release_input
+from evaluation.management.import_command import refusal
+from evaluation.refusals import Refused
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("release", choices=sorted(REPRODUCTIONS))
+        parser.add_argument("path", type=Path, help="the release's file or folder")
+        parser.add_argument("--format", choices=sorted(FORMATS), default="md")
+        parser.add_argument(
+            "--as-published",
+            action="store_true",
+            help="also compute the release's own reading where it differs from ours",
+        )
+        parser.add_argument("--keep", default="", metavar="SLUG", help="keep the release as a study")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        reproduction = REPRODUCTIONS[options["release"]]
+        if not options["path"].exists():
+            raise CommandError(f"{options['path']} is not there.")
+        try:
+            with release_input(
+                reproduction.key, options["path"], as_published=options["as_published"], keep=options["keep"]
+            ) as given:
+                found = reproduction.compute(given)
+        except Refused as refused:
+            raise refusal(refused) from None
+        self.stdout.write(FORMATS[options["format"]](found))

@@ -1,0 +1,66 @@
+"""The files of a release as a study: imported when a figure first asks for it, with the report that it has."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from analytics.frames.study import StudyFrame, study_frame
+from analytics.reports.build import build_report
+from evaluation.dumps import import_dump, read_release
+from evaluation.models import Study
+
+Record = dict[str, Any]
+PEOPLE = "person"
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseInput:
+    """What a reproduction computes from. `as_published` asks for the release's own readings beside ours."""
+
+    release: str
+    path: Path
+    as_published: bool
+    slug: str
+
+    @cached_property
+    def study(self) -> Study:
+        """The release as it is imported by any other command; Refused where its files are wrong."""
+        return import_dump(read_release(self.release, self.path), slug=self.slug)
+
+    @cached_property
+    def frame(self) -> StudyFrame:
+        return study_frame(self.study)
+
+    @cached_property
+    def report(self) -> Record:
+        return build_report(self.study)
+
+    def group(self, label: str) -> str:
+        """The key of the group of raters with this label."""
+        found: str = next(each["key"] for each in self.report["groups"] if each["label"] == label)
+        return found
+
+    def record(self, figure: str, question: str = "", group: str = PEOPLE) -> Record:
+        """A figure's record of a question and group; LookupError names what the report lacks."""
+        for each in self.report["records"]:
+            if (each["figure"], each["question"], each["group"]) == (figure, question, group):
+                found: Record = each
+                return found
+        raise LookupError(f"The report has no {figure} of {question!r} by {group!r}.")
+
+
+@contextmanager
+def release_input(release: str, path: Path, *, as_published: bool, keep: str) -> Iterator[ReleaseInput]:
+    """The release at `path`, imported under the slug `keep`, or without one rolled back when the block ends."""
+    if keep:
+        yield ReleaseInput(release, path, as_published, keep)
+        return
+    with transaction.atomic():
+        yield ReleaseInput(release, path, as_published, f"reproduce-{release}-{secrets.token_hex(4)}")
+        transaction.set_rollback(True)

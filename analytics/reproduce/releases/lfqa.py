@@ -1,0 +1,176 @@
+"""LFQA: long-form answers rated by aspect (Quantifying the Influence of Evaluation Aspects on Long-Form Responses).
+
+Source: its sections 3.3 to 5.4 and Appendix B. Of its tables and plots only what the text repeats is known here: the
+other figures stand without a published one.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
+from analytics.reproduce.release_input import PEOPLE, ReleaseInput
+from analytics.reproduce.reproduction import Reproduction
+from analytics.statistics.agreement.alpha import Level
+from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.core.resampling import ResampleSpec
+from analytics.statistics.core.tidy import Floats
+from analytics.statistics.core.values import Values, pooled_values
+from analytics.statistics.ratings.weighted_overall import distance_from_ideal, least_squares_weights
+from evaluation.dumps.published.lfqa import read_ratings
+
+Record = dict[str, Any]
+OVERALL, PICK = "acceptability", "best"
+ASPECTS = {"formality": "Formality", "amount_info": "Amount of information", "factuality": "Factuality"}
+SYSTEMS = {
+    "human-top": "human, top-rated (HT)",
+    "human-random": "human, random (HR)",
+    "model-formal": "model, formal (MF)",
+    "model-casual": "model, casual (MC)",
+}
+MEANS = {"human-top": "1.38", "human-random": "1.15", "model-formal": "2.46", "model-casual": "2.36"}
+WEIGHTS = {"formality": "0.335", "amount_info": "0.739", "factuality": "2.048"}
+JUDGES = {"GPT-4": "0.70", "Llama 2 7B, fine-tuned": "0.72"}
+ERRORS = {
+    "GPT-4": {"factuality": "0.24", "amount_info": "0.04", "formality": "-0.05"},
+    "Llama 2 7B, fine-tuned": {"factuality": "0.43", "amount_info": "-0.02", "formality": "-0.02"},
+}
+# scikit-learn's split of the 3,600 ratings in the order of the file, with which the printed weights come out.
+TEST_SHARE, SPLIT_SEED = 0.2, 42
+BEST = 3.0
+LEVELS: tuple[Level, ...] = ("interval", "ordinal")
+NO_POOLING = "The paper pools all aspects and does not say how; no plain pooling of its ratings gives .74."
+BY_FILE_ORDER = (
+    "As published: one split of single ratings in the order of the file, so that a query is on both sides of it; ours: "
+    "all ratings."
+)
+
+
+class LFQAReproduction(Reproduction):
+    key = "lfqa"
+    paper = "LFQA: Quantifying the Influence of Evaluation Aspects on Long-Form Response Assessment"
+    missing = (
+        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): the release has no metrics; scores can be imported as measures.",
+        "Three iterations of GPT-4 on a fifth of the answers (section 5.4, .73 and .74): this copy has one iteration.",
+        "Accuracy on the preferences of Krishna et al. and Nakano et al. (section 5.4): other data sets.",
+        "Criteria in the 50 longest justifications (Figure 4b): the release has the texts, not their coding.",
+    )
+
+    def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
+        yield table("Preferences (section 4.2, Figures 4a and 6, Appendix B)", _preferences(given))
+        yield table("Acceptability by kind of answer (section 4.2, Figure 3)", _acceptability(given))
+        yield table("Krippendorff's alpha (section 3.3, Appendix B, Table 2)", _alphas(given))
+        yield table("Weights of the aspects (section 4.1, equations 1 and 2)", _weights(given))
+        yield table("Judges beside people (sections 5.3 and 5.4, Table 1)", _judges(given))
+
+
+def _preferences(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    found = given.record("preferences/best_picks", PICK)
+    [models] = [each for each in found["by_kind"] if each["kind"] == "model"]
+    yield PublishedFigure("Model answers preferred, %", "83.0", 100 * models["share"]["value"])
+    same = found["same"]
+    yield PublishedFigure("All three prefer the same answer, questions", "69", same["n_all_same"])
+    yield PublishedFigure(
+        "Two of three do, questions",
+        "",
+        same["n_two_same"] - same["n_all_same"],
+        decimals=0,
+    )
+    yield PublishedFigure(
+        "All three or two of them, % of questions", "over 80", 100 * same["two_same"]["value"], decimals=1
+    )
+    for each in found["by_system"]:
+        name = SYSTEMS[each["system"]]
+        yield PublishedFigure(f"Preferred, %: {name}", "", 100 * each["share"]["value"], decimals=1)
+
+
+def _acceptability(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    found = given.record("ratings/scales", OVERALL)
+    by_system = {each["system"]: each for each in found["by_system"]}
+    for system, printed in MEANS.items():
+        note = "1.1567; printed cut off, not rounded." if system == "human-random" else ""
+        yield PublishedFigure(
+            f"Mean: {SYSTEMS[system]}", printed, by_system[system]["mean"]["value"], note=note
+        )
+    best = {system: _share_of_best(each) for system, each in by_system.items()}
+    yield PublishedFigure(
+        "Rated 3, % of ratings: model, formal (MF)",
+        "54.5",
+        100 * best["model-formal"],
+        50 * (best["model-formal"] + best["model-casual"]) if given.as_published else None,
+        "The printed share is that of both kinds of model answer together, which are rated equally often.",
+    )
+
+
+def _share_of_best(of_system: Record) -> float:
+    [share] = [each["share"]["value"] for each in of_system["distribution"] if each["value"] == BEST]
+    return float(share)
+
+
+def _alphas(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    questions = {OVERALL: "Acceptability", **ASPECTS}
+    for key, name in questions.items():
+        [level] = given.record("agreement/alpha", key)["levels"]
+        yield PublishedFigure(f"{name}, {level['level']}", "", level["alpha"]["value"])
+    pooled = _pooled(given, questions)
+    for scale in LEVELS:
+        found = alpha_of_values(pooled, level=scale, resample=ResampleSpec(given.study.seed), unit="answers")
+        yield PublishedFigure(f"All aspects at once, pooled, {scale}", "0.74", found.value, note=NO_POOLING)
+
+
+def _pooled(given: ReleaseInput, questions: Iterable[str]) -> Values:
+    """People's ratings of all aspects, an answer's rating on each aspect being a unit of its own."""
+    assert given.frame.answers is not None
+    [people] = [group for group in given.frame.answers.groups if group.key == PEOPLE]
+    return pooled_values([people.answers[key].as_values() for key in questions])
+
+
+def _weights(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    published, held_out = published_weights(given) if given.as_published else ({}, None)
+    for key, printed in WEIGHTS.items():
+        yield PublishedFigure(f"Weight: {ASPECTS[key]}", printed, None, published.get(key), BY_FILE_ORDER)
+    yield PublishedFigure("Pearson, held out", "0.853", None, held_out)
+
+
+def published_weights(given: ReleaseInput) -> tuple[dict[str, float], float]:
+    """The weights by aspect of the release's own split, and Pearson's r in its held-out fifth."""
+    from sklearn.model_selection import train_test_split  # slow to import, and rarely asked for
+
+    distances, shortfall = ratings_in_file_order(given)
+    train, test = train_test_split(np.arange(len(shortfall)), test_size=TEST_SHARE, random_state=SPLIT_SEED)
+    weights = least_squares_weights(distances[train], shortfall[train])
+    held_out = np.corrcoef(distances[test] @ weights, shortfall[test])[0, 1]
+    return dict(zip(WEIGHTS, weights.tolist(), strict=True)), float(held_out)
+
+
+def ratings_in_file_order(given: ReleaseInput) -> tuple[Floats, Floats]:
+    """Distances (3600, 3) of the aspects from their ideals, in the order of WEIGHTS, and shortfalls (3600,) from 3."""
+    ratings = read_ratings(given.path)
+    columns = {
+        name: np.array([each[name] for each in ratings], dtype=np.float64)
+        for name in ("formality", "amountInfo", "factuality", "acceptability")
+    }
+    distances = [
+        distance_from_ideal(columns["formality"], ideal=0, low=-1, high=1),
+        distance_from_ideal(columns["amountInfo"], ideal=0, low=-1, high=1),
+        distance_from_ideal(columns["factuality"], ideal=BEST, low=0, high=BEST),
+    ]
+    return np.column_stack(distances), BEST - columns["acceptability"]
+
+
+def _judges(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    for label, printed in JUDGES.items():
+        group = given.group(label)
+        direct = given.record("judges/ratings_vs_people", OVERALL, group)
+        yield PublishedFigure(
+            f"{label}, acceptability asked directly, Pearson", printed, direct["pearson"]["value"]
+        )
+    for label, errors in ERRORS.items():
+        group = given.group(label)
+        for aspect, printed in errors.items():
+            error = given.record("judges/ratings_vs_people", aspect, group)["difference"]["value"]
+            yield PublishedFigure(f"{label}, mean error of {ASPECTS[aspect].lower()}", printed, error)
+
+
+REPRODUCTION = LFQAReproduction()

@@ -1,0 +1,83 @@
+"""The published figures of long-form answers, reproduced from their release."""
+
+import pytest
+from django.core.management import call_command
+
+from analytics.reports.build import build_report
+from evaluation.models import Study
+from tests.analytics.reproduce.reproducing import reproduced, values
+from tests.published import published_data
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def path():
+    return published_data("lfqa/mturk_ratings.jsonl").parent
+
+
+def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
+    figures, found = reproduced(capsys, "lfqa", path, "--as-published")
+    preferred = values(figures, "Preferences")
+    assert preferred["All three prefer the same answer, questions"] == 69
+    assert preferred["Two of three do, questions"] == 190
+    assert preferred["Model answers preferred, %"] == 83.0
+    rated = values(figures, "Acceptability by kind of answer")
+    assert rated["Mean: human, top-rated (HT)"] == 1.3844
+    assert rated["Mean: model, formal (MF)"] == 2.4578
+    assert rated["Mean: model, casual (MC)"] == 2.3556
+    assert values(figures, "Krippendorff's alpha") == {
+        "Acceptability, ordinal": 0.4673,
+        "Formality, ordinal": 0.3961,
+        "Amount of information, ordinal": 0.5229,
+        "Factuality, ordinal": 0.2844,
+        "All aspects at once, pooled, interval": 0.7856,
+        "All aspects at once, pooled, ordinal": 0.7889,
+    }
+    weights = values(figures, "Weights of the aspects", "as_published")
+    assert weights == {
+        "Weight: Formality": 0.3349,
+        "Weight: Amount of information": 0.7387,
+        "Weight: Factuality": 2.0485,
+        "Pearson, held out": 0.8528,
+    }
+    judges = values(figures, "Judges beside people")
+    assert judges["GPT-4, acceptability asked directly, Pearson"] == 0.7007
+    # By the release's own reading or by ours, every printed figure comes out, but for these.
+    apart = {
+        name
+        for (_, name), each in figures.items()
+        if each["difference"] and each["difference_as_published"] != 0
+    }
+    assert apart == {
+        "Mean: human, random (HR)",
+        "All aspects at once, pooled, interval",
+        "All aspects at once, pooled, ordinal",
+        "Llama 2 7B, fine-tuned, acceptability asked directly, Pearson",
+        "Llama 2 7B, fine-tuned, mean error of factuality",
+    }
+    assert all(figures[key]["note"] for key in figures if "pooled" in key[1])
+    assert found["missing"]
+
+
+def test_nothing_stays_and_the_release_s_reading_is_asked_for(path, capsys):
+    figures, _ = reproduced(capsys, "lfqa", path)
+    assert not Study.objects.exists()
+    assert {each["as_published"] for each in figures.values()} == {None}
+
+
+def test_a_kept_study_reports_what_was_printed(path, capsys):
+    figures, _ = reproduced(capsys, "lfqa", path, "--keep", "lfqa")
+    report = build_report(Study.objects.get(slug="lfqa"))
+    found = {
+        (each["figure"], each["question"]): each for each in report["records"] if each["group"] == "person"
+    }
+    picks = found["preferences/best_picks", "best"]
+    [models] = [each for each in picks["by_kind"] if each["kind"] == "model"]
+    printed = {name: each["ours"] for (_, name), each in figures.items()}
+    assert printed["Model answers preferred, %"] == 100 * models["share"]["value"]
+    assert printed["All three prefer the same answer, questions"] == picks["same"]["n_all_same"]
+    [level] = found["agreement/alpha", "factuality"]["levels"]
+    assert printed["Factuality, ordinal"] == level["alpha"]["value"]
+    with pytest.raises(Exception, match="There is a study 'lfqa' already"):
+        call_command("reproduce", "lfqa", str(path), "--keep", "lfqa")
