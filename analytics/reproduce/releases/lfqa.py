@@ -51,7 +51,7 @@ class LFQAReproduction(Reproduction):
     key = "lfqa"
     paper = "LFQA: Quantifying the Influence of Evaluation Aspects on Long-Form Response Assessment"
     missing = (
-        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): the release has no metrics; scores can be imported as measures.",
+        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): none in the release; scores can be imported as measures.",
         "Three iterations of GPT-4 on a fifth of the answers (section 5.4, .73 and .74): one is here.",
         "Accuracy on the preferences of Krishna et al. and Nakano et al. (section 5.4): other data sets.",
         "Criteria in the 50 longest justifications (Figure 4b): the release has the texts, not their coding.",
