@@ -21,7 +21,7 @@ PEOPLE = "person"
 
 @dataclass(frozen=True, eq=False)
 class ReleaseInput:
-    """What a reproduction computes from. `as_published` asks for the release's own readings beside ours."""
+    """The source of a reproduction. `as_published` asks for the release's own readings beside ours."""
 
     release: str
     path: Path

@@ -143,7 +143,7 @@ def _answers(path: Path, converted: ConversionResult) -> dict[str, list[Record]]
 
 
 def read_ratings(path: Path) -> list[Record]:
-    """What people rated in the order of the file, a row per assignment and answer, under the release's own names."""
+    """People's ratings in the order of the file, a row per assignment and answer, under the release's own names."""
 
     def describe(record: Record) -> str:
         numbers = dict.fromkeys((*PEOPLE_RATE, "preference"), int)

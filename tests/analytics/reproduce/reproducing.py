@@ -1,4 +1,4 @@
-"""What the command prints, as figures by table and name."""
+"""Printed figures by table and name."""
 
 import json
 
