@@ -51,7 +51,7 @@ def _agreement(given: ReleaseInput) -> Iterator[PublishedFigure]:
 
 
 def _labels(given: ReleaseInput) -> Iterator[PublishedFigure]:
-    """How often each label is the majority's; no pair of the release has three labels."""
+    """The number of pairs by the label of their majority; no pair of the release has three labels."""
     rates = given.record("preferences/win_rates", _preference(given))["majority"]
     tied = sum(round(rate["tie"]["value"] * rate["tie"]["n"]) for rate in rates)
     yield PublishedFigure("Majority for a tie (0)", "105", tied)
