@@ -24,6 +24,7 @@ from multiprocessing import get_context
 import numpy as np
 
 from analytics.figures.families import LEAST_QUERIES
+from benchmarks.conditions import CONDITIONS
 from benchmarks.simulated import DESIGNS, PASSES, Design
 from benchmarks.uneven import UNEVEN
 
@@ -45,11 +46,11 @@ class Grid:
 
 
 GRIDS = {
-    "usual": Grid((*DESIGNS, *PASSES), (15, 30, 100)),
+    "usual": Grid((*DESIGNS, *PASSES, *CONDITIONS), (15, 30, 100)),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
 }
-ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES)
+ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *CONDITIONS)
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,9 @@ def mean_plot(
     caption: str,
     within: tuple[float, float],
     reference: float | None = None,
+    whole: bool = False,
 ) -> DotPlot | None:
-    """The same for means on a scale, whose ends are `within`."""
+    """The same for means on a scale, whose ends are `within`; `whole` shows it from end to end."""
     made = _rows(rows)
     if not any(mark.value is not None for mark in _marks(made)):
         return None
@@ -97,6 +98,7 @@ def mean_plot(
         form=decimal,
         within=within,
         reference=reference,
+        whole=whole,
     )
 
 

@@ -141,12 +141,15 @@ def dot_plot(
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
     named: bool = False,
+    whole: bool = False,
 ) -> DotPlot:
     """The plot of `rows`. `what` begins its spoken label, `form` writes a value, `hints` name the two directions.
 
-    `named` writes beside each mark whose it is, for rows of many marks of the same form.
+    `named` writes beside each mark whose it is, for rows of many marks of the same form. `whole` shows all of what lies
+    `within`, so that plots below each other have one scale.
     """
-    scale = nice_scale([*_extent(rows), *([] if reference is None else [reference])], within=within)
+    shown = [*_extent(rows), *([] if reference is None else [reference])]
+    scale = nice_scale([*shown, *(within if whole and within else ())], within=within)
     stacked = named or any(len(row.label) > LONG_LABEL for row in rows)
     layouts = (
         _Layout("wide", 560, 170, stacked, 24 if named else 0),

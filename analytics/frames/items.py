@@ -83,7 +83,10 @@ def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
 
 
 def read_attributes(study: Study) -> Attributes:
-    """The values of each item's follow-up questions; equal texts are the same attribute or value."""
+    """The values of each item's follow-up questions; equal texts are the same attribute or value.
+
+    Attributes and their values stand in the order in which items first ask of them.
+    """
     follow_ups = KeyTextTransform("follow_ups", KeyTransform("context", "stimulus"))
     texts = read_columns(_main_items(study).annotate(asked=follow_ups), {"asked": ColumnType.CODED}).coded(
         "asked"
@@ -95,8 +98,8 @@ def read_attributes(study: Study) -> Attributes:
     attribute, value = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     attributes: dict[str, int] = {}
     values: dict[tuple[int, str], int] = {}
-    for row, each in enumerate(asked):
-        for at, follow_up in enumerate(each):
+    for row in dict.fromkeys(texts.codes.tolist()):
+        for at, follow_up in enumerate(asked[row]):
             code = attributes.setdefault(follow_up["question"], len(attributes))
             attribute[row, at] = code
             for number, text in enumerate(follow_up["answers"]):

@@ -1,6 +1,7 @@
 """Ratings by the values of an attribute, and how much they differ over its values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 
@@ -28,8 +29,8 @@ from evaluation.protocols import Over, QuestionSpec
 KEY = "conditions/attribute_values"
 # Of attributes that hardly two queries share there are too many values for a table.
 MAX_VALUES = 200
-# More values than this are in the JSON only, and more than that in no plot.
-MAX_SHOWN, MAX_PLOTTED = 40, 12
+# More values than this are in the JSON only; with more attributes than that they stand in one table without a plot.
+MAX_SHOWN, MAX_PLOTTED = 100, 20
 ALL_VALUES = "Largest difference across an attribute's values, one per response, attribute and rater"
 ADAPTED = (
     "Largest difference across responses to one query, each written for one value of an attribute; one per "
@@ -66,13 +67,7 @@ class AttributeValuesFigure(RatingFigure):
         for question in view.asked(self.key):
             lead, *others = view.lead_first(question)
             tag = tag_of(lead)
-            yield Block(
-                question["prompt"],
-                tables=(_table(question, lead[self.key]),),
-                plot=_plot(view, question),
-                tag=tag,
-                anchor=anchor_of(question),
-            )
+            yield from _value_blocks(view, question)
             yield from _spread_blocks(
                 view, question, "spread", "Largest difference across an attribute's values", ALL_VALUES
             )
@@ -193,28 +188,46 @@ def _table(question: Record, figures: Record) -> Table:
     return build.build()
 
 
-def _plot(view: ReportView, question: Record) -> DotPlot | None:
-    shown = view.lead(question)[KEY]["by_value"]
-    if len(shown) > MAX_PLOTTED:
-        return None
-    voices = list(view.voiced(question))
+def _value_blocks(view: ReportView, question: Record) -> Iterator[Block]:
+    """A table and a plot per attribute, all plots on one scale; one table alone where there are many attributes."""
+    lead = view.lead(question)
+    tag, anchor = tag_of(lead), anchor_of(question)
+    attributes = [
+        (name, list(values))
+        for name, values in groupby(lead[KEY]["by_value"], key=lambda each: each["attribute"])
+    ]
+    if not 0 < len(attributes) <= MAX_PLOTTED:
+        yield Block(question["prompt"], tables=(_table(question, lead[KEY]),), tag=tag, anchor=anchor)
+        return
+    yield Block(question["prompt"], text=tuple(filter(None, [legend_of(question)])), tag=tag, anchor=anchor)
+    for name, values in attributes:
+        build = Builder("Mean rating per value.", columns(["Value", "Mean", "n"]))
+        for each in values:
+            build.add(head(each["value"]), build.coefficient(each["mean"]), build.n(each["mean"]))
+        yield Block(name, tables=(build.build(),), plot=_plot(view, question, values))
+
+
+def _plot(view: ReportView, question: Record, values: Sequence[Record]) -> DotPlot | None:
+    """The values of one attribute, by every voice."""
+    found = {
+        (group["key"], other["attribute"], other["value"]): (group, other["mean"])
+        for group in view.voiced(question)
+        for other in group[KEY]["by_value"]
+    }
+    keys = list(dict.fromkeys(group for group, *_ in found))
     rows = [
         (
             each["value"],
-            [
-                (group, other["mean"])
-                for group in voices
-                for other in group[KEY]["by_value"]
-                if (other["attribute"], other["value"]) == (each["attribute"], each["value"])
-            ],
+            [found[at] for key in keys if (at := (key, each["attribute"], each["value"])) in found],
         )
-        for each in shown
+        for each in values
     ]
     return mean_plot(
         rows,
-        what=f"Mean rating per value: {question['prompt']}",
+        what=f"Mean rating per value: {values[0]['attribute']}",
         caption="Mean rating per value.",
         within=(question["points"][0]["value"], question["points"][-1]["value"]),
+        whole=True,
     )
 
 
