@@ -34,6 +34,8 @@ from evaluation.protocols.kinds import KINDS
 
 Record = dict[str, Any]
 PAIRS = "pairs"
+# The form of what stands in for a question where a study has measures and no answers.
+MEASURES = "measures"
 # How a question of each kind is counted, where its kind alone does not say.
 FORMS = {str(Kind.RANKING): "ranking", str(Kind.PREFERENCE): "picks", str(Kind.ENTRIES): "entries"}
 # What a question is asked about, in the plural.
@@ -201,6 +203,24 @@ class AnswerInput(FigureInput):
         return replace(self, answers=self.group.answers[name_of(self.question, measure)])
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuresInput(FigureInput):
+    """Of a study that has measures and no answers, which are of no question; `rater` is the first that gives them."""
+
+    items: StudyItems
+    rater: str
+
+    @property
+    def group_key(self) -> str:
+        return self.rater
+
+    @property
+    def counts_record(self) -> Record:
+        measured = [each for each in self.measures if each.rater == self.rater]
+        n = len(np.unique(np.concatenate([each.item for each in measured])))
+        return {"answers": sum(len(each.item) for each in measured), "judgments": n, "raters": 1, "items": n}
+
+
 def figure_inputs(
     frame: StudyFrame, terms: Callable[[int], Terms]
 ) -> Iterator[tuple[QuestionSpec, str, list[FigureInput]]]:
@@ -231,6 +251,18 @@ def figure_inputs(
             people = made if group.key == Rater.Kind.PERSON else people
             inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
         yield question, PAIRS, inputs
+    if frame.measures and not frame.has_answers:
+        question = QuestionSpec("", Kind.SCALE, "", options={"form": {"low": 0, "high": 1}})
+        made_of = MeasuresInput(
+            given,
+            question,
+            MEASURES,
+            None,
+            items=frame.study_items,
+            rater=frame.groups[0].key,
+            measures=frame.measures,
+        )
+        yield question, MEASURES, [made_of]
     for question in frame.unanswered:
         yield question, PAIRS, []
     if frame.answers is None:

@@ -8,6 +8,7 @@ import numpy as np
 from analytics.frames.arrays import Answers, response_places
 from analytics.frames.rows import KnownRater, StudyRows, places
 from analytics.statistics.core.reduce_values import reduce_values
+from analytics.statistics.core.resampling import divide, sum_by
 from analytics.statistics.core.tidy import Floats, Ints
 from evaluation.database.columns import Columns, ColumnType, read_columns
 from evaluation.models import Answer
@@ -55,11 +56,16 @@ class MeasureValues:
         return found
 
     def by_response(self, n_items: int, most: int) -> Floats:
-        """The number of each of an item's up to `most` responses, (n_items, most); nan where there is none."""
-        found = np.full((n_items, most), np.nan)
-        if self.measure.subject == Subject.RESPONSE:
-            found[self.item, response_places(self.parts)[self.part]] = self.value
-        return found
+        """The number of each of an item's up to `most` responses, (n_items, most); nan where there is none.
+
+        Of a measure of follow-up questions of responses, the mean over the response's follow-up questions.
+        """
+        if self.measure.subject not in (Subject.RESPONSE, Subject.FOLLOW_UP_RESPONSE):
+            return np.full((n_items, most), np.nan)
+        place = self.item.astype(np.int64) * most + response_places(self.parts)[self.part]
+        times = np.bincount(place, minlength=n_items * most).astype(np.float64)
+        total = sum_by(place, self.value, n_items * most)
+        return divide(total, times).reshape(n_items, most)
 
     def differences(self, n_items: int) -> Floats:
         """The second response's number less the first's by item, (n_items,); nan where one is missing."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.frames.answers import answers_frame, countable_questions
-from analytics.frames.arrays import AnswersFrame
+from analytics.frames.arrays import AnswersFrame, StudyItems
 from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
 from analytics.frames.passes import StudyPasses, read_passes
 from analytics.frames.rows import JUDGES, read_rows
 from analytics.statistics.core.tidy import MISSING
-from evaluation.models import Study
+from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 
@@ -38,7 +38,7 @@ class StudyFrame:
     """The arrays of a study: `pairs` of each preference between two responses, `answers` of its other questions.
 
     `questions` are those that can be counted, in the order of the form. `systems` has the kind of each system by key.
-    Raters that give nothing but `measures` are in no group.
+    Raters that give nothing but `measures` are in no group, unless nobody gives anything else: then each is one.
     """
 
     questions: tuple[QuestionSpec, ...]
@@ -48,8 +48,22 @@ class StudyFrame:
     systems: Mapping[str, str]
     measures: tuple[MeasureValues, ...]
     passes: StudyPasses
-    items: int
-    queries: int
+    study_items: StudyItems
+
+    @property
+    def items(self) -> int:
+        return len(self.study_items)
+
+    @property
+    def queries(self) -> int:
+        return len(self.study_items.queries)
+
+    @property
+    def has_answers(self) -> bool:
+        """False where measures are all that there is."""
+        return bool(self.pairs and any(frame.groups for frame in self.pairs)) or bool(
+            self.answers and self.answers.groups
+        )
 
     @property
     def unanswered(self) -> tuple[QuestionSpec, ...]:
@@ -80,16 +94,16 @@ def study_frame(study: Study) -> StudyFrame:
     others = [each for each in directed if each.question not in paired]
     pairs = tuple(pair_frames(rows, paired)) if compares else ()
     answers = answers_frame(rows, others) if others or not compares else None
+    measures = read_measure_values(rows)
     return StudyFrame(
         questions=tuple(each.question for each in directed),
-        groups=tuple(_groups(pairs, answers)),
+        groups=tuple(_groups(pairs, answers)) or tuple(_measuring(measures)),
         pairs=pairs,
         answers=answers,
         systems=dict(study.systems.values_list("key", "kind")),
-        measures=read_measure_values(rows),
+        measures=measures,
         passes=read_passes(study, paired if compares else [], others),
-        items=len(rows.items),
-        queries=len(rows.items.queries),
+        study_items=rows.items,
     )
 
 
@@ -123,6 +137,16 @@ def _groups(pairs: Iterable[PairFrame], answers: AnswersFrame | None) -> Iterabl
             )
         else:
             yield _group_of_pairs(found[key])
+
+
+def _measuring(measures: Iterable[MeasureValues]) -> Iterable[RaterGroup]:
+    """A group per rater that gives measures; an item that it measured is one judgment."""
+    found: dict[str, list[MeasureValues]] = {}
+    for measured in measures:
+        found.setdefault(measured.rater, []).append(measured)
+    for rater, given in found.items():
+        n = len(np.unique(np.concatenate([each.item for each in given])))
+        yield RaterGroup(rater, given[0].label, str(Rater.Kind.JUDGE), False, n, n, {rater: n})
 
 
 def _group_of_pairs(parts: list[PairGroup]) -> RaterGroup:

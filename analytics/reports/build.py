@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from analytics.figures.figure_input import FigureInput, Terms, figure_inputs, question_record
+from analytics.figures.figure_input import MEASURES, FigureInput, Terms, figure_inputs, question_record
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
 from analytics.frames.rows import JURY
@@ -85,9 +85,11 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         "records": [],
     }
     for question, form, inputs in figure_inputs(frame, terms):
+        report["records"] += _records(question, form, inputs)
+        if form == MEASURES:
+            continue
         answered = [{"group": given.group_key, **given.counts_record} for given in inputs]
         report["questions"].append({**question_record(question, form), "groups": answered})
-        report["records"] += _records(question, form, inputs)
     order = [question.key for question in frame.questions]
     report["questions"].sort(key=lambda each: _place(each["key"], order))
     correct_tests(report["records"])

@@ -10,6 +10,7 @@ from analytics.display.numbers import decimal, in_percent
 from analytics.display.tables import DASH, Builder, Column, caution, columns, head, interval, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
+    MEASURES,
     PAIRS,
     AnswerInput,
     FigureInput,
@@ -43,7 +44,7 @@ class AlphaFigure(Figure):
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        return form != "ranking"
+        return form not in ("ranking", MEASURES)
 
     def compute(self, given: FigureInput) -> Record:
         if isinstance(given, PairInput):

@@ -1,4 +1,4 @@
-"""How well each attribute is adapted to: the largest differences over its values, attribute by attribute."""
+"""Difficulty of each attribute: the largest differences over its values, attribute by attribute."""
 
 from collections.abc import Iterator
 

@@ -8,12 +8,12 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
+from analytics.figures.figure_input import AnswerInput, FigureInput, MeasuresInput, PairInput
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import mean_estimate
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import Ints, Items
 from evaluation.protocols import QuestionSpec
 
 UNIT = "responses of items"
@@ -32,9 +32,9 @@ class MeasureMeansFigure(Figure):
 
     def compute(self, given: FigureInput) -> Record | None:
         # What a measure says of systems is the same beside every question and every group.
-        if given.people is not None or not _is_first(given):
+        if given.people is not None or not is_first(given):
             return None
-        systems, keys, query = _systems(given)
+        systems, keys, query, *_ = systems_of(given)
         found = [_record(given, each, systems, keys, query) for each in given.measures]
         measures = [each for each in found if each["by_system"]]
         return {"measures": measures} if measures else None
@@ -68,18 +68,18 @@ class MeasureMeansFigure(Figure):
 FIGURE = MeasureMeansFigure()
 
 
-def _is_first(given: FigureInput) -> bool:
+def is_first(given: FigureInput) -> bool:
     """True of preferences, and of the first of other questions."""
     return not isinstance(given, AnswerInput) or given.frame.questions[0].key == given.question.key
 
 
-def _systems(given: FigureInput) -> tuple[Ints, tuple[str, ...], Ints]:
-    """The system of each response of an item (n_items, m), negative for none, the systems' keys, and the queries."""
-    if isinstance(given, PairInput):
-        items = given.items
-        return np.stack([items.system_1, items.system_2], axis=1), items.systems, items.query
-    assert isinstance(given, AnswerInput)
-    return given.items.system, given.items.systems, given.items.query
+def systems_of(given: FigureInput) -> tuple[Ints, tuple[str, ...], Ints, Ints, tuple[str, ...]]:
+    """The system of each response of an item (n_items, m), negative for none, the systems' keys, and the items' queries
+    and arms with the arms' keys."""
+    assert isinstance(given, PairInput | AnswerInput | MeasuresInput)
+    items = given.items
+    systems = np.stack([items.system_1, items.system_2], axis=1) if isinstance(items, Items) else items.system
+    return systems, items.systems, items.query, items.arm, items.arms
 
 
 def _record(

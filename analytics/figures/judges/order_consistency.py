@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
+from analytics.figures.figure_input import MEASURES, AnswerInput, FigureInput, PairInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.replicates import inconsistency
@@ -19,7 +19,7 @@ class OrderConsistencyFigure(Figure):
     definition = "Share of samples in which a judge asked in both orders changes its answer with the order."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        return True
+        return form != MEASURES
 
     def compute(self, given: FigureInput) -> Record | None:
         """Of a judge that was asked in both orders; the readings are those before they are reduced."""

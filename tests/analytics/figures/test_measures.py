@@ -16,7 +16,7 @@ from tests.analytics.reports.judging import judge, judged_study
 from tests.published import published_data
 
 pytestmark = pytest.mark.django_db
-KEY, MEANS = "judges/measures", "judges/measure_means"
+KEY, MEANS, SPREAD = "judges/measures", "judges/measure_means", "judges/measure_spread"
 
 
 def score(study, tmp_path, number, *, judge="script", **options):
@@ -89,7 +89,7 @@ def test_of_two_responses_the_difference_counts(owner, tmp_path):
     # In no other figure, and no rater of any.
     assert report["counts"] == before["counts"]
     assert [each["label"] for each in report["raters"]] == [each["label"] for each in before["raters"]]
-    others = [record for record in report["records"] if record["figure"] not in (KEY, MEANS)]
+    others = [record for record in report["records"] if record["figure"] not in (KEY, MEANS, SPREAD)]
     assert others == before["records"]
     page = report_markdown(report)
     assert "Measures vs answers" in page
