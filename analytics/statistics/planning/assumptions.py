@@ -68,10 +68,9 @@ class VoteAssumptions:
         counts = np.array([(a, b, raters - a - b) for a in range(raters + 1) for b in range(raters + 1 - a)])
         likeness = min(self.likeness, ALWAYS)
         if likeness > NOT_AT_ALL:
-            weights = self.shares * (1 - likeness) / likeness
-            log = scipy.stats.dirichlet_multinomial.logpmf(
-                counts[:, self.shares > 0], weights[self.shares > 0], raters
-            )
+            some = self.shares > NOT_AT_ALL
+            weights = self.shares[some] * (1 - likeness) / likeness
+            log = scipy.stats.dirichlet_multinomial.logpmf(counts[:, some], weights, raters)
         else:
             log = scipy.stats.multinomial.logpmf(counts, raters, self.shares)
         return counts, np.exp(log)
