@@ -6,6 +6,7 @@ whatever is registered. Registration is by name, so that doing it twice (autorel
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -97,6 +98,8 @@ codes_lock_reasons: HookRegistry[Callable[[Any], str]] = HookRegistry()
 # What the other apps add to a demo study that simulated raters have just judged.
 demo: HookRegistry[Callable[[Any], None]] = HookRegistry()
 sections: HookRegistry[StudySection] = HookRegistry()
+# Of each judge of a study its name and what it costs to judge one item, in the installation's currency.
+item_costs: HookRegistry[Callable[[Any], Iterable[tuple[str, Decimal]]]] = HookRegistry()
 
 
 @dataclass(frozen=True)

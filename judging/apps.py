@@ -19,6 +19,7 @@ class JudgingConfig(AppConfig):
         from judging.generation.retrieval.corpora import CORPORA
         from judging.services import demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
+        from judging.services.estimates.item_costs import item_costs
         from judging.services.generation import background
         from judging.services.generation import workload as generation
         from judging.services.revisions import draft_revision
@@ -44,4 +45,5 @@ class JudgingConfig(AppConfig):
         hooks.prompt_previews.register(
             "judges", hooks.PromptPreview(prompt_preview.prompt_choices, prompt_preview.prompt_messages)
         )
+        hooks.item_costs.register("judges", item_costs)
         hooks.sections.register("runs", hooks.StudySection("Judge runs", "judging:run-list"))

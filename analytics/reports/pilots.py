@@ -1,14 +1,13 @@
-"""What a pilot's judgments by people say of the assumptions that another study is planned with."""
+"""Assumptions of a plan, read from a pilot's judgments by people."""
 
 import numpy as np
 
-from analytics.figures.figure_input import form_of
 from analytics.frames.pairs import PairFrame
 from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.common import NothingToReport
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import AnalyticsError
-from analytics.statistics.core.tidy import N_LABELS, Floats, Ints
+from analytics.statistics.core.tidy import N_LABELS, Bools, Floats, Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.planning.assumptions import (
     RatingAssumptions,
@@ -17,13 +16,15 @@ from analytics.statistics.planning.assumptions import (
     votes_of_pilot,
 )
 from evaluation.models import Rater, Study
+from evaluation.protocols import Kind, Over, QuestionSpec
+from evaluation.services.studies.compilation import compile_spec
 
 # A larger study has a report, whose figures can be typed in.
 MOST_JUDGMENTS = 100_000
 
 
-def pilot_votes(study: Study, first: str, second: str, arm: str = "") -> VoteAssumptions:
-    """The assumptions that people's votes on a pair of systems, by key, give; in one arm, or in all of them.
+def pilot_votes(study: Study, first: str, second: str) -> VoteAssumptions:
+    """The assumptions that people's votes on a pair of systems, by key, give.
 
     Raises NothingToReport with a sentence that says what is missing.
     """
@@ -31,36 +32,35 @@ def pilot_votes(study: Study, first: str, second: str, arm: str = "") -> VoteAss
     if not frame.pairs:
         raise NothingToReport(f"{study.title} has no votes between two responses.")
     pairs = frame.pairs[0]
-    here, flipped = _of_pair(pairs, first, second, arm)
+    here, flipped = _of_pair(pairs, first, second)
     group = next((each for each in pairs.groups if each.key == Rater.Kind.PERSON), None)
     if group is None:
         raise NothingToReport(f"{study.title} has no votes by people.")
     counts = count_matrix(group.judgments.item, group.judgments.label, len(pairs.items), N_LABELS)[here]
     counts[flipped[here]] = counts[flipped[here]][:, [1, 0, 2]]
     if not counts.sum():
-        raise NothingToReport(f"{study.title} has no votes between {first} and {second}{_in(arm)}.")
+        raise NothingToReport(f"{study.title} has no votes between {first} and {second}.")
     try:
         return votes_of_pilot(counts)
     except AnalyticsError as error:
         raise NothingToReport(str(error)) from None
 
 
-def pilot_ratings(
-    study: Study, question: str, first: str, second: str, arm: str = ""
-) -> RatingAssumptions:
+def pilot_ratings(study: Study, question: str, first: str, second: str) -> RatingAssumptions:
     """The same of people's ratings of two systems on a scale, by the key of its question."""
     frame = _frame(study).answers
     group = next((each for each in frame.groups if each.key == Rater.Kind.PERSON), None) if frame else None
     if frame is None or group is None or question not in group.answers:
         raise NothingToReport(f"{study.title} has no ratings by people of the question {question}.")
     answers = group.answers[question]
-    if arm:
-        answers = answers.where(frame.items.arm[answers.item] == _code(frame.items.arms, arm))
     values = answers.as_values()
-    sides = [_by_query(values, _code(frame.items.systems, key), len(frame.items.queries)) for key in (first, second)]
+    sides = [
+        _by_query(values, _code(frame.items.systems, key), len(frame.items.queries))
+        for key in (first, second)
+    ]
     width = max(side.shape[1] for side in sides)
     if not width:
-        raise NothingToReport(f"{study.title} has no ratings of {first} or {second}{_in(arm)}.")
+        raise NothingToReport(f"{study.title} has no ratings of {first} or {second}.")
     try:
         return ratings_of_pilot(*(_widened(side, width) for side in sides))
     except AnalyticsError as error:
@@ -70,8 +70,13 @@ def pilot_ratings(
 def rated_questions(study: Study) -> list[tuple[str, str]]:
     """Keys and prompts of the scales whose means of systems can be compared."""
     revision = study.revisions.order_by("-number").first()
-    asked = study.protocol_object.questions_of(study) if revision is None else revision.questions
-    return [(each.key, each.prompt) for each in asked if form_of(each) == "rated"]
+    spec = compile_spec(study) if revision is None else revision.spec
+    asked = map(QuestionSpec.from_json, spec["questions"])
+    return [
+        (each.key, each.prompt)
+        for each in asked
+        if each.kind == Kind.SCALE and each.over in (Over.RESPONSE, Over.ITEM)
+    ]
 
 
 def _frame(study: Study) -> StudyFrame:
@@ -80,18 +85,18 @@ def _frame(study: Study) -> StudyFrame:
             f"{study.title} has more than {MOST_JUDGMENTS:,} judgments: take the assumptions from its report."
         )
     if not study.revisions.exists():
-        raise NothingToReport(f"{study.title} has not been launched, so there is nothing to learn from it yet.")
+        raise NothingToReport(
+            f"{study.title} has not been launched, so there is nothing to learn from it yet."
+        )
     return study_frame(study)
 
 
-def _of_pair(pairs: PairFrame, first: str, second: str, arm: str) -> tuple[Ints, np.ndarray]:
+def _of_pair(pairs: PairFrame, first: str, second: str) -> tuple[Ints, Bools]:
     """The places of the items of a pair, and for every item whether the second system stands first."""
     items, one, two = pairs.items, _code(pairs.items.systems, first), _code(pairs.items.systems, second)
     straight = (items.system_1 == one) & (items.system_2 == two)
     flipped = (items.system_1 == two) & (items.system_2 == one)
     here = straight | flipped
-    if arm:
-        here &= items.arm == _code(items.arms, arm)
     return np.flatnonzero(here), flipped
 
 
@@ -114,7 +119,3 @@ def _widened(side: Floats, width: int) -> Floats:
 def _code(names: tuple[str, ...], name: str) -> int:
     """The code of a name, one that nothing has where it doesn't occur."""
     return names.index(name) if name in names else len(names)
-
-
-def _in(arm: str) -> str:
-    return f" in {arm}" if arm else ""

@@ -1,0 +1,167 @@
+"""The plan of a study: how precise so many items and raters will be, how few reach an aim, and what they cost."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from analytics.admin.plan_form import DIFFERENCE, RATINGS, SEEN, VOTES, PlanForm
+from analytics.reports.common import NothingToReport
+from analytics.reports.pilots import pilot_ratings, pilot_votes
+from analytics.statistics.planning.assumptions import RatingAssumptions, VoteAssumptions
+from analytics.statistics.planning.precision import Model, Precision, least_items, precision
+from evaluation import hooks
+from evaluation.admin.pages import page
+from evaluation.admin.rights import my_studies, study_page
+from evaluation.models import Study
+
+# The fields by what they are about, in the order of the page.
+GROUPS = {
+    "Figure": ("planned", "pilot", "question", "first", "second"),
+    "Assumptions on votes": VOTES,
+    "Assumptions on ratings": RATINGS,
+    "Aim": ("aim", "chance", "reach"),
+    "Design": ("raters", "items"),
+    "Costs": ("pay", "fee", "tokens"),
+}
+
+
+@dataclass(frozen=True)
+class PlannedDesign:
+    """A row of the page: a design, what it costs (None where no price is known), and whether it meets the aim."""
+
+    raters: int
+    found: Precision | None
+    cost: Decimal | None
+    rated: bool
+    meets: bool = True
+    cheapest: bool = False
+
+    @property
+    def judgments(self) -> int:
+        return self.found.items * self.raters if self.found else 0
+
+    @property
+    def half_width(self) -> str:
+        return self._reach(self.found.half_width) if self.found else ""
+
+    @property
+    def half_width_90(self) -> str:
+        return self._reach(self.found.half_width_90) if self.found else ""
+
+    @property
+    def seen(self) -> str:
+        return "" if self.found is None or self.found.seen is None else f"{self.found.seen:.1%}"
+
+    def _reach(self, half_width: float) -> str:
+        """In percentage points, or in points of the scale that is rated."""
+        return f"{half_width:.3f}" if self.rated else f"{100 * half_width:.1f}"
+
+
+@study_page()
+def plan(request: HttpRequest, study: Study) -> HttpResponse:
+    """The form, and what comes of it; nothing is kept, so that its address is the plan."""
+    judges = {name: cost for costs in hooks.item_costs for name, cost in costs(study)}
+    pilots = (
+        my_studies(request)
+        .filter(protocol=study.protocol, judgments__isnull=False)
+        .distinct()
+        .order_by("title")
+    )
+    form = PlanForm(study, pilots, judges, request.GET or None)
+    context: dict[str, Any] = {"title": "Plan", "form": form, "plan": None}
+    if form.is_bound and form.is_valid():
+        try:
+            context["plan"] = planned(form)
+        except NothingToReport as nothing:
+            form.add_error("pilot", str(nothing))
+    context["groups"] = [
+        (name, [form[field] for field in fields if field in form.fields]) for name, fields in _groups(form)
+    ]
+    status = 422 if form.errors else 200
+    return page(request, "admin/analytics/plan.html", context, study=study, tab="plan", status=status)
+
+
+def planned(form: PlanForm) -> dict[str, Any]:
+    """The designs that the form asks for. Raises NothingToReport where the pilot says too little."""
+    assumed = _assumed(form)
+    model, data, wanted, seed = form.model(assumed), form.cleaned_data, form.wanted(), form.study.seed
+    least = [_row(form, raters, least_items(model, raters, wanted, seed=seed)) for raters in data["raters"]]
+    here = [_here(form, model, raters) for raters in data["raters"]]
+    return {
+        "assumed": assumed,
+        "assumed_in_words": _in_words(assumed),
+        "aim": _aim(form),
+        "least": _with_cheapest(least),
+        "here": here,
+        "items": data["items"],
+        "priced": any(row.cost is not None for row in here),
+        "currency": form.study.currency,
+    }
+
+
+def _aim(form: PlanForm) -> str:
+    data = form.cleaned_data
+    if data["aim"] == SEEN:
+        return f"The fewest items with which {data['chance']:g} of 100 studies see the difference."
+    points = "points of the scale" if data["planned"] == DIFFERENCE else "percentage points"
+    return (
+        f"The fewest items with which the interval reaches at most {data['reach']:g} {points} to either side, in half "
+        "of all studies."
+    )
+
+
+def _in_words(assumed: VoteAssumptions | RatingAssumptions) -> str:
+    if isinstance(assumed, RatingAssumptions):
+        return (
+            f"Assumed: a difference of {assumed.difference:.2f} and standard deviations of "
+            f"{assumed.between_items:.2f} between items and {assumed.within_items:.2f} within them."
+        )
+    return (
+        f"Assumed: an expected win rate of {assumed.win_rate:.1%}, {assumed.ties:.1%} tie votes, and two raters who "
+        f"agree on {assumed.two_votes:.1%} of items."
+    )
+
+
+def _assumed(form: PlanForm) -> VoteAssumptions | RatingAssumptions:
+    data = form.cleaned_data
+    if data["pilot"] is None:
+        return form.assumed()
+    if data["planned"] == DIFFERENCE:
+        return pilot_ratings(data["pilot"], data["question"], data["first"], data["second"])
+    return pilot_votes(data["pilot"], data["first"], data["second"])
+
+
+def _here(form: PlanForm, model: Model, raters: int) -> PlannedDesign:
+    found = precision(model, form.cleaned_data["items"], raters, seed=form.study.seed)
+    return _row(form, raters, found, meets=form.wanted().is_met(found))
+
+
+def _row(form: PlanForm, raters: int, found: Precision | None, *, meets: bool = True) -> PlannedDesign:
+    data = form.cleaned_data
+    cost = None
+    if found is not None and (data["pay"] is not None or data["tokens"] is not None):
+        people = raters * (data["pay"] or 0) * (1 + (data["fee"] or Decimal(0)) / 100)
+        cost = found.items * (people + (data["tokens"] or 0))
+    return PlannedDesign(raters, found, cost, data["planned"] == DIFFERENCE, meets)
+
+
+def _with_cheapest(rows: list[PlannedDesign]) -> list[PlannedDesign]:
+    """Where prices are known, the cheapest design that meets the aim is marked; otherwise none."""
+    costs = [row.cost for row in rows if row.cost is not None]
+    if len(costs) < 2:
+        return rows
+    return [replace(row, cheapest=row.cost == min(costs)) for row in rows]
+
+
+def _groups(form: PlanForm) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The groups of fields that the study's figures need."""
+    offered = [key for key, _ in form.fields["planned"].choices]  # type: ignore[attr-defined]
+    for name, fields in GROUPS.items():
+        if fields == VOTES and offered == [DIFFERENCE]:
+            continue
+        if fields == RATINGS and DIFFERENCE not in offered:
+            continue
+        yield name, fields
