@@ -70,6 +70,7 @@ audit: setup-dev
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors
+	$(BIN)/python -m benchmarks.looks
 	$(BIN)/python -m tests.browser.audit
 
 openapi: setup

@@ -81,14 +81,16 @@ class Model:
             spread = self.assumed.spread(raters)
             mean = self.assumed.difference + spread / np.sqrt(items) * rng.standard_normal(studies)
             return mean, spread**2 * rng.chisquare(items - 1, studies) / (items - 1)
-        values, chances = self._distribution(self.assumed, raters)
+        values, chances = self.distribution(raters)
         drawn = rng.multinomial(items, chances, size=studies)
         mean = drawn @ values / items
         return mean, ((drawn @ values**2) - items * mean**2).clip(0) / (items - 1)
 
-    def _distribution(self, assumed: VoteAssumptions, raters: int) -> tuple[Floats, Floats]:
-        """The values that an item can have and their probabilities: two of (v,)."""
-        counts, chances = assumed.votes(raters)
+    def distribution(self, raters: int) -> tuple[Floats, Floats]:
+        """The values that an item of votes can have and their probabilities: two of (v,)."""
+        if not isinstance(self.assumed, VoteAssumptions):
+            raise ParameterError("The values of ratings are no short list.")
+        counts, chances = self.assumed.votes(raters)
         if self.planned == "agreement":
             each = item_agreement(counts)
         else:
