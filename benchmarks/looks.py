@@ -1,4 +1,4 @@
-"""How often a confidence sequence holds the mean at every look, and how much wider it is than one interval at the end.
+"""The share of studies in which a confidence sequence holds the mean at every look, and how much wider it is than one interval at the end.
 
 Simulated studies whose queries' values are those of expected win rates and of percentage agreement with three raters,
 looked at after every query; with several pairs at once, each at its share of the error.
@@ -49,7 +49,7 @@ def values(case: Looked, queries: int, rng: np.random.Generator) -> tuple[Floats
 
 
 def held(case: Looked, queries: int, rng: np.random.Generator) -> tuple[bool, float, float]:
-    """Whether all intervals of all pairs hold at every look; the last one's width, and that of a t interval."""
+    """True if all intervals of all pairs hold at every look; the last one's width, and that of a t interval."""
     level, holds = 1 - (1 - LEVEL) / case.pairs, True
     for _ in range(case.pairs):
         drawn, truth = values(case, queries, rng)

@@ -37,7 +37,7 @@ def _percent(label: str, initial: float, help_text: str = "") -> forms.FloatFiel
 
 
 class PlanForm(forms.Form):
-    """What is planned. `pilot` is a study whose judgments give the assumptions, in place of those typed in."""
+    """A plan. `pilot` is a study whose judgments give the assumptions, in place of those typed in."""
 
     planned = forms.ChoiceField(label="Figure")
     pilot = forms.ModelChoiceField(
