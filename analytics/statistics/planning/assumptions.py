@@ -59,7 +59,7 @@ class VoteAssumptions:
 
     @property
     def likeness(self) -> float:
-        """How much more than votes on different items those on one are alike, from 0 (not at all) to 1 (always)."""
+        """The likeness of votes on one item beyond that of votes on different items, from 0 (none) to 1 (always alike)."""
         chance = self.least_two_votes
         return 0.0 if chance >= 1 else float(np.clip((self.two_votes - chance) / (1 - chance), 0, 1))
 
