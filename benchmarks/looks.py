@@ -1,4 +1,4 @@
-"""The share of studies in which a confidence sequence holds at every look, and its width beside an interval's at the end.
+"""The share of studies in which a confidence sequence holds at every look, and its width beside a t interval's.
 
 Simulated studies whose queries' values are those of expected win rates and of percentage agreement with three raters,
 looked at after every query; with several pairs at once, each at its share of the error.

@@ -86,7 +86,7 @@ def _bets(values: Floats, alpha: float) -> Floats:
 
 
 def _log_growth(values: Floats, bets: Floats, grid: Floats) -> tuple[Floats, Floats]:
-    """The growth of the capital of a bet on higher and of one on lower values, by value and mean: two of (t, STEPS + 1)."""
+    """The growth of what is bet on higher and on lower values, by value and mean: two of (t, STEPS + 1)."""
     gain = values[:, None] - grid
     with np.errstate(divide="ignore"):
         higher = np.minimum(bets[:, None], RISKED / grid)
