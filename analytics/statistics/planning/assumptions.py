@@ -59,7 +59,7 @@ class VoteAssumptions:
 
     @property
     def likeness(self) -> float:
-        """The likeness of votes on one item beyond that of votes on different ones, from 0 (none) to 1 (always alike)."""
+        """The likeness of votes on one item beyond that of others, from 0 (none) to 1 (always alike)."""
         chance = self.least_two_votes
         return 0.0 if chance >= 1 else float(np.clip((self.two_votes - chance) / (1 - chance), 0, 1))
 
