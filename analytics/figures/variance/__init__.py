@@ -1,0 +1,1 @@
+"""Analyses of variance of ratings by system."""

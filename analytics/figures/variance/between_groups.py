@@ -1,0 +1,113 @@
+"""The analysis of variance between systems as papers report it: every rating taken for an independent one."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.variance.between_groups import between_groups
+from evaluation.protocols import Kind, Over, QuestionSpec
+
+ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
+CAUTION = (
+    "Every rating is taken for an independent one. Ratings of one text, and of texts for one query, are not, so that "
+    "these p-values don't hold where queries differ; repeated measures on queries allow for that."
+)
+
+
+class BetweenGroupsFigure(Figure):
+    heading = "ratings"
+    place = 50
+    definition = (
+        "One-way analysis of variance of ratings between systems with Tukey's honestly significant differences; it "
+        "takes dependent ratings for independent ones, and is labelled so."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.SCALE and question.over != Over.VALUE
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """AGENT-CQ section 4.2. None where only one system was rated."""
+        assert isinstance(given, AnswerInput)
+        values = given.values
+        found = plain(between_groups(values.value, values.system, level=given.resample("anova").level))
+        return named_systems(found, given.frame.items.systems) if len(found["systems"]) > 1 else None
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for group in view.groups:
+            analyses = self._analyses(view, group)
+            if analyses.rows:
+                yield Block(
+                    view.title_for(group, "Analysis of variance between systems"),
+                    (CAUTION,),
+                    tables=(analyses, self._differences(view, group)),
+                    folded=True,
+                    tag=tag_of(group),
+                )
+
+    def _analyses(self, view: ReportView, group: Record) -> Table:
+        build = Builder(
+            f"One-way analysis of variance of the ratings by system; {ETA} is the share of the sum of squares that "
+            "lies between systems.",
+            columns(["Question", "F", "Degrees of freedom", "p", ETA, "n"]),
+        )
+        for question, records in view.answered(view.asked(self.key), group):
+            found = records[self.key]
+            degrees = f"{found['df_between']}, {found['df_within']:,}" if found["f"] is not None else ""
+            build.add(
+                head(question["prompt"]),
+                build.number(found["f"], decimal, found["undefined"]),
+                TableCell(degrees),
+                build.p(found["p_value"], found["undefined"]),
+                build.number(found["eta_squared"], decimal, found["undefined"]),
+                build.n(found),
+            )
+        return build.build()
+
+    def _differences(self, view: ReportView, group: Record) -> Table:
+        build = Builder(
+            "Tukey's honestly significant differences: the second system's mean less the first's, with simultaneous "
+            "intervals.",
+            columns(["Question", "System", "and", "Difference", "p"], names=3),
+        )
+        for question, records in view.answered(view.asked(self.key), group):
+            for pair in records[self.key]["pairs"]:
+                build.add(
+                    head(question["prompt"]),
+                    words(view.system(pair["system_1"])),
+                    words(view.system(pair["system_2"])),
+                    TableCell(
+                        decimal(pair["difference"]), f"{decimal(pair['low'])} to {decimal(pair['high'])}"
+                    ),
+                    build.p(pair["p_value"]),
+                )
+        return build.build()
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "The one-way analysis of variance between systems and Tukey's test take all ratings for independent ones; "
+            "no conclusion is drawn from them."
+        )
+
+
+FIGURE = BetweenGroupsFigure()
+
+
+def named_systems(found: Record, systems: tuple[str, ...]) -> Record:
+    """An analysis as plain numbers, with the keys of its systems instead of their codes."""
+    own = [systems[code] for code in found["systems"]]
+    by_system = [
+        {"system": key, "mean": mean, **({"n": n} if n is not None else {})}
+        for key, mean, n in zip(
+            own, found.pop("means") or [None] * len(own), found.pop("counts", [None] * len(own)), strict=True
+        )
+    ]
+    pairs = [
+        {**pair, "system_1": systems[pair["system_1"]], "system_2": systems[pair["system_2"]]}
+        for pair in found["pairs"]
+    ]
+    return {**found, "systems": by_system, "pairs": pairs}

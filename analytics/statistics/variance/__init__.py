@@ -1,0 +1,1 @@
+"""Analysis of variance: between groups of ratings, and of repeated measures on queries."""
