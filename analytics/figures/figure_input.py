@@ -12,7 +12,7 @@ from analytics.figures.families import ALPHA
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, StudyItems
 from analytics.frames.entries import SIZE, decision_question, name_of
 from analytics.frames.measures import MeasureValues
-from analytics.frames.pairs import PairGroup
+from analytics.frames.pairs import PairFrame, PairGroup
 from analytics.frames.passes import Pass, StudyPasses, with_parts
 from analytics.frames.rows import JURY
 from analytics.frames.study import StudyFrame
@@ -125,6 +125,8 @@ class PairInput(FigureInput):
     counts: Ints
     people: "PairInput | None"
     by_group: "Mapping[str, PairInput]" = field(default_factory=dict, kw_only=True)
+    # The same group's judgments under the preferences that the form asks for earlier.
+    earlier: tuple[tuple[QuestionSpec, PairGroup], ...] = field(default=(), kw_only=True)
 
     @property
     def group_key(self) -> str:
@@ -229,7 +231,7 @@ def figure_inputs(
     `terms` gets the number of questions whose tests make one family.
     """
     given = terms(len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0))
-    for pairs in frame.pairs:
+    for at, pairs in enumerate(frame.pairs):
         question = pairs.preference or QuestionSpec(key="", kind=Kind.PREFERENCE, prompt="")
         inputs: list[FigureInput] = []
         people: PairInput | None = None
@@ -246,6 +248,7 @@ def figure_inputs(
                 counts,
                 measures=frame.measures,
                 by_group=by_group,
+                earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
             )
             by_group[group.key] = made
             people = made if group.key == Rater.Kind.PERSON else people
@@ -293,6 +296,14 @@ def figure_inputs(
             theirs = found if each.key == Rater.Kind.PERSON else theirs
             answered.append(replace(found, passes=tuple(_answer_passes(frame.passes, found))))
         yield question, form, answered
+
+
+def _earlier_preferences(
+    frames: Iterable[PairFrame], group: PairGroup
+) -> Iterator[tuple[QuestionSpec, PairGroup]]:
+    for frame in frames:
+        if frame.preference is not None:
+            yield from ((frame.preference, each) for each in frame.groups if each.key == group.key)
 
 
 def _beside(group: PairGroup | AnswerGroup, people: Any) -> Any:

@@ -29,6 +29,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("tags", "Tags", "Tags"),
         Heading("checks", "Yes/no answers", "Yes/no"),
         Heading("choices", "Choices", "Choices"),
+        Heading("associations", "Associations between questions", "Associations"),
         Heading("agreement", "Agreement", "Agreement"),
         Heading("groups", "Groups of people", "Groups"),
         Heading("judges", "Judges", "Judges"),

@@ -1,0 +1,1 @@
+"""Associations between the answers to two questions."""
