@@ -125,6 +125,8 @@ class PairInput(FigureInput):
     counts: Ints
     people: "PairInput | None"
     by_group: "Mapping[str, PairInput]" = field(default_factory=dict, kw_only=True)
+    # The kind of each of the items' systems (person, model, prompt).
+    kinds: tuple[str, ...] = field(default=(), kw_only=True)
     # The same group's judgments under the preferences that the form asks for earlier.
     earlier: tuple[tuple[QuestionSpec, PairGroup], ...] = field(default=(), kw_only=True)
 
@@ -248,6 +250,7 @@ def figure_inputs(
                 counts,
                 measures=frame.measures,
                 by_group=by_group,
+                kinds=tuple(frame.systems.get(key, "") for key in pairs.items.systems),
                 earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
             )
             by_group[group.key] = made

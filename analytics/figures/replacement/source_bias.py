@@ -1,0 +1,138 @@
+"""A judge's bias by source: whether it favours text by models more than people do."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.tables import P_COLUMNS, Builder, columns, head, words
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, AnswerInput, FigureInput, PairInput
+from analytics.figures.judges.labels_vs_people import TITLE
+from analytics.figures.replacement.differences import is_single_judge
+from analytics.figures.report_view import ReportView
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.tidy import Bools, Ints
+from analytics.statistics.preferences.win_rates import item_scores
+from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
+from analytics.statistics.replacement.source_bias import source_bias
+from evaluation.models import System
+from evaluation.protocols import Kind, QuestionSpec
+
+PURPOSE = "source bias"
+
+
+class SourceBiasFigure(Figure):
+    heading = "judges"
+    place = 13
+    definition = (
+        "A judge's mean minus people's of text by models beside that of text by persons, and the difference of the "
+        "two with a test; of pairs of both, the judge's expected win rate of the model's text minus people's."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in (PAIRS, "ranking") or (form == "rated" and question.kind == Kind.SCALE)
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """AGENT-CQ section 4.3. None where all text is of one kind."""
+        if not is_single_judge(given):
+            return None
+        return _of_pairs(given) if isinstance(given, PairInput) else _of_texts(given)
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        if record["test"] is not None:
+            yield FamilyTest(PURPOSE, record["test"])
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            "Bias by source: the judge's mean minus people's of text by models, of text by persons, and the first "
+            "minus the second. Of pairs, the judge's expected win rate of the model's text minus people's. Ranks "
+            "count from 1 for the best.",
+            columns(["Question", "Raters", "By models", "By persons", "Bias", *P_COLUMNS, "n"], names=2),
+        )
+        marks: dict[str, list[tuple[Record, Record]]] = {}
+        for question in view.judged:
+            for group in (each for each in question["groups"] if self.key in each):
+                found = group[self.key]
+                blank = words("")
+                build.add(
+                    head(question["prompt"]),
+                    words(group["label"]),
+                    *(build.coefficient(found[of]) if found[of] else blank for of in ("models", "persons")),
+                    build.coefficient(found["bias"]),
+                    *build.tested(found["test"], found["bias"]["undefined"]),
+                    build.n(found["bias"]),
+                )
+                marks.setdefault(question["prompt"], []).append((group, found["bias"]))
+        if build.rows:
+            plot = score_plot(
+                marks.items(),
+                what="Bias of judges by source",
+                caption="Bias by source; above 0 a judge gives more to text by models than people do.",
+            )
+            yield Block("Bias by source", tables=(build.build(),), plot=plot, folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "A judge's bias by source is its value minus people's mean, of text by models (or prompt variants) minus "
+            "that of text by persons, on what both judged; it is tested by a sign-flip test over queries."
+        )
+
+
+FIGURE = SourceBiasFigure()
+
+
+def _by_person(kinds: tuple[str, ...], system: Ints) -> Bools:
+    """True of what a person wrote; `system` are codes of systems, each with its kind."""
+    return np.array([kind == System.Kind.PERSON for kind in kinds], dtype=bool)[system]
+
+
+def _of_texts(given: FigureInput) -> Record | None:
+    assert isinstance(given, AnswerInput)
+    assert isinstance(given.people, AnswerInput)
+    shared = shared_scores(given.people.values, given.values)
+    used = np.isfinite(shared.people) & np.isfinite(shared.judge) & (shared.system >= 0)
+    if not used.any():
+        return None
+    by_model = ~_by_person(given.kinds, shared.system[used])
+    if by_model.all() or not by_model.any():
+        return None
+    found = source_bias(
+        (shared.judge - shared.people)[used],
+        by_model,
+        shared.query[used],
+        resample=given.resample(PURPOSE),
+        tests=given.tests(PURPOSE, 1),
+        unit=given.unit,
+    )
+    return dict(plain(found))
+
+
+def _of_pairs(given: PairInput) -> Record | None:
+    assert isinstance(given.people, PairInput)
+    items = given.items
+    first, second = (_by_person(given.kinds, each) for each in (items.system_1, items.system_2))
+    rows = np.flatnonzero(first != second)
+    if not len(rows):
+        return None
+    # The side of the model's text.
+    side = np.where(first[rows], 1, 0)
+    people, judge = (
+        item_scores(each.group.judgments, len(items), given.terms.ties)[rows, side]
+        for each in (given.people, given)
+    )
+    found = judge_minus_people(
+        people,
+        judge,
+        items.query[rows],
+        within=SHARE,
+        unit="items",
+        resample=given.resample(PURPOSE),
+        tests=given.tests(PURPOSE, 1),
+    )
+    return {"models": None, "persons": None, "bias": plain(found.difference), "test": plain(found.test)}
