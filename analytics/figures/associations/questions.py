@@ -1,4 +1,4 @@
-"""How a rater's answers to two questions about the same thing go together."""
+"""Associations of the answers that a rater gives to two questions about the same thing."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

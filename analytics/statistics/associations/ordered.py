@@ -1,4 +1,4 @@
-"""How two ordered answers to the same thing go together: Kendall's tau-b and Spearman's rho.
+"""Kendall's tau-b and Spearman's rho of two ordered answers to the same thing.
 
 Source: Kendall (1945) for ties; AGENT-CQ correlates its aspects with the overall rating so (section 3.3, Table 3 and
 Figure 3).

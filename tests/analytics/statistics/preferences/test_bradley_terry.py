@@ -10,7 +10,8 @@ from scipy.special import expit
 from scipy.stats import t
 
 from analytics.statistics.core.estimates import ParameterError
-from analytics.statistics.preferences.bradley_terry import bradley_terry, fit_strengths
+from analytics.statistics.preferences.bradley_terry import bradley_terry
+from analytics.statistics.preferences.strengths import fit_strengths
 from analytics.statistics.preferences.win_rates import NO_USABLE_JUDGMENT
 from tests.analytics.statistics.build import make_items, make_judgments, quick, spec
 

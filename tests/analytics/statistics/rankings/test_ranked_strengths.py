@@ -1,0 +1,46 @@
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from analytics.statistics.core.estimates import LeftOut, ParameterError
+from analytics.statistics.preferences.bradley_terry import bradley_terry
+from analytics.statistics.rankings.ranked_strengths import OF_ITSELF, ranked_strengths
+from tests.analytics.statistics.build import make_items, make_judgments, spec
+from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings
+
+NAMES = tuple("abcd")
+
+
+def test_the_same_as_pairs_put_to_bradley_terry():
+    rankings = random_rankings(np.random.default_rng(7), 15, 2, 4, levels=3)
+    found = ranked_strengths(make_ranks(rankings), NAMES, resample=spec(300))
+    pairs, labels, query = [], [], []
+    for item, of_item in enumerate(rankings):
+        for i, j in combinations(range(4), 2):
+            pairs.append((NAMES[i], NAMES[j]))
+            query.append(str(item))
+            labels.append([2 if r[i] == r[j] else int(r[i] > r[j]) for r in of_item])
+    [expected] = bradley_terry(make_items(query, systems=pairs), make_judgments(labels), resample=spec(300))
+    for one, other in zip(found.strengths, expected.strengths, strict=True):
+        assert one.system == other.system
+        assert (one.score.value, one.score.low, one.score.high) == pytest.approx(
+            (other.score.value, other.score.low, other.score.high)
+        )
+        assert (one.rank.value, one.score.n) == (other.rank.value, other.score.n)
+
+
+def test_two_responses_of_one_system_are_no_comparison():
+    ranks = make_ranks([[[1, 2, 3]], [[2, 3, 1]], [[3, 1, 2]]])
+    same = replace(ranks, system=np.array([0, 0, 1, 0, 1, 2, 0, 1, 2]))
+    found = ranked_strengths(same, NAMES, resample=spec())
+    assert found.left_out == (LeftOut(OF_ITSELF, 1),)
+
+
+def test_undefined_says_why():
+    apart = ranked_strengths(make_ranks([[[1, 2, 0, 0]], [[0, 0, 1, 2]]]), NAMES, resample=spec())
+    assert "never compared" in apart.undefined
+    assert {each.score.value for each in apart.strengths} == {None}
+    with pytest.raises(ParameterError, match="positive"):
+        ranked_strengths(make_ranks([[[1, 2]]]), NAMES, resample=spec(), prior=0)
