@@ -17,13 +17,6 @@ from evaluation.refusals import Refused
 Record = dict[str, Any]
 Value = str | int | float
 Options = Mapping[str, Value]
-# The arm of a derived study that has only one.
-ONE_ARM = {
-    "key": "all",
-    "label": "All items",
-    "context_at_generation": False,
-    "context_at_judging": False,
-}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from evaluation.dumps.derivation import (
-    ONE_ARM,
     DerivationOption,
     Deriving,
     Record,
@@ -24,6 +23,8 @@ KINDS = {
     "all": [Rater.Kind.PERSON, Rater.Kind.JUDGE],
 }
 CROWD = "crowd"
+# Arms are kept, so that the figures tell them apart; whoever codes sees reasons, and no context.
+HIDDEN = {"context_at_generation": False, "context_at_judging": False}
 # The codebook that the protocol begins with.
 OWN = "criteria"
 
@@ -50,7 +51,7 @@ class Justifications(StudyDerivation):
         return "" if text_questions(spec) else "Nothing in this study is answered in words."
 
     def header(self, deriving: Deriving) -> Record:
-        spec = shared_spec(deriving, "justification_coding", [ONE_ARM])
+        spec = shared_spec(deriving, "justification_coding", [arm | HIDDEN for arm in deriving.spec["arms"]])
         codebook = str(deriving.options["codebook"])
         if codebook != OWN:
             spec["questions"] = questions_in(deriving.study.language, [codebook_question(codebook)])
@@ -98,7 +99,7 @@ class Justifications(StudyDerivation):
         name = f"{rater.pseudonym}-{judgment.pk}"
         return {
             "key": f"{item.key[: 119 - len(name)]}-{name}",
-            "arm": ONE_ARM["key"],
+            "arm": (item.stimulus or {})["arm"],
             "query": (item.stimulus or {})["query"],
             "responses": [{"system": system, "key": name, "text": answer.text}],
             "origin": {"item": item.key, "rater": rater.pseudonym, "judgments": [judgment.pk]},

@@ -1,0 +1,228 @@
+"""Codes of people's and of autoraters' justifications beside each other; and of two kinds of coders."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, count, head, words
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Bools, Ints
+from analytics.statistics.core.values import Values
+from analytics.statistics.ratings.choices import any_of
+from analytics.statistics.ratings.contrast import Side, contrast
+from evaluation.protocols import Kind, Over, QuestionSpec
+
+KEY = "ratings/code_contrast"
+FAMILY = "codes"
+PEOPLE = {"kind": "person", "label": "People"}
+AUTORATERS = {"kind": "judge", "label": "Autoraters"}
+
+
+class CodeContrastFigure(Figure):
+    heading = "tags"
+    place = 20
+    definition = (
+        "Tags and groups of tags: their shares in texts by people and by models, overall and by setting, and in "
+        "judges' coding of the texts that people coded too, with the differences tested."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.CHECKLIST and question.over == Over.CHOICE
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """ContextEval Figure 4 and its test; codes that one group of coders gave, and coders beside each other."""
+        assert isinstance(given, AnswerInput)
+        codes = _codes(given)
+        writers = [each for code in codes if (each := _writers(given, code, len(codes))) is not None]
+        coders = [each for code in codes if (each := _coders(given, code, len(codes))) is not None]
+        return {"writers": writers, "coders": coders} if writers or coders else None
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for by in ("writers", "coders"):
+            for each in record[by]:
+                yield FamilyTest(f"{FAMILY} by {by}", each["test"])
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            for group in view.lead_first(question):
+                if group[self.key]["writers"]:
+                    yield _of_writers(view, group)
+            yield from _of_coders(question)
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        yield (
+            "Shares of tags in texts by people and by models are means over queries and settings that both wrote on, "
+            "with a sign-flip test over queries; where they share too few queries (fewer than half of the smaller "
+            "number), means over all, with a permutation test. P-values are corrected by Holm's method over all tags "
+            "and groups of tags."
+        )
+
+
+FIGURE = CodeContrastFigure()
+
+
+@dataclass(frozen=True, eq=False)
+class _Code:
+    """A tag, or the group of tags of that name (any of them), with whoever coded texts for it."""
+
+    name: str
+    label: str
+    grouped: bool
+    values: Values
+
+
+def _codes(given: AnswerInput) -> list[_Code]:
+    question, parts = given.question, given.answers.parts
+    names = list(dict.fromkeys(question.groups[each] for each in question.choices if each in question.groups))
+    found = []
+    if names:
+        of_part = [names.index(question.groups[each]) if each in question.groups else -1 for each in parts]
+        grouped = any_of(given.values, np.array(of_part, dtype=np.int64)[given.values.part], len(names))
+        found += [_Code(name, name, True, grouped.where(grouped.part == at)) for at, name in enumerate(names)]
+    values = given.values
+    return [
+        *found,
+        *(
+            _Code(part, question.label(part) or part, False, values.where(values.part == at))
+            for at, part in enumerate(parts)
+        ),
+    ]
+
+
+def _writers(given: AnswerInput, code: _Code, family: int) -> Record | None:
+    values, items = code.values, given.items
+    arm = items.arm[values.item].astype(np.int64)
+    cell = values.query.astype(np.int64) * len(items.arms) + arm
+    # A system that is not there (-1) reads the entry behind the last.
+    kinds = np.array([*given.kinds, ""])[values.system]
+    person, model = kinds == "person", (kinds != "person") & (kinds != "")
+    found = contrast(
+        _side(values, cell, person),
+        _side(values, cell, model),
+        resample=given.resample(f"writers {code.name}"),
+        tests=given.tests(f"writers {code.name}", family),
+        unit="queries by setting",
+    )
+    if found is None:
+        return None
+    return {**_named(code), **plain(found), "by_arm": _by_arm(given, code, arm, cell, person, model)}
+
+
+def _by_arm(
+    given: AnswerInput, code: _Code, arm: Ints, cell: Ints, person: Bools, model: Bools
+) -> list[Record]:
+    """Both sides' shares in each setting, where there are several."""
+    arms = given.items.arms
+    if len(arms) < 2:
+        return []
+    records = []
+    for at, key in enumerate(arms):
+        name = f"writers {code.name} {key}"
+        found = contrast(
+            _side(code.values, cell, person & (arm == at)),
+            _side(code.values, cell, model & (arm == at)),
+            resample=given.resample(name),
+            tests=given.tests(name, 1),
+            unit="queries",
+        )
+        if found is not None:
+            records.append({"arm": key, "first": plain(found.first), "second": plain(found.second)})
+    return records
+
+
+def _coders(given: AnswerInput, code: _Code, family: int) -> Record | None:
+    """People's coding and this group's, of the same texts."""
+    if given.people is None:
+        return None
+    theirs = {each.name: each.values for each in _codes(given.people)}.get(code.name)
+    if theirs is None:
+        return None
+    both = np.intersect1d(theirs.item, code.values.item)
+    found = contrast(
+        _side(theirs, theirs.item, np.isin(theirs.item, both)),
+        _side(code.values, code.values.item, np.isin(code.values.item, both)),
+        resample=given.resample(f"coders {code.name}"),
+        tests=given.tests(f"coders {code.name}", family),
+        unit="texts",
+    )
+    return None if found is None else {**_named(code), **plain(found)}
+
+
+def _side(values: Values, cell: Ints, used: Bools) -> Side:
+    return Side(values.value[used], cell[used], values.query[used])
+
+
+def _named(code: _Code) -> Record:
+    return {"code": code.name, "label": code.label, "group_of_tags": code.grouped}
+
+
+def _cells(build: Builder, each: Record) -> tuple[TableCell, ...]:
+    return (
+        build.share(each["first"]),
+        build.share(each["second"]),
+        build.share(each["difference"]),
+        *build.tested(each["test"]),
+        count(each["test"]["n"]),
+    )
+
+
+def _of_writers(view: ReportView, group: Record) -> Block:
+    found = group[KEY]["writers"]
+    how = "on queries that both wrote on" if found[0]["paired"] else "on all queries of each"
+    build = Builder(
+        f"Share of texts with a tag, by people and by models, {how}, in percent; difference in points, models minus "
+        "people; p: test over queries.",
+        columns(["Tag", "", "People", "Models", "Difference", *P_COLUMNS, "Queries"], names=2),
+    )
+    for each in found:
+        build.add(head(each["label"]), words(_level(each)), *_cells(build, each))
+    heading = view.title_for(group, "Texts by people and by models")
+    return Block(
+        heading,
+        tables=(build.build(),),
+        plot=_plot(view, found),
+        tag=tag_of(group),
+        anchor="texts-by-people-and-models" if group is view.leading else "",
+    )
+
+
+def _level(each: Mapping[str, object]) -> str:
+    return "group" if each["group_of_tags"] else ""
+
+
+def _plot(view: ReportView, found: list[Record]) -> DotPlot | None:
+    """Groups of tags, or tags without groups: by setting where there are several."""
+    shown = [each for each in found if each["group_of_tags"]] or found
+    rows = []
+    for each in shown:
+        cells = [(f"{each['label']}: {view.arm(of['arm'])}", of) for of in each["by_arm"]]
+        for label, of in cells or [(each["label"], each)]:
+            rows.append((label, [(PEOPLE, of["first"]), (AUTORATERS, of["second"])]))
+    return share_plot(
+        rows, what="Share of texts with a tag", caption="Share of texts with a tag, by who wrote them."
+    )
+
+
+def _of_coders(question: Record) -> Iterator[Block]:
+    build = Builder(
+        "Share of texts with a tag, of the texts that both coded, in percent; difference in points, the other group "
+        "minus people; p: sign-flip test over queries.",
+        columns(["Coders", "Tag", "", "People", "They", "Difference", *P_COLUMNS, "Queries"], names=3),
+    )
+    for group in question["groups"]:
+        for each in group[KEY]["coders"] if KEY in group else ():
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                words(each["label"]),
+                words(_level(each)),
+                *_cells(build, each),
+            )
+    if build.rows:
+        yield Block("Coding by people and by others", tables=(build.build(),), folded=True)
