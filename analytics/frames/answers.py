@@ -8,7 +8,7 @@ import pandas as pd
 
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame, response_places
 from analytics.frames.directions import Directed, by_direction, directed_questions
-from analytics.frames.entries import read_entries
+from analytics.frames.entries import read_entries, read_set_pairs
 from analytics.frames.items import read_attributes
 from analytics.frames.rows import ORDERS_PER_SAMPLE, Asked, Membership, StudyRows, memberships, read_answers
 from analytics.statistics.core.reduce_values import reduce_values
@@ -52,7 +52,11 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
     by_value = any(question.over == Over.VALUE for question in questions)
     attributes = read_attributes(rows.study) if by_value else None
     return AnswersFrame(
-        rows.items, questions, tuple(group for group in groups if group.n_judgments), attributes
+        rows.items,
+        questions,
+        tuple(group for group in groups if group.n_judgments),
+        attributes,
+        {each.key: read_set_pairs(rows, each) for each in questions if each.kind == Kind.ENTRIES},
     )
 
 

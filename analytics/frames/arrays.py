@@ -92,6 +92,17 @@ class StudyItems:
 
 
 @dataclass(frozen=True, eq=False)
+class SetPairs:
+    """Every two raters' sets of one item, arrays of shape (n,): their raters' pseudonyms, and how far they agree."""
+
+    item: Ints
+    one: npt.NDArray[Any]
+    other: npt.NDArray[Any]
+    matched: Floats
+    alike: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Attributes:
     """The meaning of the parts f1.v1, ... of each item: codes (n, f, v) of attributes and of their values."""
 
@@ -208,6 +219,8 @@ class AnswersFrame:
     questions: tuple[QuestionSpec, ...]
     groups: tuple[AnswerGroup, ...]
     attributes: Attributes | None
+    # Of questions that ask for sets of entries, by key.
+    set_pairs: Mapping[str, SetPairs] = field(default_factory=dict)
 
 
 def values_of(attributes: Attributes, answers: Answers) -> tuple[Ints, Ints]:

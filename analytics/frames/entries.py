@@ -1,17 +1,21 @@
 """Sets of entries as answers that can be counted: what became of each drafted entry, and what the sets are made of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from django.db.models.fields.json import KeyTransform
 
+from analytics.frames.arrays import SetPairs
 from analytics.frames.rows import Asked, StudyRows, places
 from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.entries.calibrators import distance_from_draft, matched_f1
 from analytics.statistics.entries.entry_sets import ADDED, DRAFTED, REVISED, compose
 from evaluation.models import Answer, Item
 from evaluation.protocols import Kind, QuestionSpec
-from evaluation.protocols.entries.sets import Decision, Entry, decisions, read_entry
+from evaluation.protocols.entries.comparison import shared_words, words_of
+from evaluation.protocols.entries.sets import Decision, Entry, decisions, drafted_entries, read_entry
 from evaluation.selectors import countable_q
 
 LABELS = {
@@ -21,7 +25,7 @@ LABELS = {
     Decision.REJECTED: "Rejected",
 }
 # What of a set is counted besides, after the question's key and a dot, which no key of a question holds.
-SIZE, OF_ADDED, OF_REVISED = ("size", "added", "revised")
+SIZE, OF_ADDED, OF_REVISED, DISTANCE = ("size", "added", "revised", "distance")
 
 
 def name_of(question: QuestionSpec, what: str) -> str:
@@ -42,9 +46,75 @@ def read_entries(rows: StudyRows, questions: Iterable[QuestionSpec]) -> dict[str
     found: dict[str, Asked] = {}
     for question in questions:
         sets = _sets(rows, question)
-        found[question.key] = _decisions(question, sets, items, rows.item_pks)
+        drafts = _drafts(rows.item_pks[sorted({int(items[row]) for row in sets})].tolist())
+        of_row = {row: drafts[int(rows.item_pks[items[row]])] for row in sets}
+        found[question.key] = _decisions(question, sets, of_row)
         found |= _composition(question, sets)
+        found[name_of(question, DISTANCE)] = _distances(question, sets, of_row)
     return found
+
+
+def read_set_pairs(rows: StudyRows, question: QuestionSpec) -> SetPairs:
+    """Every two sets of one item by different raters, compared by their conditions."""
+    items: Ints = rows.judgments["item"].to_numpy()
+    raters: Ints = rows.judgments["rater"].to_numpy()
+    by_item: dict[int, dict[str, list[Entry]]] = {}
+    for row, entries in _sets(rows, question).items():
+        # Of a judge that was asked several times, its first set.
+        rater = rows.raters[int(raters[row])].pseudonym
+        by_item.setdefault(int(items[row]), {}).setdefault(rater, entries)
+    made = [
+        (item, one, other, *matched_f1(_similarity(sets[one], sets[other])))
+        for item, sets in by_item.items()
+        for one, other in combinations(sets, 2)
+    ]
+    return SetPairs(
+        item=np.array([each[0] for each in made], dtype=np.int64),
+        one=np.array([each[1] for each in made], dtype=object),
+        other=np.array([each[2] for each in made], dtype=object),
+        matched=np.array([each[3] for each in made], dtype=np.float64),
+        alike=np.array([each[4] for each in made], dtype=np.float64),
+    )
+
+
+def _similarity(one: Sequence[Entry], other: Sequence[Entry]) -> Floats:
+    """Shared words of every two conditions, twice those in common over those of both (Dice)."""
+    similarity = [[shared_words(a["condition"], b["condition"]) for b in other] for a in one]
+    return np.array(similarity, dtype=np.float64).reshape(len(one), len(other))
+
+
+def _distances(
+    question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], drafts: Mapping[int, dict[str, Any]]
+) -> Asked:
+    """How far each set is from what was drafted, of items with a draft."""
+    measured = {
+        row: distance_from_draft(_beside_drafts(entries, drafts[row]))
+        for row, entries in sets.items()
+        if drafted_entries(drafts[row])
+    }
+    judgments = np.array(list(measured), dtype=np.int64)
+    return _asked(question, DISTANCE, judgments, np.array(list(measured.values()), dtype=np.float64))
+
+
+def _beside_drafts(
+    entries: Sequence[Entry], stimulus: dict[str, Any]
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Each settled entry's words with those of the drafted ones it came from; of one draft, also what was rejected.
+
+    Of several drafts what nothing came from is left out: they say the same several times.
+    """
+    drafted = drafted_entries(stimulus)
+    used: set[str] = set()
+    for entry in entries:
+        origins = [origin for origin in entry["origins"] if origin in drafted]
+        used.update(origins)
+        yield _words_of(entry), [word for origin in origins for word in _words_of(drafted[origin])]
+    if len(stimulus["responses"]) == 1:
+        yield from (([], _words_of(entry)) for origin, entry in drafted.items() if origin not in used)
+
+
+def _words_of(entry: Entry) -> list[str]:
+    return words_of(" ".join([entry["condition"], *entry["answers"]]))
 
 
 def _sets(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
@@ -62,13 +132,14 @@ def _sets(rows: StudyRows, question: QuestionSpec) -> dict[int, list[Entry]]:
     return {row: [entry for _, entry in entries] for row, entries in in_order.items()}
 
 
-def _decisions(question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], items: Ints, pks: Ints) -> Asked:
-    drafts = _drafts(pks[sorted({int(items[row]) for row in sets})].tolist())
+def _decisions(
+    question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], drafts: Mapping[int, dict[str, Any]]
+) -> Asked:
     codes = {decision: code for code, decision in enumerate(Decision)}
     made = [
         (row, _part(origin), codes[decision])
         for row, entries in sets.items()
-        for origin, decision in decisions(drafts[int(pks[items[row]])], entries).items()
+        for origin, decision in decisions(drafts[row], entries).items()
     ]
     parts = sorted(
         {part for _, part, _ in made}, key=lambda part: [int(each[1:]) for each in part.split(".")]

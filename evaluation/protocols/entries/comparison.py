@@ -67,17 +67,18 @@ def _alikeness(one: Entry, other: Entry) -> float:
     """The similarity of two entries from 0 to 2: that of their conditions plus that of their answers."""
     if same_content(one, other):
         return 2.0
-    conditions = _shared_words(one["condition"], other["condition"])
-    return conditions + _shared_words(" ".join(one["answers"]), " ".join(other["answers"]))
+    conditions = shared_words(one["condition"], other["condition"])
+    return conditions + shared_words(" ".join(one["answers"]), " ".join(other["answers"]))
 
 
-def _shared_words(one: str, other: str) -> float:
+def shared_words(one: str, other: str) -> float:
     """The Dice coefficient of two texts' words: twice the words in common, divided by the words of both."""
-    first, second = set(_words(one)), set(_words(other))
+    first, second = set(words_of(one)), set(words_of(other))
     return 2 * len(first & second) / (len(first) + len(second)) if first and second else 0.0
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of a text, without case and punctuation."""
     return re.findall(r"\w+", text.casefold())
 
 

@@ -1,0 +1,164 @@
+"""Calibrators beside each other: how far their sets agree, and how far they are from the draft."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import DASH, Builder, TableCell, columns, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.rating_figure import deviation
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.frames.entries import DISTANCE
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.tidy import Bools
+from analytics.statistics.entries.calibrators import SetAgreement, set_agreement
+from analytics.statistics.entries.entry_sets import SETS
+from analytics.statistics.ratings.scales import mean_value
+from evaluation.protocols import QuestionSpec
+
+# More rows than this are in the JSON only.
+MAX_RATERS = 50
+
+
+class CalibratorsFigure(Figure):
+    heading = "entries"
+    place = 20
+    definition = (
+        "Calibrators: F1 of matched conditions between two sets of an item, within a group, with people, and by "
+        "calibrator; and the edit distance of settled sets from the draft."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "entries"
+
+    def compute(self, given: FigureInput) -> Record:
+        """CondAmbigQA section 3.3, which has no figure for either."""
+        assert isinstance(given, AnswerInput)
+        pairs = given.frame.set_pairs[given.question.key]
+        own = np.isin(pairs.one, given.group.raters), np.isin(pairs.other, given.group.raters)
+        distance = given.of_sets(DISTANCE).values
+        moved = mean_value(distance, resample=given.resample("distance"), unit=SETS, within=SHARE)
+        return {
+            "among": plain(_agreement(given, own[0] & own[1], "among"))
+            if len(given.group.raters) > 1
+            else None,
+            "with_people": _with_people(given, *own),
+            "distance": plain(moved),
+            "by_rater": _by_rater(given, own[0] & own[1]),
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            build = Builder(
+                "Agreement of two sets of an item, in percent: F1 of matched conditions, and the same by how alike the "
+                "matched conditions are; edit distance from the draft, in percent of the words, with its standard "
+                "deviation.",
+                columns(["Raters", "F1", "Alike", "n", "F1 with people", "Alike", "Distance", "SD", "n"]),
+            )
+            for group in question["groups"]:
+                found = group[self.key]
+                if not _has_value(found):
+                    continue
+                build.add(
+                    head(group["label"], tag=tag_of(group)),
+                    *_agreed(build, found["among"], counted=True),
+                    *_agreed(build, found["with_people"]),
+                    build.share(found["distance"]["mean"]),
+                    deviation(found["distance"]["standard_deviation"]),
+                    build.n(found["distance"]["mean"]),
+                )
+            if build.rows:
+                yield Block("Agreement of sets, and distance from the draft", tables=(build.build(),))
+            yield from self._rater_blocks(view, question)
+
+    def _rater_blocks(self, view: ReportView, question: Record) -> Iterator[Block]:
+        for group in question["groups"]:
+            records = group[self.key]["by_rater"]
+            if not records or group["kind"] == "judges":  # each judge is a group of its own
+                continue
+            beyond = len(records) - MAX_RATERS
+            build = Builder(
+                "Agreement with the other calibrators of the same items, and edit distance from the draft, in percent.",
+                columns(["Calibrator", "F1", "Alike", "n", "Distance", "SD", "n"]),
+                foot=f"{beyond:,} more calibrators are in the JSON." if beyond > 0 else "",
+            )
+            for record in records[:MAX_RATERS]:
+                build.add(
+                    head(view.raters.get(record["rater"], group["label"])),
+                    *_agreed(build, record["with_others"], counted=True),
+                    build.share(record["distance"]["mean"]),
+                    deviation(record["distance"]["standard_deviation"]),
+                    build.n(record["distance"]["mean"]),
+                )
+            heading = view.title_for(group, "Agreement by calibrator")
+            yield Block(heading, tables=(build.build(),), folded=True, tag=tag_of(group))
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        yield (
+            "Two sets of an item agree by the F1 of their conditions: two conditions match if they share half of their "
+            "words or more (twice those in common over those of both), and as many as can be are matched one to one."
+        )
+        yield (
+            "The distance from the draft is the number of words to insert, delete or replace in conditions and "
+            "answers, over those of the longer text; entries that were added or rejected count with all of their words."
+        )
+
+
+FIGURE = CalibratorsFigure()
+
+
+def _agreement(given: AnswerInput, used: Bools, purpose: str) -> SetAgreement:
+    pairs = given.frame.set_pairs[given.question.key]
+    item = pairs.item[used]
+    return set_agreement(
+        item,
+        given.items.query[item],
+        pairs.matched[used],
+        pairs.alike[used],
+        resample=given.resample(purpose),
+    )
+
+
+def _with_people(given: AnswerInput, one: Bools, other: Bools) -> Record | None:
+    """Each set of the group beside each person's."""
+    if given.people is None:
+        return None
+    pairs = given.frame.set_pairs[given.question.key]
+    people = given.people.group.raters
+    used = (one & np.isin(pairs.other, people)) | (other & np.isin(pairs.one, people))
+    return dict(plain(_agreement(given, used, "with people")))
+
+
+def _by_rater(given: AnswerInput, among: Bools) -> list[Record]:
+    """Each of several calibrators, beside all others of the group."""
+    raters, pairs = given.group.raters, given.frame.set_pairs[given.question.key]
+    if len(raters) < 2:
+        return []
+    distance = given.of_sets(DISTANCE).values
+    found = []
+    for code, name in enumerate(raters):
+        theirs = among & ((pairs.one == name) | (pairs.other == name))
+        moved = mean_value(
+            distance.where(distance.rater == code),
+            resample=given.resample(f"distance {name}"),
+            unit=SETS,
+            within=SHARE,
+        )
+        agreed = _agreement(given, theirs, f"with others {name}")
+        found.append({"rater": name, "with_others": plain(agreed), "distance": plain(moved)})
+    return found
+
+
+def _has_value(found: Record) -> bool:
+    agreed = [each["matched"] for each in (found["among"], found["with_people"]) if each]
+    return any(each["value"] is not None for each in (*agreed, found["distance"]["mean"]))
+
+
+def _agreed(build: Builder, found: Record | None, *, counted: bool = False) -> tuple[TableCell, ...]:
+    if found is None:
+        return (TableCell(DASH),) * (3 if counted else 2)
+    cells = build.share(found["matched"]), build.share(found["alike"])
+    return (*cells, build.n(found["matched"])) if counted else cells
