@@ -6,7 +6,7 @@ from analytics.statistics.conditions.value_correlation import correlation_within
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.entries.calibrators import set_agreement
-from analytics.statistics.ratings.contrast import Side, contrast
+from analytics.statistics.ratings.contrast import CodedSide, contrast
 from benchmarks.simulated import (
     NO_TESTS,
     RATERS,
@@ -38,7 +38,7 @@ def contrast_figures(rng: np.random.Generator, queries: int, items: int, apart: 
     """Texts by people and by models on the same queries, some of which have a code, one side's more often."""
     query, shared = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items)
     first, second = (
-        Side((shared + move + rng.logistic(size=len(query)) > 0).astype(np.float64), query, query)
+        CodedSide((shared + move + rng.logistic(size=len(query)) > 0).astype(np.float64), query, query)
         for move in (0.4, 0.4 - apart)
     )
     found = contrast(first, second, resample=no_replicates(), tests=NO_TESTS, unit="queries")

@@ -86,7 +86,7 @@ def _similarity(one: Sequence[Entry], other: Sequence[Entry]) -> Floats:
 def _distances(
     question: QuestionSpec, sets: Mapping[int, Sequence[Entry]], drafts: Mapping[int, dict[str, Any]]
 ) -> Asked:
-    """How far each set is from what was drafted, of items with a draft."""
+    """Distance of each set from what was drafted, of items with a draft."""
     measured = {
         row: distance_from_draft(_beside_drafts(entries, drafts[row]))
         for row, entries in sets.items()

@@ -1,4 +1,4 @@
-"""Codes of people's and of autoraters' justifications beside each other; and of two kinds of coders."""
+"""Codes of people's and of models' justifications beside each other; and of two kinds of coders."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools, Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.ratings.choices import any_of
-from analytics.statistics.ratings.contrast import Side, contrast
+from analytics.statistics.ratings.contrast import CodedSide, contrast
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "ratings/code_contrast"
 FAMILY = "codes"
 PEOPLE = {"kind": "person", "label": "People"}
-AUTORATERS = {"kind": "judge", "label": "Autoraters"}
+MODELS = {"kind": "judge", "label": "Models"}
 
 
 class CodeContrastFigure(Figure):
@@ -155,8 +155,8 @@ def _coders(given: AnswerInput, code: _Code, family: int) -> Record | None:
     return None if found is None else {**_named(code), **plain(found)}
 
 
-def _side(values: Values, cell: Ints, used: Bools) -> Side:
-    return Side(values.value[used], cell[used], values.query[used])
+def _side(values: Values, cell: Ints, used: Bools) -> CodedSide:
+    return CodedSide(values.value[used], cell[used], values.query[used])
 
 
 def _named(code: _Code) -> Record:
@@ -204,7 +204,7 @@ def _plot(view: ReportView, found: list[Record]) -> DotPlot | None:
     for each in shown:
         cells = [(f"{each['label']}: {view.arm(of['arm'])}", of) for of in each["by_arm"]]
         for label, of in cells or [(each["label"], each)]:
-            rows.append((label, [(PEOPLE, of["first"]), (AUTORATERS, of["second"])]))
+            rows.append((label, [(PEOPLE, of["first"]), (MODELS, of["second"])]))
     return share_plot(
         rows, what="Share of texts with a tag", caption="Share of texts with a tag, by who wrote them."
     )

@@ -20,7 +20,7 @@ NOTHING = "One of the two sides has nothing that was coded."
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class CodedSide:
     """Codes given to one side's texts: `value` (n,) is 0 or 1, `cell` (n,) what is paired, `query` (n,) its query."""
 
     value: Floats
@@ -44,7 +44,7 @@ class Contrast:
 
 
 def contrast(
-    one: Side, other: Side, *, resample: ResampleSpec, tests: Randomization, unit: str
+    one: CodedSide, other: CodedSide, *, resample: ResampleSpec, tests: Randomization, unit: str
 ) -> Contrast | None:
     """Mean over cells (named `unit`) of the share of a cell's values that are 1, on both sides; None without a side.
 
@@ -60,7 +60,7 @@ def contrast(
     paired = 2 * len(np.unique(first.query[at_one])) >= few
     if paired:
         first, second = (
-            Side(side.value[at], side.cell[at], side.query[at])
+            CodedSide(side.value[at], side.cell[at], side.query[at])
             for side, at in ((first, at_one), (second, at_other))
         )
         test = sign_flip(second.value - first.value, first.query, tests).two_sided
@@ -79,18 +79,18 @@ def contrast(
     return Contrast(first_share, second_share, difference, paired, test)
 
 
-def _cells(side: Side) -> Side:
+def _cells(side: CodedSide) -> CodedSide:
     """One row per cell, with its mean."""
     cell, at, code, n = np.unique(side.cell, return_index=True, return_inverse=True, return_counts=True)
-    return Side(sum_by(code, side.value, len(cell)) / n, cell, side.query[at])
+    return CodedSide(sum_by(code, side.value, len(cell)) / n, cell, side.query[at])
 
 
-def _query_means(side: Side) -> Floats:
+def _query_means(side: CodedSide) -> Floats:
     _, code, n = np.unique(side.query, return_inverse=True, return_counts=True)
     return np.asarray(sum_by(code, side.value, len(n)) / n)
 
 
-def _columns(first: Side, second: Side) -> Floats:
+def _columns(first: CodedSide, second: CodedSide) -> Floats:
     """Sums and numbers (m, 4) of the first side's cells and of the second's, a row per cell of either."""
     n, total = len(first.value), len(first.value) + len(second.value)
     columns = np.zeros((total, 4))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.randomization import Randomization, sign_flip, two_sample
-from analytics.statistics.ratings.contrast import Side, contrast
+from analytics.statistics.ratings.contrast import CodedSide, contrast
 from tests.analytics.statistics.build import quick, spec
 
 TESTS = Randomization(5)
@@ -14,7 +14,7 @@ TESTS = Randomization(5)
 def side(rows):
     """From (query, value); the cell is the query."""
     query, value = (np.array([row[k] for row in rows]) for k in range(2))
-    return Side(value.astype(float), query, query)
+    return CodedSide(value.astype(float), query, query)
 
 
 def contrasted(one, other):
@@ -78,7 +78,7 @@ def test_a_query_counts_once_however_many_texts_it_has():
 
 
 def test_a_side_without_texts_and_columns_of_other_lengths():
-    nothing = Side(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=int))
+    nothing = CodedSide(np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=int))
     assert contrast(nothing, side([(0, 1)]), resample=spec(), tests=TESTS, unit="queries") is None
     with pytest.raises(TidyDataError):
-        Side(np.zeros(2), np.zeros(1, dtype=int), np.zeros(2, dtype=int))
+        CodedSide(np.zeros(2), np.zeros(1, dtype=int), np.zeros(2, dtype=int))
