@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from analytics.display.layout import PlotDrawing, drawings
 from analytics.display.plots import DotPlot
 from analytics.display.tables import Table
 from evaluation.facts import Fact
@@ -42,6 +43,11 @@ class Block:
         """True if table and plot stand side by side where there is room; a wide table has none to give."""
         widest = max((len(table.columns) for table in self.tables), default=0)
         return self.plot is not None and 0 < widest <= MOST_COLUMNS_BESIDE
+
+    @property
+    def drawings(self) -> tuple[PlotDrawing, ...]:
+        """The plot as it stands on the page."""
+        return drawings(self.plot) if self.plot else ()
 
     def under(self, prompt: str, key: str = "") -> "Block":
         """The block under its question's name; `key` tells its anchor from those of other questions."""

@@ -12,6 +12,11 @@ SPOKEN = ("People", "Judges together", "Simulated raters")
 FORMS = {"person": "filled dots", "judge": "open dots", "simulated": "diamonds"}
 
 
+def short_percent(value: float) -> str:
+    """A share as ticks and readings of plots have it: in percent, without a decimal that is zero."""
+    return f"{percent(value).removesuffix('.0')}{NBSP}%"
+
+
 def mark_of(group: Record, estimate: Record) -> Mark:
     kind = "judge" if group["kind"] in ("judge", "judges", "jury") else group["kind"]
     return Mark(kind, group["label"], estimate["value"], estimate["low"], estimate["high"], estimate["n"])
@@ -50,7 +55,7 @@ def share_plot(
         made,
         what=what,
         caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
-        form=lambda value: f"{percent(value).removesuffix('.0')}{NBSP}%",
+        form=short_percent,
         within=(0.0, 1.0),
         reference=reference,
         hints=hints,

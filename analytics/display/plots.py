@@ -1,23 +1,16 @@
-"""Geometry of dot plots with intervals: numbers in, coordinates out; the template only writes them down.
+"""The description of a dot plot with intervals: what it shows, and no coordinate.
 
-A plot is laid out twice: for a column of about 560 pixels with the labels at the left, and for a phone with each
-label above its line. The stylesheet shows one of them; drawn at their own size, neither has text too small to read.
+The page's SVG (`display.layout`) and the files for a paper (`display.plot_files`) are drawn from it.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 TICK_STEPS = (1, 2, 2.5, 5, 10)
 WANTED_TICKS = 4
-PITCH = 18  # between the marks of one row
-ROW_GAP = 42  # from the last mark of a row to the first of the next, less one pitch
-STACKED_GAP = 48  # the same, with a label in between
-TOP = 30
-LONG_LABEL = 22
-LONGEST_HINT = 22
-NAMED_PITCH = 21  # between the marks of one row where each has its name
-NAMED_GAP = 52  # from the last of them to the first of the next row
+
+Form = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -30,6 +23,13 @@ class Mark:
     low: float | None = None
     high: float | None = None
     n: int | None = None
+
+    def reading(self, form: Form) -> str:
+        """Its value in words, with its limits: "People 40 % (29 % to 51 %)"."""
+        if self.value is None:
+            return f"{self.who} undefined"
+        limits = "" if self.low is None or self.high is None else f" ({form(self.low)} to {form(self.high)})"
+        return f"{self.who} {form(self.value)}{limits}"
 
 
 @dataclass(frozen=True)
@@ -53,61 +53,29 @@ class PlotScale:
 
 
 @dataclass(frozen=True)
-class Dot:
-    """A mark's coordinates, as text for SVG attributes; `x` is empty where the figure is undefined."""
-
-    kind: str
-    title: str
-    y: str
-    x: str = ""
-    x1: str = ""
-    x2: str = ""
-    diamond: str = ""
-    # Whose it is, at the left, where marks are named.
-    name: str = ""
-    name_y: str = ""
-
-
-@dataclass(frozen=True)
-class PlotLine:
-    """A row: its label and its dots."""
-
-    label: str
-    label_x: str
-    label_y: str
-    dots: tuple[Dot, ...]
-
-
-@dataclass(frozen=True)
-class PlotText:
-    x: str
-    y: str
-    text: str
-    anchor: str = "middle"
-
-
-@dataclass(frozen=True)
-class PlotDrawing:
-    """One layout, with everything that its template writes."""
-
-    form: str
-    width: int
-    height: int
-    top: str
-    bottom: str
-    ticks: tuple[PlotText, ...]
-    hints: tuple[PlotText, ...]
-    reference: str
-    lines: tuple[PlotLine, ...]
-
-
-@dataclass(frozen=True)
 class DotPlot:
-    """A figure: what it says to who can't see it, its caption, and its two layouts."""
+    """A figure: rows of marks on one scale. `form` writes a value, `hints` name the two directions.
 
-    label: str
+    `named` writes beside each mark whose it is, for rows of many marks of the same form. `what` begins what is said to
+    who can't see it.
+    """
+
+    what: str
     caption: str
-    drawings: tuple[PlotDrawing, ...]
+    rows: tuple[PlotRow, ...]
+    scale: PlotScale
+    form: Form
+    reference: float | None = None
+    hints: tuple[str, str] = ("", "")
+    named: bool = False
+
+    @property
+    def label(self) -> str:
+        """Everything that it shows, as it is spoken."""
+        rows = (
+            f"{row.label}: {', '.join(mark.reading(self.form) for mark in row.marks)}" for row in self.rows
+        )
+        return f"{self.what}. {'; '.join(rows)}."
 
 
 def nice_scale(values: Sequence[float], *, within: tuple[float, float] | None = None) -> PlotScale:
@@ -136,145 +104,22 @@ def dot_plot(
     *,
     what: str,
     caption: str,
-    form: Callable[[float], str],
+    form: Form,
     within: tuple[float, float] | None = None,
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
     named: bool = False,
     whole: bool = False,
 ) -> DotPlot:
-    """The plot of `rows`. `what` begins its spoken label, `form` writes a value, `hints` name the two directions.
+    """The plot of `rows`, on a scale that covers them and the reference but no more than `within`.
 
-    `named` writes beside each mark whose it is, for rows of many marks of the same form. `whole` shows all of what lies
-    `within`, so that plots below each other have one scale.
+    `whole` shows all of what lies `within`, so that plots below each other have one scale.
     """
     shown = [*_extent(rows), *([] if reference is None else [reference])]
     scale = nice_scale([*shown, *(within if whole and within else ())], within=within)
-    stacked = named or any(len(row.label) > LONG_LABEL for row in rows)
-    layouts = (
-        _Layout("wide", 560, 170, stacked, 24 if named else 0),
-        _Layout("narrow", 340, 112 if named else 0, True, 16 if named else 0),
-    )
-    return DotPlot(
-        label=_spoken(what, rows, form),
-        caption=caption,
-        drawings=tuple(layout.draw(rows, scale, form, reference, hints) for layout in layouts),
-    )
+    return DotPlot(what, caption, tuple(rows), scale, form, reference, hints, named)
 
 
 def _extent(rows: Sequence[PlotRow]) -> list[float]:
     marks = [mark for row in rows for mark in row.marks]
     return [value for mark in marks for value in (mark.value, mark.low, mark.high) if value is not None]
-
-
-@dataclass(frozen=True)
-class _Layout:
-    name: str
-    width: int
-    label_width: int
-    stacked: bool
-    # Letters that there is room for in the name of a mark; 0 where marks have none.
-    name_letters: int = 0
-
-    @property
-    def pitch(self) -> int:
-        return NAMED_PITCH if self.name_letters else PITCH
-
-    @property
-    def gap(self) -> int:
-        if self.name_letters:
-            return NAMED_GAP
-        return STACKED_GAP if self.stacked else ROW_GAP
-
-    def draw(
-        self,
-        rows: Sequence[PlotRow],
-        scale: PlotScale,
-        form: Callable[[float], str],
-        reference: float | None,
-        hints: tuple[str, str],
-    ) -> PlotDrawing:
-        beside = self.name_letters or not self.stacked
-        start, end = (self.label_width if beside else 14), self.width - 30
-        top = TOP if any(hints) else 8
-        lines, y = [], float(top + (36 if self.stacked else 20))
-        for row in rows:
-            lines.append(self._line(row, y, lambda value: scale.position(value, start, end), form))
-            y += self.pitch * (len(row.marks) - 1) + self.gap
-        bottom = y - self.gap + 20
-        at = {tick: scale.position(tick, start, end) for tick in scale.ticks}
-        middle = None if reference is None else scale.position(reference, start, end)
-        return PlotDrawing(
-            form=self.name,
-            width=self.width,
-            height=int(bottom + 26),
-            top=_number(top),
-            bottom=_number(bottom),
-            ticks=tuple(PlotText(_number(x), _number(bottom + 19), form(tick)) for tick, x in at.items()),
-            # On a phone there is no room for both beside the names.
-            hints=_hints(hints, min(start, 14) if self.name == "narrow" else start, end, top),
-            reference="" if middle is None else _number(middle),
-            lines=tuple(lines),
-        )
-
-    def _line(
-        self, row: PlotRow, y: float, x_of: Callable[[float], float], form: Callable[[float], str]
-    ) -> PlotLine:
-        # Beside the line a label is centred on the row's marks; above it, it stands clear of the first.
-        label_y = y - (17 if self.name_letters else 14)
-        if not self.stacked:
-            label_y = y + PITCH * (len(row.marks) - 1) / 2 + 4.5
-        dots = tuple(
-            self._named(_dot(mark, y + self.pitch * at, x_of, form), mark, y + self.pitch * at)
-            for at, mark in enumerate(row.marks)
-        )
-        return PlotLine(row.label, "0", _number(label_y), dots)
-
-    def _named(self, dot: Dot, mark: Mark, y: float) -> Dot:
-        if not self.name_letters:
-            return dot
-        return replace(dot, name=_cut(mark.who, self.name_letters), name_y=_number(y + 4))
-
-
-def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Callable[[float], str]) -> Dot:
-    title = _reading(mark, form)
-    if mark.value is None:
-        return Dot(mark.kind, title, _number(y))
-    x = x_of(mark.value)
-    ends = ("", "")
-    if mark.low is not None and mark.high is not None:
-        ends = (_number(x_of(mark.low)), _number(x_of(mark.high)))
-    diamond = f"M{_number(x)} {_number(y - 5.5)}l5.5 5.5-5.5 5.5-5.5-5.5z"
-    return Dot(mark.kind, title, _number(y), _number(x), *ends, diamond if mark.kind == "simulated" else "")
-
-
-def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[PlotText, ...]:
-    """The meaning of lying further left or right, above the plot's two ends."""
-    left, right = (_cut(name, LONGEST_HINT) for name in hints)
-    if not left and not right:
-        return ()
-    return (
-        PlotText(_number(start), _number(top - 12), f"\N{LEFTWARDS ARROW} {left}", "start"),
-        PlotText(_number(end), _number(top - 12), f"{right} \N{RIGHTWARDS ARROW}", "end"),
-    )
-
-
-def _cut(name: str, letters: int) -> str:
-    return name if len(name) <= letters else f"{name[: letters - 1]}…"
-
-
-def _spoken(what: str, rows: Sequence[PlotRow], form: Callable[[float], str]) -> str:
-    readings = [f"{row.label}: {', '.join(_reading(mark, form) for mark in row.marks)}" for row in rows]
-    return f"{what}. {'; '.join(readings)}."
-
-
-def _reading(mark: Mark, form: Callable[[float], str]) -> str:
-    if mark.value is None:
-        return f"{mark.who} undefined"
-    limits = "" if mark.low is None or mark.high is None else f" ({form(mark.low)} to {form(mark.high)})"
-    return f"{mark.who} {form(mark.value)}{limits}"
-
-
-def _number(value: float) -> str:
-    """Never with a decimal comma, whatever the language of the page."""
-    return f"{value:.1f}".removesuffix(".0")

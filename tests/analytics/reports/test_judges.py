@@ -349,7 +349,7 @@ def test_ties_as_wins_are_said_wherever_rates_are():
     assert "with a tie counted as a win" in section.intro
     plot = next(block.plot for block in section.blocks if block.plot)
     assert "ties count as wins" in plot.caption
-    assert all(drawing.reference == "" for drawing in plot.drawings)
+    assert plot.reference is None
     assert not [finding for finding in report["findings"] if finding["kind"] == "winner"]
 
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analytics.display.layout import drawings
 from analytics.display.plots import Mark, PlotRow, PlotScale, dot_plot, nice_scale
 
 SHARES = st.floats(0, 1)
@@ -15,6 +16,10 @@ def percent(value):
 
 def plot(*rows, **options):
     return dot_plot(rows, what="Win rate", caption="A caption.", form=percent, **options)
+
+
+def drawn(*rows, **options):
+    return drawings(plot(*rows, **options))
 
 
 def test_values_map_linearly_and_beyond_the_scale_to_its_ends():
@@ -41,7 +46,7 @@ def test_ticks_are_round():
 
 def test_dots_and_intervals_stand_where_their_values_are():
     row = PlotRow("No context", (Mark("person", "People", 0.5, 0.3, 0.7),))
-    wide, narrow = plot(row, within=(0.0, 1.0)).drawings
+    wide, narrow = drawn(row, within=(0.0, 1.0))
     ticks = {tick.text: float(tick.x) for tick in wide.ticks}
     (dot,) = wide.lines[0].dots
     assert float(dot.x1) == ticks["30 %"]
@@ -56,7 +61,7 @@ def test_nothing_leaves_the_drawing(triples):
         PlotRow(f"Row {at}", (Mark("person", "People", sorted(each)[1], min(each), max(each)),))
         for at, each in enumerate(triples)
     ]
-    for drawing in plot(*rows, within=(0.0, 1.0), reference=0.5).drawings:
+    for drawing in drawn(*rows, within=(0.0, 1.0), reference=0.5):
         for line in drawing.lines:
             for dot in line.dots:
                 assert 0 <= float(dot.x1) <= float(dot.x) <= float(dot.x2) <= drawing.width
@@ -64,30 +69,30 @@ def test_nothing_leaves_the_drawing(triples):
 
 
 def test_an_undefined_figure_has_no_dot_and_says_so():
-    drawn = plot(PlotRow("Here", (Mark("person", "People", None), Mark("judge", "Cedar", 0.4))))
-    undefined, defined = drawn.drawings[0].lines[0].dots
+    both = plot(PlotRow("Here", (Mark("person", "People", None), Mark("judge", "Cedar", 0.4))))
+    undefined, defined = drawings(both)[0].lines[0].dots
     assert (undefined.x, undefined.title) == ("", "People undefined")
     assert (defined.x1, defined.x2) == ("", "")
-    assert drawn.label == "Win rate. Here: People undefined, Cedar 40 %."
+    assert both.label == "Win rate. Here: People undefined, Cedar 40 %."
 
 
 def test_each_kind_has_its_form():
     kinds = ("person", "judge", "simulated")
     row = PlotRow("Here", tuple(Mark(kind, kind, 0.4, 0.3, 0.5) for kind in kinds))
-    dots = plot(row).drawings[0].lines[0].dots
+    dots = drawn(row)[0].lines[0].dots
     assert [bool(dot.diamond) for dot in dots] == [False, False, True]
     assert len({dot.y for dot in dots}) == 3
 
 
 def test_long_labels_stand_above_their_line():
     label = "Claude-3.5-Sonnet vs Llama-3.1-405B"
-    wide = plot(PlotRow(label, (Mark("person", "People", 0.4),))).drawings[0]
+    wide = drawn(PlotRow(label, (Mark("person", "People", 0.4),)))[0]
     assert float(wide.lines[0].label_y) < float(wide.lines[0].dots[0].y)
 
 
 def test_hints_name_the_two_directions_and_are_cut_where_too_long():
     row = PlotRow("Here", (Mark("person", "People", 0.4),))
-    left, right = plot(row, reference=0.5, hints=("Birch", "A" * 60)).drawings[0].hints
+    left, right = drawn(row, reference=0.5, hints=("Birch", "A" * 60))[0].hints
     assert left.text == "← Birch"
     assert right.text == "A" * 21 + "… →"
 
@@ -95,7 +100,7 @@ def test_hints_name_the_two_directions_and_are_cut_where_too_long():
 def test_named_marks_have_their_name_beside_them_in_both_layouts():
     names = ("People", "A judge with a very long name indeed")
     row = PlotRow("No context", tuple(Mark("judge", name, 0.4, 0.3, 0.5) for name in names))
-    for drawing in plot(row, row, named=True, within=(0.0, 1.0)).drawings:
+    for drawing in drawn(row, row, named=True, within=(0.0, 1.0)):
         lines = drawing.lines
         assert lines[0].dots[0].name == "People"
         assert lines[0].dots[1].name.endswith("…")
@@ -104,4 +109,4 @@ def test_named_marks_have_their_name_beside_them_in_both_layouts():
         assert all(abs(float(dot.name_y) - float(dot.y)) < 6 for line in lines for dot in line.dots)
         assert float(lines[0].dots[1].name_y) < float(lines[1].label_y)
         assert all(float(dot.x1) > 100 for dot in lines[0].dots)
-    assert all(dot.name == "" for dot in plot(row).drawings[0].lines[0].dots)
+    assert all(dot.name == "" for dot in drawn(row)[0].lines[0].dots)

@@ -1,0 +1,217 @@
+"""A dot plot as a file for a paper: SVG, PDF, or PNG at 300 dots per inch, from the description that the page draws.
+
+The same plot gives the same bytes: no date, no random identifier. SVG holds its letters as outlines, PDF embeds its
+fonts (Type 42), so neither needs a font where it is read. What the bundled DejaVu Sans lacks is looked for among
+the fonts of the machine; what none of them has becomes a box.
+"""
+
+import io
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from analytics.display.plots import DotPlot, Mark, PlotRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLOT_FORMATS = ("svg", "pdf", "png")
+# Left out of each format, so that bytes do not depend on the day.
+DATES = {"svg": "Date", "pdf": "CreationDate"}
+SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "path",
+    "svg.hashsalt": "assay",
+    "pdf.fonttype": 42,
+    "text.usetex": False,
+}
+DPI = 300
+
+# In points: the width of a text column and what stands in it.
+WIDTH = 410.0
+MARGIN = 10.0
+PITCH = 12.0  # between the marks of one row
+ROW_GAP = 20.0  # from the last mark of a row to the first of the next
+LABEL_RISE = 12.0  # from a label above its line to the first mark
+SIZE, SMALL = 9.0, 8.0
+WIDEST_LABEL = 0.36  # of the width; longer labels stand above their line
+WIDEST_NAME = 0.32
+
+INK, QUIET, LINE, ACCENT = "#1d1c1a", "#5f5b55", "#e2ded6", "#1f5f5b"
+# By kind of rater: marker, its size, face and edge, and the interval's colour and dashes.
+FORMS: dict[str, tuple[str, float, str, str, str, str]] = {
+    "person": ("o", 5.5, ACCENT, ACCENT, ACCENT, "solid"),
+    "judge": ("o", 5.5, "white", QUIET, QUIET, "solid"),
+    "simulated": ("D", 5.0, "white", QUIET, QUIET, "dashed"),
+}
+# Settings of matplotlib belong to the process.
+_LOCK = Lock()
+
+
+def plot_files(plot: DotPlot) -> dict[str, bytes]:
+    """The plot's file in every format."""
+    from matplotlib import rc_context
+
+    with _LOCK, rc_context(SETTINGS):
+        figure = _Drawing(plot).figure
+        return {format: _saved(figure, format, plot) for format in PLOT_FORMATS}
+
+
+def _saved(figure: "Figure", format: str, plot: DotPlot) -> bytes:
+    out = io.BytesIO()
+    metadata: dict[str, str | None] = {"Title": clean(plot.what)}
+    if format in DATES:
+        metadata[DATES[format]] = None
+    figure.savefig(out, format=format, dpi=DPI, metadata=metadata)
+    return out.getvalue()
+
+
+def clean(text: str) -> str:
+    """The text on one line, without characters that no font draws and no XML may hold."""
+    return " ".join("".join(" " if unicodedata.category(each)[0] == "C" else each for each in text).split())
+
+
+class _Drawing:
+    """One plot on one sheet, whose coordinates are points from its upper left corner."""
+
+    def __init__(self, plot: DotPlot) -> None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        self.plot = plot
+        self.figure = Figure(dpi=72, facecolor="white")
+        self.renderer: Any = FigureCanvasAgg(self.figure).get_renderer()  # type: ignore[no-untyped-call]
+        self.families = font_families([*self._texts()])
+        names = [mark.who for row in plot.rows for mark in row.marks] if plot.named else []
+        self.name_width = WIDTH * WIDEST_NAME if names else 0.0
+        widest = self._widest((row.label for row in plot.rows), SIZE)
+        self.stacked = plot.named or widest > WIDTH * WIDEST_LABEL
+        beside = self.name_width if plot.named else widest
+        self.start = MARGIN if self.stacked and not plot.named else beside + 2 * MARGIN
+        self.end = WIDTH - 2 * MARGIN
+        self._draw()
+
+    def _texts(self) -> Iterator[str]:
+        yield from (clean(text) for text in self.plot.hints)
+        for row in self.plot.rows:
+            yield clean(row.label)
+            yield from (clean(mark.who) for mark in row.marks)
+        yield "\N{HORIZONTAL ELLIPSIS}"
+
+    def _width(self, text: str, size: float) -> float:
+        from matplotlib.text import Text
+
+        drawn = Text(0, 0, text, fontsize=size, fontfamily=self.families, parse_math=False)
+        drawn.set_figure(self.figure)
+        return float(drawn.get_window_extent(self.renderer).width)
+
+    def _widest(self, texts: Iterable[str], size: float) -> float:
+        return max((self._width(clean(text), size) for text in texts), default=0.0)
+
+    def _x(self, value: float) -> float:
+        return self.plot.scale.position(value, self.start, self.end)
+
+    def _draw(self) -> None:
+        top = MARGIN + (16.0 if any(self.plot.hints) else 0.0)
+        y, at = top + (8.0 + LABEL_RISE if self.stacked else 12.0), []
+        for row in self.plot.rows:
+            at.append(y)
+            y += PITCH * (len(row.marks) - 1) + ROW_GAP + (LABEL_RISE if self.stacked else 0.0)
+        bottom = y - ROW_GAP - (LABEL_RISE if self.stacked else 0.0) + 10.0
+        height = bottom + 22.0
+        self.figure.set_size_inches(WIDTH / 72, height / 72)
+        axes = self.figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, WIDTH), ylim=(height, 0))
+        axes.set_axis_off()
+        self._scale(axes, top, bottom)
+        for y, row in zip(at, self.plot.rows, strict=True):
+            self._row(axes, row, y)
+
+    def _scale(self, axes: "Axes", top: float, bottom: float) -> None:
+        for tick in self.plot.scale.ticks:
+            axes.plot([self._x(tick)] * 2, [top, bottom], color=LINE, linewidth=0.75, zorder=1)
+            self._text(axes, self._x(tick), bottom + 11, self.plot.form(tick), SMALL, QUIET, ha="center")
+        if self.plot.reference is not None:
+            x = self._x(self.plot.reference)
+            axes.plot([x, x], [top, bottom], color=QUIET, linewidth=1, linestyle=(0, (1, 2)), zorder=1)
+        left, right = (clean(hint) for hint in self.plot.hints)
+        room = (self.end - self.start) / 2 - MARGIN
+        if left or right:
+            before = self._cut(f"\N{LEFTWARDS ARROW} {left}", room, SMALL)
+            after = self._cut(right, room - self._width(" \N{RIGHTWARDS ARROW}", SMALL), SMALL)
+            self._text(axes, self.start, top - 8, before, SMALL, QUIET)
+            self._text(axes, self.end, top - 8, f"{after} \N{RIGHTWARDS ARROW}", SMALL, QUIET, ha="right")
+
+    def _row(self, axes: "Axes", row: PlotRow, y: float) -> None:
+        middle = y + PITCH * (len(row.marks) - 1) / 2
+        label_y = y - LABEL_RISE if self.stacked else middle
+        label = self._cut(clean(row.label), WIDTH - 2 * MARGIN, SIZE)
+        self._text(axes, MARGIN, label_y, label, SIZE, INK)
+        for at, mark in enumerate(row.marks):
+            self._mark(axes, mark, y + PITCH * at)
+
+    def _mark(self, axes: "Axes", mark: Mark, y: float) -> None:
+        if self.plot.named:
+            self._text(axes, MARGIN, y, self._cut(clean(mark.who), self.name_width, SMALL), SMALL, QUIET)
+        if mark.value is None:
+            return
+        marker, size, face, edge, colour, dashes = FORMS[mark.kind]
+        if mark.low is not None and mark.high is not None:
+            ends = [self._x(mark.low), self._x(mark.high)]
+            axes.plot(ends, [y, y], color=colour, linewidth=1.5, linestyle=dashes, zorder=3)
+        axes.plot(
+            [self._x(mark.value)], [y], marker, markersize=size, markerfacecolor=face, markeredgecolor=edge,
+            markeredgewidth=1.25, zorder=4,
+        )  # fmt: skip
+
+    def _cut(self, text: str, room: float, size: float) -> str:
+        """The text, without its end if it is wider than the room there is."""
+        if self._width(text, size) <= room:
+            return text
+        low, high = 0, len(text)
+        while high - low > 1:
+            middle = (low + high) // 2
+            fits = self._width(f"{text[:middle]}…", size) <= room
+            low, high = (middle, high) if fits else (low, middle)
+        return f"{text[:low].rstrip()}…"
+
+    def _text(
+        self, axes: "Axes", x: float, y: float, text: str, size: float, colour: str, **options: Any
+    ) -> None:
+        # A label crosses the lines behind it. A dollar is a dollar.
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
+        axes.text(
+            x, y, text, fontsize=size, color=colour, fontfamily=self.families, va="center_baseline", bbox=box,
+            parse_math=False, zorder=2, **options,
+        )  # fmt: skip
+
+
+@cache
+def _characters(path: str) -> frozenset[int]:
+    """The characters of a font's file; none of one that can't be read."""
+    from matplotlib.ft2font import FT2Font
+
+    try:
+        return frozenset(FT2Font(path).get_charmap())
+    except (OSError, RuntimeError):
+        return frozenset()
+
+
+def font_families(texts: Iterable[str]) -> list[str]:
+    """The families that draw these texts: the bundled one, those of the machine that have what it lacks, and at the end
+    the one whose every character is a box."""
+    from matplotlib.font_manager import findfont, fontManager
+
+    missing = {ord(each) for text in texts for each in text} - _characters(findfont("DejaVu Sans"))
+    missing -= {ord(each) for each in " \N{NO-BREAK SPACE}"}
+    found = ["DejaVu Sans"]
+    for font in sorted(fontManager.ttflist, key=lambda each: (each.name, str(each.fname))):
+        if not missing:
+            return found
+        has = font.name not in (*found, "Last Resort High-Efficiency") and font.style == "normal"
+        if has and missing & (held := _characters(str(font.fname))):
+            missing -= held
+            found.append(font.name)
+    return [*found, "Last Resort High-Efficiency"] if missing else found
