@@ -65,13 +65,14 @@ bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
-# (docs/accessibility.md): when the look changes.
+# (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md).
 audit: setup-dev
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors
 	$(BIN)/python -m benchmarks.looks
 	$(BIN)/python -m tests.browser.audit
+	$(BIN)/python -m tests.latex.audit
 
 openapi: setup
 	$(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

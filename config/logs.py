@@ -174,5 +174,7 @@ def configuration(form: str, level: str) -> dict[str, Any]:
             "httpx2": {"level": "WARNING"},
             "httpcore2": {"level": "WARNING"},
             "openai": {"level": "WARNING"},
+            # It says at INFO what it does to every table of a font that a plot's file embeds.
+            "fontTools": {"level": "WARNING"},
         },
     }

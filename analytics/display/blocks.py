@@ -84,7 +84,7 @@ def merged(sections: Sequence[tuple[str, str, Section]]) -> Section:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """The whole report. `notice` is what must be read before any figure.
+    """The whole report. `notice` is what must be read before any figure, `citation` the line by which it is cited.
 
     `facts` are the leading group's, which is called `leading` where `others` have figures too.
     """
@@ -95,5 +95,6 @@ class ReportPage:
     findings: tuple[dict[str, Any], ...]
     sections: tuple[Section, ...]
     notice: str = ""
+    citation: str = ""
     leading: str = ""
     others: tuple[Summary, ...] = ()

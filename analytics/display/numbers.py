@@ -3,11 +3,25 @@
 A sum in another order differs in its last bits, by which one and the same figure must not be rounded to two numbers.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 MINUS = "\N{MINUS SIGN}"
 NBSP = "\N{NO-BREAK SPACE}"
+
+
+# A figure as the functions below write it.
+FIGURE = re.compile(f"(<?)\N{THIN SPACE}?({MINUS}?)(\\d{{1,3}}(?:,\\d{{3}})*|\\d+)(\\.\\d+)?", re.ASCII)
+
+
+def plain_number(text: str) -> str:
+    """A figure as programs read it: "-1234.5", "<0.001"; empty if the text is none."""
+    found = FIGURE.fullmatch(text)
+    if found is None:
+        return ""
+    less, minus, whole, decimals = found.groups()
+    return f"{less}{'-' if minus else ''}{whole.replace(',', '')}{decimals or ''}"
 
 
 def percent(share: float) -> str:

@@ -6,12 +6,12 @@ the fonts of the machine; what none of them has becomes a box.
 """
 
 import io
-import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from analytics.display.characters import one_line
 from analytics.display.plots import DotPlot, Mark, PlotRow
 
 if TYPE_CHECKING:
@@ -61,16 +61,11 @@ def plot_files(plot: DotPlot) -> dict[str, bytes]:
 
 def _saved(figure: "Figure", format: str, plot: DotPlot) -> bytes:
     out = io.BytesIO()
-    metadata: dict[str, str | None] = {"Title": clean(plot.what)}
+    metadata: dict[str, str | None] = {"Title": one_line(plot.what)}
     if format in DATES:
         metadata[DATES[format]] = None
     figure.savefig(out, format=format, dpi=DPI, metadata=metadata)
     return out.getvalue()
-
-
-def clean(text: str) -> str:
-    """The text on one line, without characters that no font draws and no XML may hold."""
-    return " ".join("".join(" " if unicodedata.category(each)[0] == "C" else each for each in text).split())
 
 
 class _Drawing:
@@ -94,10 +89,10 @@ class _Drawing:
         self._draw()
 
     def _texts(self) -> Iterator[str]:
-        yield from (clean(text) for text in self.plot.hints)
+        yield from (one_line(text) for text in self.plot.hints)
         for row in self.plot.rows:
-            yield clean(row.label)
-            yield from (clean(mark.who) for mark in row.marks)
+            yield one_line(row.label)
+            yield from (one_line(mark.who) for mark in row.marks)
         yield "\N{HORIZONTAL ELLIPSIS}"
 
     def _width(self, text: str, size: float) -> float:
@@ -108,7 +103,7 @@ class _Drawing:
         return float(drawn.get_window_extent(self.renderer).width)
 
     def _widest(self, texts: Iterable[str], size: float) -> float:
-        return max((self._width(clean(text), size) for text in texts), default=0.0)
+        return max((self._width(one_line(text), size) for text in texts), default=0.0)
 
     def _x(self, value: float) -> float:
         return self.plot.scale.position(value, self.start, self.end)
@@ -136,7 +131,7 @@ class _Drawing:
         if self.plot.reference is not None:
             x = self._x(self.plot.reference)
             axes.plot([x, x], [top, bottom], color=QUIET, linewidth=1, linestyle=(0, (1, 2)), zorder=1)
-        left, right = (clean(hint) for hint in self.plot.hints)
+        left, right = (one_line(hint) for hint in self.plot.hints)
         room = (self.end - self.start) / 2 - MARGIN
         if left or right:
             before = self._cut(f"\N{LEFTWARDS ARROW} {left}", room, SMALL)
@@ -147,14 +142,14 @@ class _Drawing:
     def _row(self, axes: "Axes", row: PlotRow, y: float) -> None:
         middle = y + PITCH * (len(row.marks) - 1) / 2
         label_y = y - LABEL_RISE if self.stacked else middle
-        label = self._cut(clean(row.label), WIDTH - 2 * MARGIN, SIZE)
+        label = self._cut(one_line(row.label), WIDTH - 2 * MARGIN, SIZE)
         self._text(axes, MARGIN, label_y, label, SIZE, INK)
         for at, mark in enumerate(row.marks):
             self._mark(axes, mark, y + PITCH * at)
 
     def _mark(self, axes: "Axes", mark: Mark, y: float) -> None:
         if self.plot.named:
-            self._text(axes, MARGIN, y, self._cut(clean(mark.who), self.name_width, SMALL), SMALL, QUIET)
+            self._text(axes, MARGIN, y, self._cut(one_line(mark.who), self.name_width, SMALL), SMALL, QUIET)
         if mark.value is None:
             return
         marker, size, face, edge, colour, dashes = FORMS[mark.kind]

@@ -68,6 +68,8 @@ class DotPlot:
     reference: float | None = None
     hints: tuple[str, str] = ("", "")
     named: bool = False
+    # Name of its files, which the report gives it.
+    key: str = ""
 
     @property
     def label(self) -> str:

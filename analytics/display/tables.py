@@ -3,6 +3,7 @@
 Page and Markdown are made from the same tables, so that they can't say different things.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -12,6 +13,8 @@ from analytics.display.numbers import decimal, percent
 
 Format = Callable[[float], str]
 DASH = "\N{EN DASH}"
+# An interval as `interval` writes it, and what may stand behind it.
+LIMITS = re.compile(r"(\S*\d) to (\S*\d)(?:; (.*))?")
 P_COLUMNS = ("p", "Corrected p")
 # Reasons that analytics give, where the same is said in fewer words beside a table.
 SHORT_REASONS = {
@@ -41,6 +44,18 @@ class TableCell:
     # Rows that the head of a group spans; 0 where an earlier one spans this row.
     span: int = 1
 
+    @property
+    def limits(self) -> tuple[str, str] | None:
+        """Both limits of the interval that is its detail; None where that is none."""
+        found = LIMITS.fullmatch(self.detail)
+        return (found[1], found[2]) if found else None
+
+    @property
+    def remark(self) -> str:
+        """The detail, without an interval."""
+        found = LIMITS.fullmatch(self.detail)
+        return (found[3] or "") if found else self.detail
+
 
 @dataclass(frozen=True)
 class Table:
@@ -52,6 +67,8 @@ class Table:
     notes: tuple[str, ...] = ()
     foot: str = ""
     compact: bool = False
+    # Name of its files, which the report gives it.
+    key: str = ""
 
 
 def words(text: str, tag: str = "") -> TableCell:

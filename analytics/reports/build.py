@@ -69,7 +69,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
 
     report: Record = {
         "schema": SCHEMA,
-        "study": study_record(study, revision.spec),
+        "study": study_record(study, revision),
         "parameters": {
             "replicates": replicates,
             "level": LEVEL,

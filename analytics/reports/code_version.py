@@ -7,6 +7,8 @@ from pathlib import Path
 
 import analytics
 
+# As in pyproject.toml, which is no part of an installation.
+SOFTWARE_VERSION = "0.1.0"
 LIBRARIES = ("numpy", "scipy", "pandas", "krippendorff")
 
 

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation import hooks
-from evaluation.models import Study
+from evaluation.models import Revision, Study
 from evaluation.selectors import left_out_counts, standing_exclusions
 
 REPLICATES = 1_000
@@ -32,18 +32,19 @@ def why_nothing(study: Study) -> str:
     return f"No judgment counts yet ({parts}), so there is nothing to report."
 
 
-def study_record(study: Study, spec: dict[str, Any]) -> dict[str, Any]:
+def study_record(study: Study, revision: Revision) -> dict[str, Any]:
     return {
         "slug": study.slug,
         "title": study.title,
         "protocol": study.protocol,
         "status": study.status,
         "study_hash": study.study_hash,
+        "launched": f"{revision.created_at:%Y-%m-%d}",
         "revisions": list(study.revisions.values("number", "spec_hash")),
         "redundancy": study.redundancy,
         "baseline": study.baseline,
         "simulated": study.simulated,
-        "arms": [{"key": arm["key"], "label": arm["label"]} for arm in spec["arms"]],
+        "arms": [{"key": arm["key"], "label": arm["label"]} for arm in revision.spec["arms"]],
         "systems": [
             {"key": key, "label": label or key} for key, label in study.systems.values_list("key", "label")
         ],

@@ -1,4 +1,4 @@
-"""A report as a file: JSON, Markdown, or one HTML page that needs nothing else."""
+"""A report as one file of text: JSON, Markdown, LaTeX, or one HTML page that needs nothing else."""
 
 import json
 from collections.abc import Callable
@@ -11,6 +11,7 @@ from django.utils.safestring import mark_safe
 
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
+from analytics.reports.paper.latex import report_latex
 
 STYLESHEETS = ("css/assay.css", "css/report.css")
 
@@ -40,4 +41,5 @@ FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     "json": report_json,
     "md": report_markdown,
     "html": report_html,
+    "latex": report_latex,
 }

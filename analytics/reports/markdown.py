@@ -33,6 +33,8 @@ def _page(page: ReportPage) -> Iterator[str]:
         yield f"**{escape(finding['about'])}: {escape(finding['heading'])}.** {escape(finding['text'])}"
     for section in page.sections:
         yield from _section(section)
+    yield "## Citation"
+    yield escape(page.citation)
 
 
 def _facts(facts: tuple[Fact, ...]) -> str:

@@ -8,6 +8,8 @@ from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import Record, ReportView
+from analytics.reports.keys import with_keys
+from analytics.reports.paper.citation import citation
 from analytics.reports.strip import group_facts, left_out, notice
 from evaluation.protocols import PROTOCOLS
 
@@ -34,8 +36,9 @@ def report_page(report: Record) -> ReportPage:
         status=report["study"]["status"],
         facts=(*group_facts(view, view.leading, figures), left_out(report)),
         findings=tuple({"anchor": "methods", **finding} for finding in report["findings"]),
-        sections=(*_sections(view), _methods(report)),
+        sections=with_keys((*_sections(view), _methods(report))),
         notice=notice(view),
+        citation=citation(report),
         leading=view.leading["label"],
         others=tuple(
             Summary(group["label"], group_facts(view, group, figures))

@@ -1,16 +1,24 @@
-"""Writes a study's report as JSON, Markdown or one HTML file."""
+"""Writes a study's report: one file of JSON, Markdown, HTML or LaTeX, a folder of CSV, or a zip of everything."""
 
 import os
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analytics.reports.cache import compute_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.files import FORMATS
+from analytics.reports.paper.archive import tables_of, write_archive
+from analytics.reports.paper.table_csv import table_csv
 from evaluation.models import Study
+
+CSV, ZIP = "csv", "zip"
+# Formats that are no text for a terminal.
+NEEDS = {CSV: "a folder", ZIP: "a file"}
 
 
 class Command(BaseCommand):
@@ -18,17 +26,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("slug", help="the study")
-        parser.add_argument("--format", choices=sorted(FORMATS), default="md")
+        parser.add_argument("--format", choices=sorted([*FORMATS, CSV, ZIP]), default="md")
         parser.add_argument(
             "--ties",
             choices=TIES,
             default="half",
             help="how a tie counts in expected win rates (default: half)",
         )
-        parser.add_argument("--out", default="-", help="a file, or - for the terminal (default)")
+        parser.add_argument(
+            "--out",
+            default="-",
+            help="a file, or - for the terminal (default); for csv a folder, which gets one file per table",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        slug, out = options["slug"], options["out"]
+        slug, format, out = options["slug"], options["format"], options["out"]
+        if out == "-" and format in NEEDS:
+            raise CommandError(f"{format} can't go to the terminal: name {NEEDS[format]} with --out.")
         study = Study.objects.visible().filter(slug=slug).first()
         if study is None:
             raise CommandError(f"There is no study {slug!r}.")
@@ -36,23 +50,48 @@ class Command(BaseCommand):
             report = compute_report(study, ties=options["ties"])
         except NothingToReport as nothing:
             raise CommandError(str(nothing)) from None
-        text = FORMATS[options["format"]](report)
-        if out == "-":
-            self.stdout.write(text, ending="")
+        if format == CSV:
+            self._write_tables(report, Path(out))
+        elif format == ZIP:
+            self._write(Path(out), lambda file: write_archive(report, file, self._watch))
+        elif out == "-":
+            self.stdout.write(FORMATS[format](report), ending="")
         else:
-            _write(Path(out), text)
-            self.stderr.write(f"{out}: {len(text.encode()):,} bytes")
+            self._write(Path(out), partial(_put, FORMATS[format](report)))
+
+    def _write_tables(self, report: dict[str, Any], folder: Path) -> None:
+        """One file per table; what else is in the folder stays."""
+        tables = tables_of(report)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CommandError(f"{folder} can't be made: {error.strerror}.") from None
+        for table in tables:
+            _replace(folder / f"{table.key}.csv", partial(_put, table_csv(table)))
+        self.stderr.write(f"{folder}: {len(tables):,} tables")
+
+    def _write(self, path: Path, write: Callable[[IO[bytes]], Any]) -> None:
+        _replace(path, write)
+        self.stderr.write(f"{path}: {path.stat().st_size:,} bytes")
+
+    def _watch(self, phase: str, done: int, total: int) -> None:
+        if total and self.stderr.isatty():
+            self.stderr.write(f"\r{phase}: {done} of {total}", ending="\n" if done == total else "")
 
 
-def _write(path: Path, text: str) -> None:
+def _put(text: str, file: IO[bytes]) -> None:
+    file.write(text.encode())
+
+
+def _replace(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     """All of the file or nothing of it: whoever reads the old one meanwhile is not disturbed."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
         raise CommandError(f"{path} can't be written: {error.strerror}.") from None
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            write(file)
         # A temporary file is private to its owner; the report gets what a new file would have.
         Path(name).chmod(0o666 & ~_umask())
         os.replace(name, path)

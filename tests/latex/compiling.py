@@ -1,0 +1,87 @@
+"""Reports as LaTeX, compiled: the document, every table by itself, and text that would break either.
+
+Not among the tests of every change: `python -m tests.latex.audit` runs them (`make audit`), with a LaTeX installed.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from analytics.display.plot_files import plot_files
+from analytics.display.tables import Builder, columns, head, words
+from analytics.reports.build import build_report
+from analytics.reports.paper.archive import plot_paths, plots_of, tables_of
+from analytics.reports.paper.latex import report_latex
+from analytics.reports.paper.latex_table import PACKAGES, latex_table
+from tests.analytics.reports import goldens
+from tests.analytics.reports.test_latex import HOSTILE
+
+pytestmark = pytest.mark.django_db
+SEEN = Path(os.environ.get("ASSAY_LATEX_AUDIT", "var/latex"))
+# The LFQA and PandaLM releases where they are, and two studies of contexts: one drawn, one of the demo.
+STUDIES = ("lfqa", "pandalm", "paired", "demo context-contrast")
+# In points; a line may stick out by less than anybody sees.
+MOST_OVERFULL = 5.0
+
+
+def compile_tex(name, text, engine="pdflatex", files=None):
+    """The log of the second run; the folder with the PDF is kept."""
+    folder = SEEN / name
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "plots").mkdir(parents=True)
+    (folder / "report.tex").write_text(text, encoding="utf-8")
+    for path, content in (files or {}).items():
+        (folder / path).write_bytes(content)
+    command = [engine, "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    for _ in range(3):
+        ended = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    log = ended.stdout.decode("utf-8", "replace")
+    assert ended.returncode == 0, log[-3000:]
+    return log
+
+
+def too_wide(log):
+    found = (float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)", log))
+    return [points for points in found if points > MOST_OVERFULL]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_report_compiles_and_nothing_sticks_out(name, tmp_path):
+    report = build_report(goldens.MAKERS[name](tmp_path))
+    plots = {plot_paths(plot)["pdf"]: plot_files(plot)["pdf"] for plot in plots_of(report)}
+    log = compile_tex(name.replace(" ", "-"), report_latex(report), files=plots)
+    assert too_wide(log) == []
+    assert "undefined references" not in log
+    assert "multiply defined" not in log
+
+
+def test_every_table_is_read_in_by_a_paper_of_another_look(tmp_path):
+    report = build_report(goldens.MAKERS["paired"](tmp_path))
+    tables = {f"plots/{table.key}.tex": latex_table(table).encode() for table in tables_of(report)}
+    inputs = "\n".join(rf"\input{{{path}}}" for path in tables)
+    text = "\n".join(
+        [
+            r"\documentclass[10pt,twocolumn]{article}",
+            rf"\usepackage{{{','.join(PACKAGES)}}}",
+            rf"\begin{{document}}{inputs}\end{{document}}",
+        ]
+    )
+    compile_tex("tables", text, files=tables)
+
+
+@pytest.mark.parametrize("engine", ["pdflatex", "lualatex"])
+def test_text_of_any_script_and_of_any_intent_compiles(engine, tmp_path):
+    if shutil.which(engine) is None:
+        pytest.skip(f"{engine} is not installed")
+    report = build_report(goldens.MAKERS["paired"](tmp_path))
+    report["study"]["title"] = " ".join(HOSTILE)
+    build = Builder(" ".join(HOSTILE), columns(["Name", *HOSTILE[:4]]), foot=" ".join(HOSTILE))
+    for each in HOSTILE:
+        build.add(head(each), *(words(each) for _ in range(4)))
+    table = latex_table(build.build())
+    text = report_latex(report).replace(r"\end{document}", f"{table}\n\\end{{document}}")
+    compile_tex(f"hostile-{engine}", text, engine)
