@@ -1,11 +1,14 @@
-"""`manage.py report`: three formats, to a file or the terminal, and clear refusals."""
+"""`manage.py report`: every format, to a file, a folder or the terminal, and clear refusals."""
 
 import json
+import zipfile
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
+from analytics.reports.cache import compute_report
+from analytics.reports.paper.archive import file_paths, plots_of, tables_of
 from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db
@@ -38,6 +41,51 @@ def test_html_is_one_file_that_needs_nothing_else(study, tmp_path):
     for outside in ("<link", "<script", "src=", "http://", "url("):
         assert outside not in text
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_latex_is_a_document_with_every_table(study):
+    text = written(format="latex")
+    assert text.count("\\begin{document}") == text.count("\\end{document}") == 1
+    report = compute_report(study)
+    assert [f"\\label{{tab:{table.key}}}" in text for table in tables_of(report)] == [True] * len(
+        tables_of(report)
+    )
+    assert "Study hash" in text
+
+
+def test_csv_is_a_folder_with_a_file_per_table(study, tmp_path):
+    folder = tmp_path / "new" / "tables"
+    written(format="csv", out=str(folder))
+    keys = [table.key for table in tables_of(compute_report(study))]
+    assert len(set(keys)) == len(keys) > 5
+    assert sorted(path.name for path in folder.iterdir()) == sorted(f"{key}.csv" for key in keys)
+    assert (folder / "win-rates-aspen-vs-birch.csv").read_text().startswith("Setting,aspen,aspen: low,")
+
+
+def test_a_zip_holds_everything_and_is_the_same_twice(study, tmp_path):
+    one, two = tmp_path / "one.zip", tmp_path / "two.zip"
+    written(format="zip", out=str(one))
+    written(format="zip", out=str(two))
+    assert one.read_bytes() == two.read_bytes()
+    report = compute_report(study)
+    with zipfile.ZipFile(one) as archive:
+        names = archive.namelist()
+        files = {name.removeprefix("contrast-report/"): archive.read(name) for name in names}
+    assert list(files) == file_paths(report)
+    assert json.loads(files["report.json"]) == report
+    assert files["citation.bib"].startswith(b"@misc{contrast-")
+    (plot, *_) = plots_of(report)
+    for suffix, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
+        assert files[f"plots/{plot.key}.{suffix}"].startswith(start)
+    readme = files["README.md"].decode()
+    assert study.study_hash in readme
+    assert all(key in readme for key in (plot.key, *(table.key for table in tables_of(report))))
+
+
+@pytest.mark.parametrize("format", ["csv", "zip"])
+def test_what_is_no_text_needs_a_place(study, format):
+    with pytest.raises(CommandError, match="can't go to the terminal"):
+        written(format=format)
 
 
 def test_an_existing_file_is_replaced_as_a_whole(study, tmp_path):

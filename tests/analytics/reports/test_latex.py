@@ -114,7 +114,7 @@ def table(rows=2, **options):
 def test_a_table_has_columns_for_siunitx_and_its_interval_in_brackets():
     text = latex_table(table())
     assert r"\begin{tabular}{@{}lS[table-format=2.1" in text
-    assert r"as\_pen & 40.2 & {{[}29.3, 51.2]} & 1234 &" in text
+    assert r"as\_pen & 40.2 & {[}29.3, 51.2] & 1234 &" in text
     assert r"{\textendash\textsuperscript{1}}" in text
     assert r"\multicolumn{2}{c}{Share \& more}" in text
     assert r"\textsuperscript{1} No item has a majority." in text
