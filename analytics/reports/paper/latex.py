@@ -16,7 +16,7 @@ from evaluation.facts import Fact
 
 # Where an undefined letter is met pdfLaTeX would stop; it prints the letter's number instead.
 PREAMBLE = r"""% Compile with pdfLaTeX, LuaLaTeX or XeLaTeX, twice (Debian: texlive-latex-extra, texlive-science).
-% pdfLaTeX has Latin letters only and prints the code points of all others, as in [4E2D]. For texts in another script
+% pdfLaTeX has Latin letters only and prints the code points of all others, as in [U+4E2D]. For texts in another script
 % use LuaLaTeX or XeLaTeX (texlive-luatex, texlive-xetex) and name a font that has it: \setmainfont{Noto Serif}.
 \documentclass[11pt,a4paper]{article}
 \usepackage[margin=2.2cm]{geometry}
@@ -26,8 +26,8 @@ PREAMBLE = r"""% Compile with pdfLaTeX, LuaLaTeX or XeLaTeX, twice (Debian: texl
   \usepackage[utf8]{inputenc}
   \usepackage{lmodern}
   \makeatletter
-  \renewcommand{\UTFviii@undefined@err}[1]{%
-    {[\UTFviii@hexnumber{\expandafter\UTFviii@splitcsname\string#1\relax}]}}
+  \def\reportcode#1:#2\relax{[\expandafter\UTFviii@hexcodepoint\expandafter{\the\numexpr\decode@UTFviii#2\relax}]}
+  \renewcommand{\UTFviii@undefined@err}[1]{\expandafter\reportcode\string#1\relax}
   \makeatother
 \else
   \usepackage{fontspec}

@@ -80,7 +80,11 @@ def _float(size: str, specs: str, title: str, heads: str, rows: list[str], foot:
 
 
 def _long(size: str, specs: str, title: str, heads: str, rows: list[str], foot: list[str]) -> Iterator[str]:
-    yield from (r"\begingroup", rf"\{size}", r"\setlength{\LTcapwidth}{\linewidth}")
+    yield from (
+        r"\begingroup",
+        rf"\{size}",
+        r"\setlength{\LTcapwidth}{\linewidth}\setlength{\tabcolsep}{3pt}",
+    )
     yield from (rf"\begin{{longtable}}{{@{{}}{specs}@{{}}}}", rf"{title}\\")
     for end in ("endfirsthead", "endhead"):
         yield from (r"\toprule", heads, r"\midrule", rf"\{end}")
