@@ -61,12 +61,6 @@ def plot_paths(plot: DotPlot) -> dict[str, str]:
     return {format: f"plots/{plot.key}.{format}" for format in PLOT_FORMATS}
 
 
-def file_paths(report: Record) -> list[str]:
-    """Every file of the archive, in its order."""
-    plots = [path for plot in plots_of(report) for path in plot_paths(plot).values()]
-    return ["README.md", *text_files(report), *plots]
-
-
 def folder(report: Record) -> str:
     """The archive's one folder."""
     return f"{report['study']['slug']}-report"

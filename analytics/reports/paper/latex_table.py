@@ -173,7 +173,7 @@ def _cells(cell: TableCell, column: _LatexColumn) -> Iterator[str]:
 
 
 def _escaped_detail(cell: TableCell) -> str:
-    """What stands behind the figure: its interval in brackets, and the rest as it is."""
+    """The text behind the figure: its interval in brackets, and the rest as it is."""
     if cell.limits is None:
         return escape(cell.remark)
     low, high = (escape(each) for each in cell.limits)

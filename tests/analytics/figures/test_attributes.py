@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from analytics.display.layout import drawings
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
 from analytics.reports.build import build_report
@@ -82,7 +83,7 @@ def test_every_value_stands_in_a_plot_and_all_plots_have_one_scale():
     }
     assert len(plots) == len(FOLLOW_UPS)
     for follow_up in FOLLOW_UPS:
-        wide, _ = plots[follow_up["question"]].drawings
+        wide, _ = drawings(plots[follow_up["question"]])
         assert [line.label for line in wide.lines] == follow_up["answers"]
         assert (wide.ticks[0].text, wide.ticks[-1].text) == ("1.00", "5.00")
     mean = np.mean([rows[0][0] for name in ("ann", "ben") for rows in given[name]])
