@@ -163,6 +163,8 @@ class AnswerInput(FigureInput):
     kinds: tuple[str, ...]
     people: "AnswerInput | None"
     by_group: "Mapping[str, AnswerInput]" = field(default_factory=dict, kw_only=True)
+    # People's preferences between the two responses of the same items.
+    preferences: tuple[PairInput, ...] = field(default=(), kw_only=True)
 
     @property
     def group_key(self) -> str:
@@ -233,6 +235,7 @@ def figure_inputs(
     `terms` gets the number of questions whose tests make one family.
     """
     given = terms(len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0))
+    preferences: list[PairInput] = []
     for at, pairs in enumerate(frame.pairs):
         question = pairs.preference or QuestionSpec(key="", kind=Kind.PREFERENCE, prompt="")
         inputs: list[FigureInput] = []
@@ -256,6 +259,7 @@ def figure_inputs(
             by_group[group.key] = made
             people = made if group.key == Rater.Kind.PERSON else people
             inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
+        preferences += [people] if people is not None else []
         yield question, PAIRS, inputs
     if frame.measures and not frame.has_answers:
         question = QuestionSpec("", Kind.SCALE, "", options={"form": {"low": 0, "high": 1}})
@@ -294,6 +298,7 @@ def figure_inputs(
                 kinds,
                 measures=frame.measures,
                 by_group=of_groups,
+                preferences=tuple(preferences),
             )
             of_groups[each.key] = found
             theirs = found if each.key == Rater.Kind.PERSON else theirs

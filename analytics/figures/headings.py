@@ -26,6 +26,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("strengths", "Bradley-Terry strengths", "Strengths"),
         Heading("values", "Ratings by attribute value", "Values"),
         Heading("ratings", "Ratings", "Ratings"),
+        Heading("aspects", "Aspects and the overall rating", "Aspects"),
         Heading("tags", "Tags", "Tags"),
         Heading("checks", "Yes/no answers", "Yes/no"),
         Heading("choices", "Choices", "Choices"),

@@ -7,9 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
-from analytics.frames.arrays import AnswersFrame
+from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 from analytics.statistics.ratings.weighted_overall import (
@@ -19,27 +18,28 @@ from analytics.statistics.ratings.weighted_overall import (
 )
 from evaluation.protocols import Kind, QuestionSpec
 
-KEYS = ["rater", "item", "part"]
-POOLED = "pooled"
+# A scale with such a key is the overall rating of the others about the same things.
+OVERALL_KEYS = ("overall", "acceptability")
 
 
 @dataclass(frozen=True, eq=False)
 class AspectRatings:
     """One row (n,) for what a rater said of one thing: `item` is a row of the study's items, `part` codes `parts`.
 
-    `distances` (n, k) are those of the aspects from their ideals, `overall` (n,) is the overall rating; nan where not
-    given.
+    `given` (n, k) are the ratings of the aspects and `distances` (n, k) those from their ideals, `overall` (n,) is the
+    overall rating; nan where not given.
     """
 
     item: Ints
     query: Ints
     part: Ints
     parts: tuple[str, ...]
+    given: Floats
     distances: Floats
     overall: Floats
 
     def where(self, mask: Bools) -> "AspectRatings":
-        rows = ("item", "query", "part", "distances", "overall")
+        rows = ("item", "query", "part", "given", "distances", "overall")
         return replace(self, **{name: getattr(self, name)[mask] for name in rows})
 
     def beside(self, other: "AspectRatings") -> tuple[Ints, Ints]:
@@ -89,6 +89,23 @@ def weight_problem(overall: QuestionSpec | None, aspects: Sequence[QuestionSpec]
     return ""
 
 
+def aspects_of(
+    overall: QuestionSpec, questions: Sequence[QuestionSpec], named: Collection[str] = ()
+) -> tuple[QuestionSpec, ...]:
+    """The other scales about the same things, if this one is their overall rating; () if it is not.
+
+    It is by its key (`OVERALL_KEYS`), or as one of the `named`, which judges of weighted aspects go by.
+    """
+    if overall.key not in (*OVERALL_KEYS, *named):
+        return ()
+    aspects = tuple(
+        each
+        for each in questions
+        if each.kind == Kind.SCALE and each.over == overall.over and each.key != overall.key
+    )
+    return () if weight_problem(overall, aspects) else aspects
+
+
 def aspect_ratings(
     frame: AnswersFrame,
     groups: Collection[str],
@@ -98,19 +115,23 @@ def aspect_ratings(
     pooled: bool = False,
 ) -> AspectRatings:
     """The ratings of the groups with these keys, one row per rater and thing; `pooled` takes the means over raters."""
-    series = [_ratings(frame, groups, each.key, pooled=pooled) for each in (*aspects, overall)]
-    wide = pd.concat(dict(enumerate(series)), axis=1).sort_index()
-    index = wide.index.to_frame(index=False)
-    parts, code = np.unique(index["part"].to_numpy(dtype=str), return_inverse=True)
-    item = index["item"].to_numpy(dtype=np.int64)
-    distances = [_distances(wide[at].to_numpy(dtype=np.float64), each) for at, each in enumerate(aspects)]
+    questions = (*aspects, overall)
+    kept = [group for group in frame.groups if group.key in groups]
+    parts = sorted({part for group in kept for each in questions for part in _parts(group.answers[each.key])})
+    found = [_keyed(kept, each.key, parts, pooled=pooled) for each in questions]
+    rows, first = np.unique(np.concatenate([key for key, _, _ in found]), return_index=True)
+    item = np.concatenate([of_item for _, of_item, _ in found])[first]
+    columns = [_means(rows, key, value) for key, _, value in found]
+    distances = [_distances(column, each) for column, each in zip(columns, aspects, strict=False)]
+    shape = (len(aspects), len(rows))
     return AspectRatings(
         item=item,
         query=frame.items.query[item],
-        part=code,
-        parts=tuple(parts.tolist()),
-        distances=np.array(distances).reshape(len(aspects), len(wide)).T,
-        overall=wide[len(aspects)].to_numpy(dtype=np.float64),
+        part=rows % max(len(parts), 1),
+        parts=tuple(parts),
+        given=np.array(columns[:-1]).reshape(shape).T,
+        distances=np.array(distances).reshape(shape).T,
+        overall=columns[-1],
     )
 
 
@@ -136,23 +157,33 @@ def weighted_scores(distances: Floats, weights: Floats, overall: QuestionSpec) -
     return best_point(overall) - towards_best(overall) * np.asarray((distances * weights).sum(axis=1))
 
 
-def _ratings(frame: AnswersFrame, groups: Collection[str], key: str, *, pooled: bool) -> "pd.Series[float]":
-    """Ratings by rater, item and part."""
-    found = [
-        pd.DataFrame(
-            {
-                "rater": POOLED if pooled else [f"{group.key}.{rater}" for rater in given.rater.tolist()],
-                "item": given.item,
-                "part": np.array([*given.parts, ""], dtype=object)[given.part],
-                "value": given.value,
-            }
-        )
-        for group in frame.groups
-        if group.key in groups
-        for given in [group.answers[key]]
-    ]
-    empty = pd.DataFrame({"rater": [], "item": np.zeros(0, dtype=np.int64), "part": [], "value": np.zeros(0)})
-    return pd.concat(found or [empty], ignore_index=True).groupby(KEYS, sort=True)["value"].mean()
+def _parts(answers: Answers) -> tuple[str, ...]:
+    return answers.parts or ("",)
+
+
+def _keyed(
+    groups: Sequence[AnswerGroup], key: str, parts: Sequence[str], *, pooled: bool
+) -> tuple[Ints, Ints, Floats]:
+    """One code for rater, item and part of each rating, the item, and the value; pooled raters are one."""
+    codes, items, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    before = 0
+    for group in groups:
+        given = group.answers[key]
+        rater = np.zeros(len(given), dtype=np.int64) if pooled else before + given.rater.astype(np.int64)
+        before += len(group.raters)
+        part = np.array([parts.index(each) for each in _parts(given)], dtype=np.int64)[given.part]
+        codes.append((rater * len(given.items) + given.item) * len(parts) + part)
+        items.append(given.item.astype(np.int64))
+        values.append(given.value)
+    return np.concatenate(codes), np.concatenate(items), np.concatenate(values)
+
+
+def _means(rows: Ints, key: Ints, value: Floats) -> Floats:
+    """The mean value of each row's code (n,), nan without one."""
+    at = np.searchsorted(rows, key)
+    n = np.bincount(at, minlength=len(rows))
+    total = np.bincount(at, weights=value, minlength=len(rows))
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def _distances(values: Floats, aspect: QuestionSpec) -> Floats:

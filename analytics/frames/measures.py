@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.frames.arrays import Answers, response_places
+from analytics.frames.arrays import Answers, AnswersFrame, response_places
 from analytics.frames.rows import KnownRater, StudyRows, places
 from analytics.statistics.core.reduce_values import reduce_values
 from analytics.statistics.core.resampling import divide, sum_by
 from analytics.statistics.core.tidy import Floats, Ints
 from evaluation.database.columns import Columns, ColumnType, read_columns
-from evaluation.models import Answer
+from evaluation.models import Answer, Rater
+from evaluation.protocols import Kind
 from evaluation.protocols.answers.measures import MEASURE_KIND, Measure, Subject
 from evaluation.selectors import countable_q
 
@@ -75,6 +76,29 @@ class MeasureValues:
             return found
         first, second = self.by_response(n_items, 2).T
         return np.asarray(second - first)
+
+
+def picks_of_people(frame: AnswersFrame) -> Answers | None:
+    """People's best picks; None where they were not asked for one, or gave none."""
+    people = next((group for group in frame.groups if group.key == Rater.Kind.PERSON), None)
+    picks = next((each.key for each in frame.questions if each.kind == Kind.PREFERENCE), None)
+    return (
+        None if people is None or picks is None or not len(people.answers[picks]) else people.answers[picks]
+    )
+
+
+def preferred_beside_other(
+    counts: Ints, first: Floats, second: Floats, query: Ints
+) -> tuple[Floats, Floats, Ints]:
+    """Each preference for one of two responses: the number of the preferred one, of the other, and the query.
+
+    `counts` (n, 3) are preferences for the first, the second and neither; `first` and `second` (n,) the responses'
+    numbers, `query` (n,) codes.
+    """
+    times = counts[:, :2].ravel()
+    chosen = np.repeat(np.stack([first, second], axis=1).ravel(), times)
+    other = np.repeat(np.stack([second, first], axis=1).ravel(), times)
+    return chosen, other, np.repeat(np.repeat(query, 2), times)
 
 
 def picked_beside_others(answers: Answers, numbers: Floats) -> tuple[Floats, Floats, Ints]:

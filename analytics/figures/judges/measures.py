@@ -12,7 +12,7 @@ from analytics.display.tables import DASH, Builder, TableCell, columns, head, wo
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.frames.measures import MeasureValues, picked_beside_others
+from analytics.frames.measures import MeasureValues, picked_beside_others, preferred_beside_other
 from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import unit_means
@@ -144,17 +144,10 @@ def _of_pair(given: PairInput, measured: MeasureValues) -> Beside | None:
         return None
     mean = (second + tie / 2)[judged] / n[judged]
     # A difference above nothing speaks for the second response, one below for the first.
-    query = np.repeat(given.items.query[judged], (first + second)[judged])
-    zero = np.zeros(len(judged))
-    chosen = _interleaved(zero, difference[judged], first[judged], second[judged])
-    other = _interleaved(difference[judged], zero, first[judged], second[judged])
-    return difference[judged], mean, given.items.query[judged], PAIRS_UNIT, (chosen, other, query)
-
-
-def _interleaved(of_first: Floats, of_second: Floats, first: Ints, second: Ints) -> Floats:
-    """For each item its number `of_first` as often as `first` says, then `of_second` as often as `second` says."""
-    both = np.stack([of_first, of_second], axis=1).ravel()
-    return np.repeat(both, np.stack([first, second], axis=1).ravel())
+    choices = preferred_beside_other(
+        given.counts[judged], np.zeros(len(judged)), difference[judged], given.items.query[judged]
+    )
+    return difference[judged], mean, given.items.query[judged], PAIRS_UNIT, choices
 
 
 def _of_answers(given: FigureInput, measured: MeasureValues) -> Beside | None:

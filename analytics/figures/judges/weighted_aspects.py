@@ -9,10 +9,11 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
+from analytics.figures.aspect_figure import overall_aspects
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView
-from analytics.frames.arrays import AnswerGroup, AnswersFrame, response_places
+from analytics.frames.arrays import response_places
 from analytics.frames.aspects import (
     AspectRatings,
     aspect_ratings,
@@ -22,7 +23,7 @@ from analytics.frames.aspects import (
     weight_problem,
     weighted_scores,
 )
-from analytics.frames.measures import picked_beside_others
+from analytics.frames.measures import picked_beside_others, picks_of_people
 from analytics.statistics.core.estimates import TidyDataError, plain
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.judges.measures import associate, preference_accuracy
@@ -65,18 +66,19 @@ class WeightedAspectsFigure(Figure):
         return form == "rated" and question.kind == Kind.SCALE
 
     def compute(self, given: FigureInput) -> Record | None:
-        """Of a judge of weighted aspects, every way to the overall rating from what its members said."""
-        about = given.terms.derived.get(given.group_key, {})
-        if about.get("kind") != KIND or about["overall"] != given.question.key or given.people is None:
-            return None
+        """Every way to the overall rating from what the members of a judge of weighted aspects said, or from what
+        any judge that rated both said itself (LFQA section 5.3, there LLM and W-LLM)."""
         assert isinstance(given, AnswerInput)
-        frame, overall = given.frame, given.question
-        known = {each.key: each for each in frame.questions}
-        aspects = [known[key] for key in about["aspects"] if key in known]
-        if len(aspects) < len(about["aspects"]) or weight_problem(overall, aspects):
+        about = given.terms.derived.get(given.group_key, {}) if given.people is not None else None
+        if about is None:
             return None
-        keys = list(about["members"].values())
+        frame, overall = given.frame, given.question
+        aspects, keys = _of_members(given, about) if about else _of_itself(given)
+        if not aspects:
+            return None
         rated = aspect_ratings(frame, keys, overall, aspects, pooled=True)
+        if not rated.complete.any():
+            return None
         return {
             "members": [group.label for group in frame.groups if group.key in keys],
             "aspects": [each.prompt for each in aspects],
@@ -104,6 +106,23 @@ class WeightedAspectsFigure(Figure):
 FIGURE = WeightedAspectsFigure()
 
 
+def _of_members(given: AnswerInput, about: Mapping[str, Any]) -> tuple[Sequence[QuestionSpec], list[str]]:
+    """The aspects and the members' groups of a judge of weighted aspects; nothing of other derived judges."""
+    if about.get("kind") != KIND or about["overall"] != given.question.key:
+        return (), []
+    known = {each.key: each for each in given.frame.questions}
+    aspects = [known[key] for key in about["aspects"] if key in known]
+    if len(aspects) < len(about["aspects"]) or weight_problem(given.question, aspects):
+        return (), []
+    return aspects, list(about["members"].values())
+
+
+def _of_itself(given: AnswerInput) -> tuple[Sequence[QuestionSpec], list[str]]:
+    if given.group.kind != Rater.Kind.JUDGE or given.group.heuristic:
+        return (), []
+    return overall_aspects(given), [given.group_key]
+
+
 def _ways(
     given: AnswerInput, rated: AspectRatings, aspects: Sequence[QuestionSpec], about: Mapping[str, Any]
 ) -> Iterator[Way]:
@@ -126,7 +145,7 @@ def _ways(
             [folds.get(query, len(choices) - 1) for query in rated.query.tolist()], dtype=np.int64
         )
         yield weighted("fitted", found.weights, choices[fold])
-    if about["by"] == "fixed" and set(keys) <= set(about["weights"]):
+    if about.get("by") == "fixed" and set(keys) <= set(about["weights"]):
         yield weighted("fixed", np.array([about["weights"][key] for key in keys]))
     equal = (overall.points[-1] - overall.points[0]) / len(keys)
     yield weighted("equal", np.full(len(keys), equal))
@@ -153,14 +172,13 @@ def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
 
 def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Any:
     """None where people pick no response."""
-    picked = _picks_of_people(given.frame)
-    if given.question.over != Over.RESPONSE or picked is None:
+    picks = picks_of_people(given.frame)
+    if given.question.over != Over.RESPONSE or picks is None:
         return None
-    group, key = picked
     scores = np.full(given.frame.items.system.shape, np.nan)
     # Sums of the same ratings in another order may differ in their last bits, which must not break a tie.
     scores[rated.item, response_places(rated.parts)[rated.part]] = np.round(way.scores, 9)
-    chosen, other, query = picked_beside_others(group.answers[key], scores * towards_best(given.question))
+    chosen, other, query = picked_beside_others(picks, scores * towards_best(given.question))
     if not (np.isfinite(chosen) & np.isfinite(other)).any():
         return None
     return plain(
@@ -168,12 +186,6 @@ def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Any:
             chosen, other, query, resample=given.resample(f"picks by weighted aspects {way.name}")
         )
     )
-
-
-def _picks_of_people(frame: AnswersFrame) -> tuple[AnswerGroup, str] | None:
-    people = next((group for group in frame.groups if group.kind == Rater.Kind.PERSON), None)
-    picks = next((each.key for each in frame.questions if each.kind == Kind.PREFERENCE), None)
-    return None if people is None or picks is None or not len(people.answers[picks]) else (people, picks)
 
 
 def _block(question: Record, records: Iterable[Record]) -> Block:

@@ -1,6 +1,6 @@
 """Best picks: which system's response is the best of several."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.preferences.best_picks import pick_shares, same_pick
+from analytics.statistics.preferences.best_picks import SamePick, pick_shares, same_pick
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -24,8 +24,8 @@ class BestPicksFigure(Figure):
     place = 10
     finding_place = 20
     definition = (
-        "Best picks: each system's share, with the share by chance, and how often raters pick the same "
-        "response."
+        "Best picks: each system's share, with the share by chance, how often raters pick the same response, and "
+        "which system's it is when they do."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -50,7 +50,7 @@ class BestPicksFigure(Figure):
             ],
             "by_kind": _by_kind(given),
             "tie": plain(shares.tie),
-            "same": plain(same),
+            "same": _same_record(same, items.systems),
             "n_items": shares.n_items,
             "n_queries": shares.n_queries,
         }
@@ -113,7 +113,10 @@ class BestPicksFigure(Figure):
                     tag=tag_of(group),
                     anchor=anchor_of(question) if group is lead else "",
                 )
-            yield Block("How often raters pick the same response", tables=(_same(question, self.key),))
+            tables = (_same(question, self.key), _agreed(view, question, self.key))
+            yield Block(
+                "How often raters pick the same response", tables=tuple(each for each in tables if each.rows)
+            )
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield "A system's share of best picks is computed over the items that include a response of it."
@@ -140,6 +143,30 @@ def _by_kind(given: AnswerInput) -> list[Record]:
         record = plain(share)
         records.append({"kind": names[record.pop("system")], **record})
     return records
+
+
+def _same_record(same: SamePick, systems: Sequence[str]) -> Record:
+    agreed = [
+        {**plain(each), "system": None if each.system < 0 else systems[each.system]} for each in same.agreed
+    ]
+    return {**plain(same), "agreed": agreed}
+
+
+def _agreed(view: ReportView, question: Record, key: str) -> Table:
+    """A row per system that a majority of some group's raters agree on."""
+    build = Builder(
+        "Number of items of which all raters, and more than half of them, pick a system's response.",
+        columns(["Raters", "System", "All", "More than half"], names=2),
+    )
+    for group in question["groups"]:
+        for each in group[key]["same"]["agreed"]:
+            build.add(
+                head(group["label"], tag=tag_of(group)),
+                words("Tie" if each["system"] is None else view.system(each["system"])),
+                count(each["n_all_same"]),
+                count(each["n_majority"]),
+            )
+    return build.build()
 
 
 def _shares(view: ReportView, found: Record) -> Table:

@@ -15,7 +15,7 @@ from analytics.statistics.core.estimates import (
 )
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
-from analytics.statistics.core.tidy import Ints, _coerce, _Rows
+from analytics.statistics.core.tidy import Bools, Ints, _coerce, _Rows
 from analytics.statistics.core.values import NO_SYSTEM, Values, has_duplicates, n_distinct
 
 NO_PICK = -1
@@ -79,10 +79,20 @@ class PickShares:
 
 
 @dataclass(frozen=True)
+class AgreedSystem:
+    """A system (code; -1 for ties) and the number of items of which all raters, and more than half, pick it."""
+
+    system: int
+    n_all_same: int
+    n_majority: int
+
+
+@dataclass(frozen=True)
 class SamePick:
     """Share of items whose raters pick the same: all of them, and at least two of them, as shares of items.
 
-    `by_most` counts items by the greatest number of raters who share a pick: entry k is for k raters.
+    `by_most` counts items by the greatest number of raters who share a pick: entry k is for k raters. `agreed` says
+    which systems more than half of an item's raters agree on, for those with an item.
     """
 
     all_same: Estimate
@@ -90,6 +100,7 @@ class SamePick:
     n_all_same: int
     n_two_same: int
     by_most: tuple[int, ...]
+    agreed: tuple[AgreedSystem, ...]
 
 
 def pick_shares(
@@ -147,7 +158,12 @@ def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SameP
         for same in (all_same, two_same)
     ]
     by_most = tuple(int(n) for n in np.bincount(most[used]))
-    return SamePick(shares[0], shares[1], int(all_same.sum()), int(two_same.sum()), by_most)
+    # More than half agree on one response, so that the largest count is one only.
+    system = np.full(counts.shape, NO_SYSTEM)
+    system[item, picks.response + 1] = picks.system
+    chosen = np.take_along_axis(system, counts.argmax(axis=1)[:, None], axis=1)[used, 0]
+    agreed = _agreed(chosen, all_same, (2 * most > judged)[used])
+    return SamePick(shares[0], shares[1], int(all_same.sum()), int(two_same.sum()), by_most, agreed)
 
 
 def picks_as_values(picks: Picks) -> Values:
@@ -161,6 +177,17 @@ def picks_as_values(picks: Picks) -> Values:
         item=picks.item,
         rater=picks.rater,
         value=picks.system.astype(np.float64),
+    )
+
+
+def _agreed(chosen: Ints, all_same: Bools, majority: Bools) -> tuple[AgreedSystem, ...]:
+    return tuple(
+        AgreedSystem(
+            int(code),
+            int(np.count_nonzero(all_same & (chosen == code))),
+            int(np.count_nonzero(chosen[majority] == code)),
+        )
+        for code in np.unique(chosen[majority])
     )
 
 

@@ -1,0 +1,63 @@
+"""Rates of equal ratings: by all raters, by more than half, and by two at random."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, points_of
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.agreement.rating_rates import rating_rates
+from analytics.statistics.core.estimates import plain
+from evaluation.protocols import Kind, QuestionSpec
+
+
+class RatingRatesFigure(Figure):
+    heading = "agreement"
+    place = 65
+    definition = (
+        "Agreement rates of scales: the share of what was rated that all raters, or more than half, rate "
+        "alike, and the chance that two raters do."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.SCALE
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """LFQA Table 3. None for a single rater."""
+        assert isinstance(given, AnswerInput)
+        if given.counts_record["raters"] < 2:
+            return None
+        found = rating_rates(
+            given.values,
+            points=points_of(given.question),
+            resample=given.resample("rating rates"),
+            unit=given.unit,
+        )
+        return dict(plain(found))
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            "Share of what was rated that all raters, or more than half of them, rate alike, and the "
+            "chance that two of its raters do, in percent.",
+            columns(["Raters", "Question", "All", "More than half", "Two raters", "n"], names=2),
+        )
+        for group in view.panels:
+            for question, records in view.answered(view.asked(self.key), group):
+                found = records[self.key]
+                build.add(
+                    head(group["label"], tag=tag_of(group)),
+                    words(question["prompt"]),
+                    build.share(found["all_same"]),
+                    build.share(found["majority"]),
+                    build.share(found["two_raters"]),
+                    build.n(found["all_same"]),
+                )
+        if build.rows:
+            yield Block("Agreement rates of ratings", tables=(build.build(),), folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield "Agreement rates of ratings are of what two or more rated, each weighing the same."
+
+
+FIGURE = RatingRatesFigure()

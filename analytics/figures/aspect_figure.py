@@ -1,0 +1,48 @@
+"""The common part of figures of aspects beside an overall rating: where they apply, and the ratings they are of."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.frames.aspects import AspectRatings, aspect_ratings, aspects_of
+from evaluation.protocols import Kind, QuestionSpec
+
+
+class AspectFigure(Figure):
+    """A figure of an overall scale and the other scales about the same things, of every group that gave both."""
+
+    heading = "aspects"
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.SCALE
+
+    def compute(self, given: FigureInput) -> Record | None:
+        assert isinstance(given, AnswerInput)
+        aspects = overall_aspects(given)
+        if not aspects:
+            return None
+        rated = aspect_ratings(given.frame, {given.group_key}, given.question, aspects)
+        return self.record(given, aspects, rated)
+
+    @abstractmethod
+    def record(
+        self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings
+    ) -> Record | None:
+        """The record of one group; `rated` has a row for what each rater said of one thing."""
+
+
+def overall_aspects(given: AnswerInput) -> tuple[QuestionSpec, ...]:
+    """The aspects of which the question is the overall rating; none where it is not one, or an aspect was asked the
+    other way by another revision."""
+    named = [about["overall"] for about in given.terms.derived.values() if "overall" in about]
+    return aspects_of(given.question, given.frame.questions, named)
+
+
+def fully_rated(rated: AspectRatings) -> AspectRatings:
+    """The rows with every aspect and the overall rating."""
+    return rated.where(rated.complete & (rated.overall == rated.overall))
+
+
+def named_aspects(aspects: Sequence[QuestionSpec]) -> list[Record]:
+    return [{"key": each.key, "prompt": each.prompt} for each in aspects]

@@ -1,0 +1,1 @@
+"""Figures of ratings by aspect beside an overall rating of the same things."""

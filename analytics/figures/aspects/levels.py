@@ -1,0 +1,76 @@
+"""The mean of each aspect at every level of the overall rating."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures.aspect_figure import AspectFigure, named_aspects
+from analytics.figures.figure import Record
+from analytics.figures.figure_input import AnswerInput
+from analytics.figures.report_view import ReportView, number, tag_of
+from analytics.frames.aspects import AspectRatings
+from analytics.statistics.aspects.levels import means_by_level
+from analytics.statistics.core.estimates import plain
+from evaluation.protocols import QuestionSpec
+
+
+class LevelsFigure(AspectFigure):
+    place = 30
+    definition = "The mean of each aspect among the ratings that gave each level of the overall rating."
+
+    def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Record:
+        """LFQA Figure 7."""
+        rated = rated.where(np.isfinite(rated.overall))
+        return {
+            "aspects": [
+                {
+                    **named,
+                    "levels": plain(
+                        means_by_level(
+                            rated.given[:, at],
+                            rated.overall,
+                            rated.query,
+                            points=given.question.points,
+                            within=(aspect.points[0], aspect.points[-1]),
+                            resample=given.resample(f"{aspect.key} by level"),
+                        )
+                    ),
+                }
+                for at, (named, aspect) in enumerate(zip(named_aspects(aspects), aspects, strict=True))
+            ]
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            lead = view.lead(question)
+            for group in view.lead_first(question):
+                yield Block(
+                    view.title_for(group, f"Aspects by {question['prompt']}"),
+                    tables=(_table(group[self.key], question),),
+                    folded=group is not lead,
+                    tag=tag_of(group),
+                )
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Means of an aspect by overall level are over single ratings: a rater's rating of the aspect counts at "
+            "the level that the same rater gave overall."
+        )
+
+
+FIGURE = LevelsFigure()
+
+
+def _table(found: Record, question: Record) -> Table:
+    prompt = question["prompt"]
+    build = Builder(
+        f"Mean rating of each aspect by the {prompt} that the same rater gave.",
+        columns([prompt, *(each["prompt"] for each in found["aspects"]), "n"]),
+    )
+    for at, point in enumerate(question["points"]):
+        means = [each["levels"][at]["mean"] for each in found["aspects"]]
+        label = f"{number(point['value'])} {point['label']}".strip()
+        build.add(head(label), *map(build.coefficient, means), build.n(means[0]))
+    return build.build()

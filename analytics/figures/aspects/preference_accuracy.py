@@ -1,0 +1,102 @@
+"""The accuracy of a judge's ratings of single responses: does the one that people prefer have the better one?"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.frames.aspects import best_point, towards_best
+from analytics.frames.measures import picked_beside_others, picks_of_people, preferred_beside_other
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Floats
+from analytics.statistics.core.values import unit_means
+from analytics.statistics.judges.measures import preference_accuracy
+from evaluation.protocols import Kind, Over, QuestionSpec
+
+
+class PreferenceAccuracyFigure(Figure):
+    heading = "judges"
+    place = 27
+    definition = (
+        "How often a response that people prefer to another has a judge's better rating, on every scale whose "
+        "better end is known; equal ratings count half."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        rates_responses = question.kind == Kind.SCALE and question.over == Over.RESPONSE
+        return rates_responses and best_point(question) in (question.points[0], question.points[-1])
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """LFQA section 5.4, of best picks and of preferences between two. None of people, and without either."""
+        assert isinstance(given, AnswerInput)
+        if given.group.kind == "person" or not len(given.answers):
+            return None
+        scores = _scores(given)
+        found = []
+        picks = picks_of_people(given.frame)
+        if picks is not None:
+            found.append((picks.question, picked_beside_others(picks, scores)))
+        for pairs in given.preferences:
+            # A preference that is asked of each turn has a row for each: its items are others.
+            if len(pairs.items) == len(scores):
+                first, second = scores.T
+                choices = preferred_beside_other(pairs.counts, first, second, pairs.items.query)
+                found.append((pairs.question, choices))
+        return {
+            "by_preference": [
+                {
+                    "preference": question.key,
+                    "prompt": question.prompt,
+                    "accuracy": plain(
+                        preference_accuracy(
+                            chosen, other, query, resample=given.resample(f"accuracy on {question.key}")
+                        )
+                    ),
+                }
+                for question, (chosen, other, query) in found
+                if (np.isfinite(chosen) & np.isfinite(other)).any()
+            ]
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            "Share of people's preferences for one response over another in which it has the judge's better rating, in "
+            "percent; equal ratings count half.",
+            columns(["Judge", "Rated on", "Preference", "Accuracy", "n"], names=3),
+        )
+        for question in view.judged:
+            for group in question["groups"]:
+                for each in group.get(self.key, {"by_preference": ()})["by_preference"]:
+                    build.add(
+                        head(group["label"], tag=tag_of(group)),
+                        words(question["prompt"]),
+                        words(each["prompt"]),
+                        build.share(each["accuracy"]),
+                        build.n(each["accuracy"]),
+                    )
+        if build.rows:
+            yield Block("Preference accuracy of ratings", tables=(build.build(),), folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "The preference accuracy of a judge's ratings is over people's preferences, each of a response over "
+            "another of its item; ties of people are no preference."
+        )
+
+
+FIGURE = PreferenceAccuracyFigure()
+
+
+def _scores(given: AnswerInput) -> Floats:
+    """The group's mean rating of each response of an item (n_items, m), the better the higher; nan without one."""
+    means = unit_means(given.values)
+    scores = np.full(given.items.system.shape, np.nan)
+    place = np.zeros(len(given.answers.parts), dtype=np.int64)
+    place[given.answers.part] = given.answers.response
+    # Means of the same ratings in another order may differ in their last bits, which must not break a tie.
+    scores[means.item, place[means.part]] = np.round(means.mean, 9) * towards_best(given.question)
+    return scores

@@ -1,0 +1,76 @@
+"""Measures and judges side by side as scores of an overall rating: their means by system, and their correlation."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.judges.weighted_aspects import WAYS
+from analytics.figures.report_view import ReportView
+from analytics.frames.aspects import OVERALL_KEYS
+
+MEASURES, MEANS = "judges/measures", "judges/measure_means"
+RATED, COMPARED, WEIGHTED = "ratings/scales", "judges/ratings_vs_people", "judges/weighted_aspects"
+
+
+class ScoresFigure(StudyFigure):
+    heading = "aspects"
+    place = 40
+    definition = (
+        "Measures and judges side by side as scores of an overall rating: mean by system, and Pearson's "
+        "correlation with people's."
+    )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        """LFQA Table 1."""
+        for question in view.judged:
+            if question["key"] not in OVERALL_KEYS:
+                continue
+            found = _table(view, question)
+            if len(found.rows) > 1:
+                yield Block(f"Scores beside people's {question['prompt']}", tables=(found,), folded=True)
+
+
+FIGURE = ScoresFigure()
+
+
+def _table(view: ReportView, question: Record) -> Table:
+    """People's own ratings first, then measures, then what judges gave."""
+    systems = list(view.systems)
+    build = Builder(
+        f"Mean of each score by system, and Pearson's correlation with people's mean {question['prompt']}.",
+        columns(["Score", "By", *(view.systems[key] for key in systems), "Pearson", "n"], names=2),
+    )
+    people = next((group for group in question["groups"] if group["kind"] == "person"), None)
+    if people is None:
+        return build.build()
+    seen: list[tuple[str, str]] = []
+
+    def add(name: str, by: str, means: Record, pearson: Record | None) -> None:
+        if (name, by) in seen:
+            return
+        seen.append((name, by))
+        cells = [build.coefficient(means[key]) if key in means else TableCell(DASH) for key in systems]
+        last = (words(""), words("")) if pearson is None else (build.coefficient(pearson), build.n(pearson))
+        build.add(head(name), words(by), *cells, *last)
+
+    add(question["prompt"], people["label"], _by_system(people[RATED]), None)
+    means = {
+        (each["rater"], each["measure"]): _by_system(each)
+        for record in view.records_of(MEANS)
+        for each in record["measures"]
+    }
+    for each in people.get(MEASURES, {"measures": ()})["measures"]:
+        add(each["label"], each["judge"], means.get((each["rater"], each["measure"]), {}), each["pearson"])
+    for group in question["groups"]:
+        if group is not people and COMPARED in group:
+            add(question["prompt"], group["label"], _by_system(group[RATED]), group[COMPARED]["pearson"])
+        for way in group.get(WEIGHTED, {"ways": ()})["ways"]:
+            if way["way"] != "direct":
+                by = ", ".join(group[WEIGHTED]["members"])
+                add(f"From aspects, {WAYS[way['way']]}", by, {}, way["pearson"])
+    return build.build()
+
+
+def _by_system(record: Record) -> Record:
+    return {each["system"]: each["mean"] for each in record["by_system"]}

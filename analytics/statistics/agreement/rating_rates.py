@@ -1,0 +1,59 @@
+"""Rates of equal ratings of a thing: by all of its raters, by more than half, and by two of them.
+
+Source: the LFQA paper, Appendix B, Table 3 (aspect-wise agreement rate), which does not define its rate; these are the
+two that "total agreement" and a majority vote, as the appendix has them of preferences, come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from analytics.statistics.core.estimates import Estimate, present
+from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.values import Values, value_counts
+
+FEW_RATINGS = "{unit} with fewer than two ratings"
+
+
+@dataclass(frozen=True)
+class RatingRates:
+    """Shares of what was rated: by all alike, by more than half alike; and the chance that two of its raters agree."""
+
+    all_same: Estimate
+    majority: Estimate
+    two_raters: Estimate
+
+
+def rating_rates(
+    values: Values, *, points: Sequence[float], resample: ResampleSpec, unit: str = "items"
+) -> RatingRates:
+    """Of what two or more rated, `unit` being its name in the plural; ratings between `points` are left out.
+
+    A majority is more than half of a thing's ratings. Each thing weighs the same; intervals are over queries.
+    """
+    table = value_counts(values, level="nominal", points=points)
+    n = table.counts.sum(axis=1)
+    used = n > 1
+    counts, n = table.counts[used], n[used]
+    most = counts.max(axis=1, initial=0)
+    alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
+    left_out = (
+        *present({FEW_RATINGS.format(unit=unit): int(np.count_nonzero(~used))}),
+        *table.left_out,
+    )
+    all_same, majority, two_raters = (
+        mean_estimate(
+            np.asarray(each, dtype=np.float64),
+            table.query[used],
+            unit=unit,
+            resample=resample,
+            left_out=left_out,
+            empty=f"None of the {unit} has two ratings to compare.",
+            share=True,
+        )
+        for each in (most == n, 2 * most > n, alike)
+    )
+    return RatingRates(all_same, majority, two_raters)

@@ -1,0 +1,146 @@
+"""Figures of aspects beside an overall rating, on studies whose ratings are made by known weights."""
+
+import numpy as np
+import pytest
+
+from analytics.reports.build import build_report
+from analytics.reports.markdown import report_markdown
+from tests.analytics.reports.answering import (
+    answered_study,
+    give,
+    items_of,
+    judged_by_everyone,
+    new_rater,
+)
+
+pytestmark = pytest.mark.django_db
+# Points that an aspect at its worst takes from an acceptability of 3, of factuality, amount and formality.
+WEIGHTS = {"factuality": 2.0, "amount_info": 1.0, "formality": 0.0}
+
+
+def rating(rng):
+    """One response's ratings: acceptability follows from factuality and the amount of information alone."""
+    factuality = int(rng.choice([0, 3])) if rng.random() < 0.5 else int(rng.integers(0, 4))
+    amount, formality = (int(rng.integers(-1, 2)) for _ in range(2))
+    overall = round(3 - 2 * (3 - factuality) / 3 - abs(amount))
+    return {"acceptability": overall, "factuality": factuality, "amount_info": amount, "formality": formality}
+
+
+def answers_of(study, rng):
+    """A rater's answers to every item; the response of the best acceptability is picked."""
+    found = []
+    for item in items_of(study):
+        parts = [f"r{number}" for number in range(1, len(item.stimulus["responses"]) + 1)]
+        rated = {part: rating(rng) for part in parts}
+        given = {key: {part: rated[part][key] for part in parts} for key in ("acceptability", *WEIGHTS)}
+        best = max(parts, key=lambda part: rated[part]["acceptability"])
+        found.append({**given, "best": best})
+    return found
+
+
+@pytest.fixture(scope="module")
+def report(around_module):
+    study = answered_study("aspects", queries=20, slug="weighted")
+    rng = np.random.default_rng(4)
+    given = [answers_of(study, rng) for _ in range(2)]
+    for number, answers in enumerate(given):
+        give(study, new_rater(study, f"person {number}"), answers)
+    # A judge that rates as the first person does.
+    judged = [{key: value for key, value in each.items() if key != "best"} for each in given[0]]
+    give(study, new_rater(study, "twin", "judge"), judged)
+    return build_report(study, replicates=50)
+
+
+def of_figure(report, key, group="person"):
+    return {
+        each["question"]: each
+        for each in report["records"]
+        if each["figure"] == key and each["group"] == group
+    }
+
+
+def judge_of(report):
+    return next(each["key"] for each in report["groups"] if each["kind"] == "judge")
+
+
+def test_weights_that_made_the_ratings_are_found(report):
+    found = of_figure(report, "aspects/weights")
+    assert set(found) == {"acceptability"}
+    record = found["acceptability"]
+    weights = {
+        aspect["key"]: each["value"]
+        for aspect, each in zip(record["aspects"], record["fit"]["weights"], strict=True)
+    }
+    assert weights == pytest.approx(WEIGHTS, abs=0.15)
+    assert record["fit"]["held_out"]["mean"] > 0.9
+    assert record["fit"]["weighted"]["value"] > record["fit"]["equal"]["value"]
+    gains = [each["gain"]["mean"] for each in record["fit"]["added"]]
+    assert gains[0] > gains[1] > 0.05 > abs(gains[2])
+
+
+def test_the_tree_goes_by_factuality_and_levels_are_its_means(report):
+    tree = of_figure(report, "aspects/tree")["acceptability"]["tree"]
+    assert tree["importances"][0] == max(tree["importances"])
+    assert tree["n"] == 120
+    [levels] = [
+        each["levels"]
+        for each in of_figure(report, "aspects/levels")["acceptability"]["aspects"]
+        if each["key"] == "factuality"
+    ]
+    means = [each["mean"]["value"] for each in levels]
+    assert means == sorted(means)
+    assert sum(each["mean"]["n"] for each in levels) == 120
+
+
+def test_agreement_rates_and_what_is_agreed_on(report):
+    rates = of_figure(report, "agreement/rating_rates")
+    assert set(rates) == {"acceptability", *WEIGHTS}
+    same = of_figure(report, "preferences/best_picks")["best"]["same"]
+    assert sum(each["n_all_same"] for each in same["agreed"]) == same["n_all_same"]
+    assert all(each["n_majority"] >= each["n_all_same"] for each in same["agreed"])
+
+
+def test_a_judge_s_own_ratings_have_every_way_to_the_overall_rating(report):
+    record = of_figure(report, "judges/weighted_aspects", judge_of(report))["acceptability"]
+    assert [each["way"] for each in record["ways"]] == ["direct", "fitted", "equal"]
+    assert record["members"] == ["twin"]
+    accuracy = of_figure(report, "aspects/preference_accuracy", judge_of(report))
+    direct = next(each["accuracy"] for each in record["ways"] if each["way"] == "direct")
+    [picks] = accuracy["acceptability"]["by_preference"]
+    assert picks["preference"] == "best"
+    assert picks["accuracy"]["value"] == direct["value"]
+    # Of amounts the middle is best, so that more is not better.
+    assert set(accuracy) == {"acceptability", "factuality"}
+
+
+def test_what_the_report_shows(report):
+    text = report_markdown(report)
+    for shown in (
+        "Weights of the aspects in Acceptability",
+        "Decision tree for Acceptability",
+        "Aspects by Acceptability",
+        "Scores beside people's Acceptability",
+        "Agreement rates of ratings",
+        "Preference accuracy of ratings",
+        "pick a system's response",
+    ):
+        assert shown in text, shown
+
+
+def test_a_study_with_few_queries_says_why_there_are_no_weights():
+    report = build_report(judged_by_everyone("aspects"), replicates=20)
+    record = of_figure(report, "aspects/weights")["acceptability"]
+    assert record["fit"] is None
+    assert record["undefined"]
+    assert record["undefined"] in report_markdown(report)
+
+
+@pytest.mark.parametrize("protocol", ["relevance", "custom", "context_validation"])
+def test_without_an_overall_rating_there_is_no_such_figure(protocol):
+    report = build_report(judged_by_everyone(protocol), replicates=20)
+    assert not [each for each in report["records"] if each["figure"].startswith("aspects/w")]
+
+
+def test_overall_quality_of_questions_has_weights_too():
+    report = build_report(judged_by_everyone("question_quality"), replicates=20)
+    assert set(of_figure(report, "aspects/levels")) == {"overall"}

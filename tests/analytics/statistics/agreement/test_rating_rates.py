@@ -1,0 +1,49 @@
+"""Agreement rates of ratings: by all alike, by more than half, and by two at random."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.statistics.agreement.rating_rates import FEW_RATINGS, rating_rates
+from analytics.statistics.core.estimates import LeftOut
+from analytics.statistics.core.values import OFF_POINTS
+from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.rating_arrays import make_values
+
+POINTS = (1.0, 2.0, 3.0)
+
+
+def rates(table):
+    rows = [(item, 0, rater, value) for item, given in enumerate(table) for rater, value in enumerate(given)]
+    return rating_rates(make_values(rows), points=POINTS, resample=spec())
+
+
+def test_by_hand():
+    found = rates([[1, 1, 1], [1, 1, 2], [1, 2, 3], [2, 2], [1, 2], [3]])
+    assert found.all_same.value == pytest.approx(2 / 5)
+    assert found.majority.value == pytest.approx(3 / 5)
+    assert found.two_raters.value == pytest.approx((1 + 1 / 3 + 0 + 1 + 0) / 5)
+    assert found.all_same.n == 5
+    assert found.all_same.left_out == (LeftOut(FEW_RATINGS.format(unit="items"), 1),)
+
+
+@quick
+@given(st.integers(0, 1000))
+def test_pair_by_pair(seed):
+    rng = np.random.default_rng(seed)
+    table = [rng.choice(POINTS, rng.integers(2, 5)).tolist() for _ in range(8)]
+    found = rates(table)
+    chances = [np.mean([a == b for a, b in combinations(row, 2)]) for row in table]
+    assert found.two_raters.value == pytest.approx(np.mean(chances))
+    assert found.all_same.value <= found.two_raters.value + 1e-12
+    assert found.all_same.value <= found.majority.value
+
+
+def test_nothing_to_compare_and_ratings_between_points():
+    assert rates([[1], [2]]).majority.undefined == "None of the items has two ratings to compare."
+    found = rates([[1, 1.5, 1], [2, 2, 2]])
+    assert found.all_same.value == 1
+    assert LeftOut(OFF_POINTS, 1) in found.all_same.left_out
