@@ -18,8 +18,10 @@ from analytics.statistics.agreement.icc import intraclass_correlations
 from analytics.statistics.agreement.kappa import cohen_kappa
 from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement
 from analytics.statistics.agreement.percentage import agreement, agreement_difference
+from analytics.statistics.agreement.rating_rates import rating_rates
 from analytics.statistics.agreement.two_votes import two_votes_between, two_votes_within
 from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.aspects.weights import aspect_weights
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.randomization import Randomization
@@ -182,6 +184,29 @@ def rating_figures(rng: np.random.Generator, queries: int, items: int, like: flo
     }
 
 
+def aspect_figures(rng: np.random.Generator, queries: int, items: int, weight: float) -> Figures:
+    """Ratings by three raters of three aspects and overall; of what the second takes away, a query has more or less."""
+    query = np.repeat(np.arange(queries), items * RATERS)
+    shared = np.repeat(of_query_and_item(rng, queries, items), RATERS)
+    seen = shared[:, None] + rng.standard_normal((len(query), 3))
+    distances = np.clip(np.round(1.2 + seen), 0, 3) / 3
+    of_query = 1 + 0.5 * rng.standard_normal(queries)[query]
+    loss = 0.3 * distances[:, 0] + weight * of_query * distances[:, 1] + 2 * distances[:, 2]
+    overall = np.clip(np.round(3 - loss + 0.3 * shared + 0.4 * rng.standard_normal(len(query))), 0, 3)
+    spec = no_replicates()
+    found = aspect_weights(distances, overall, query, ideal=3, seed=1, resample=spec)
+    rated = ratings(np.repeat(np.arange(queries), items), overall.reshape(-1, RATERS))
+    rates = rating_rates(rated, points=(0, 1, 2, 3), resample=spec)
+    return {
+        "weight of an aspect": found.weights[1],
+        "r of weighted aspects": found.weighted,
+        "r of equal weights": found.equal,
+        "ratings all alike": rates.all_same,
+        "ratings of a majority alike": rates.majority,
+        "two ratings alike": rates.two_raters,
+    }
+
+
 def on_points(value: Floats) -> Floats:
     return np.clip(np.round(value), POINTS[0], POINTS[-1])
 
@@ -325,6 +350,7 @@ DESIGNS: tuple[Design, ...] = (
     Design("agreement", (2.0, 0.5, 0.15), agreement_figures),
     Design("preferences", (0.0, 1.0, 2.5), preference_figures),
     Design("ratings", (0.2, 0.5, 0.9), rating_figures),
+    Design("aspects", (0.2, 0.7, 1.5), aspect_figures),
     Design("rankings", (0.1, 0.6, 1.5), ranking_figures),
     Design("strengths", (0.3, 1.0, 1.8), strength_figures),
     Design("flips", (0.0, 0.7, 2.0), flip_figures),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.numbers import decimal
-from analytics.display.tables import Builder, Table, columns, head, words
+from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures.aspect_figure import AspectFigure, fully_rated, named_aspects
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput
@@ -115,7 +115,7 @@ def _held_out(groups: Groups, prompt: str) -> Table:
     return build.build()
 
 
-def _over_splits(build: Builder, splits: Record) -> list[object]:
+def _over_splits(build: Builder, splits: Record) -> list[TableCell]:
     names = ("mean", "first", "standard_deviation", "least", "greatest")
     return [*(build.number(splits[name], decimal) for name in names), words(str(splits["n"]))]
 

@@ -98,6 +98,13 @@ def weighted_r(one: Floats, other: Floats, weight: Floats) -> float | None:
     return float(table[0, 1] / np.sqrt(table[0, 0] * table[1, 1]))
 
 
+def tree_levels(ratings: Floats, level: Floats, others: Floats, *, depth: int = 3) -> Floats:
+    """The levels (m,) that a tree on `ratings` (n, k) and their `level` (n,) gives to `others` (m, k)."""
+    table, code = np.unique(level, return_inverse=True)
+    found: Ints = _fit(ratings, code, np.ones(len(code)), depth).predict(others)
+    return np.asarray(table[found])
+
+
 def _fit(ratings: Floats, level: Ints, weight: Floats, depth: int) -> Any:
     from sklearn.tree import DecisionTreeClassifier  # slow to import
 

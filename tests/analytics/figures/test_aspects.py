@@ -80,7 +80,7 @@ def test_weights_that_made_the_ratings_are_found(report):
 
 def test_the_tree_goes_by_factuality_and_levels_are_its_means(report):
     tree = of_figure(report, "aspects/tree")["acceptability"]["tree"]
-    assert tree["importances"][0] == max(tree["importances"])
+    assert min(tree["importances"][:2]) > 0.4 > tree["importances"][2]
     assert tree["n"] == 120
     [levels] = [
         each["levels"]

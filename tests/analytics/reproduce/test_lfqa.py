@@ -41,8 +41,19 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
         "Weight: Factuality": 2.0485,
         "Pearson, held out": 0.8528,
     }
+    assert preferred["All three prefer the same, questions: model, formal (MF)"] == 45
+    assert preferred["All three prefer the same, questions: model, casual (MC)"] == 19
     judges = values(figures, "Judges beside people")
     assert judges["GPT-4, acceptability asked directly, Pearson"] == 0.7007
+    assert judges["GPT-4, weighted aspects, Pearson"] == 0.7164
+    tree = values(figures, "Decision tree of depth 3", "as_published")
+    assert tree == {"Pearson, held out": 0.8314}
+    ours = values(figures, "Weights of the aspects")
+    assert ours["Weight: Factuality"] == 2.0473
+    assert 0.8 < ours["Pearson, held out"] < 0.85
+    assert set(values(figures, "Agreement rates by aspect", digits=1).values()) == {
+        21.1, 84.6, 47.1, 97.7, 52.6, 96.0, 22.2, 80.6,
+    }  # fmt: skip
     # By the release's own reading or by ours, every printed figure comes out, but for these.
     apart = {
         name
@@ -55,6 +66,7 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
         "All aspects at once, pooled, ordinal",
         "Llama 2 7B, fine-tuned, acceptability asked directly, Pearson",
         "Llama 2 7B, fine-tuned, mean error of factuality",
+        "Pearson, held out",  # of the tree, by .001
     }
     assert all(figures[key]["note"] for key in figures if "pooled" in key[1])
     assert found["missing"]
@@ -77,6 +89,8 @@ def test_a_kept_study_reports_what_was_printed(path, capsys):
     printed = {name: each["ours"] for (_, name), each in figures.items()}
     assert printed["Model answers preferred, %"] == 100 * models["share"]["value"]
     assert printed["All three prefer the same answer, questions"] == picks["same"]["n_all_same"]
+    fit = found["aspects/weights", "acceptability"]["fit"]
+    assert printed["Gain in held-out R squared: Factuality"] == fit["added"][0]["gain"]["mean"]
     [level] = found["agreement/alpha", "factuality"]["levels"]
     assert printed["Factuality, ordinal"] == level["alpha"]["value"]
     with pytest.raises(Exception, match="There is a study 'lfqa' already"):
