@@ -16,6 +16,7 @@ from analytics.frames.pairs import PairFrame, PairGroup
 from analytics.frames.passes import Pass, StudyPasses, with_parts
 from analytics.frames.rows import JURY
 from analytics.frames.study import StudyFrame
+from analytics.frames.texts import StudyTexts
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
@@ -92,6 +93,8 @@ class FigureInput(ABC):
     measures: tuple[MeasureValues, ...] = field(default=(), kw_only=True)
     # Of a judge with anchor runs: its passes in their order.
     passes: tuple[PassInput, ...] = field(default=(), kw_only=True)
+    # Given to one group's input of one question only: texts are the same for all.
+    texts: StudyTexts | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -234,6 +237,16 @@ def figure_inputs(
 
     `terms` gets the number of questions whose tests make one family.
     """
+    texts: StudyTexts | None = frame.texts
+    for question, form, inputs in _answered_inputs(frame, terms):
+        if inputs and texts is not None:
+            inputs[0], texts = replace(inputs[0], texts=texts), None
+        yield question, form, inputs
+
+
+def _answered_inputs(
+    frame: StudyFrame, terms: Callable[[int], Terms]
+) -> Iterator[tuple[QuestionSpec, str, list[FigureInput]]]:
     given = terms(len(frame.pairs) + (len(frame.answers.questions) if frame.answers else 0))
     preferences: list[PairInput] = []
     for at, pairs in enumerate(frame.pairs):

@@ -37,6 +37,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("measures", "Measures", "Measures"),
         Heading("bias", "Position and length bias", "Bias"),
         Heading("follow-ups", "Follow-ups", "Follow-ups"),
+        Heading("texts", "Texts", "Texts"),
         Heading("raters", "Raters", "Raters"),
     )
 }

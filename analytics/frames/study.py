@@ -11,6 +11,7 @@ from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
 from analytics.frames.passes import StudyPasses, read_passes
 from analytics.frames.rows import JUDGES, read_rows
+from analytics.frames.texts import StudyTexts, read_texts
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -48,6 +49,7 @@ class StudyFrame:
     systems: Mapping[str, str]
     measures: tuple[MeasureValues, ...]
     passes: StudyPasses
+    texts: StudyTexts
     study_items: StudyItems
 
     @property
@@ -102,6 +104,7 @@ def study_frame(study: Study) -> StudyFrame:
         answers=answers,
         systems=dict(study.systems.values_list("key", "kind")),
         measures=measures,
+        texts=read_texts(study),
         passes=read_passes(study, paired if compares else [], others),
         study_items=rows.items,
     )

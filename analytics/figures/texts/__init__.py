@@ -1,0 +1,1 @@
+"""Properties of texts: length, readability, and the words they begin with."""

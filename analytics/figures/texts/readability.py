@@ -1,0 +1,181 @@
+"""Length and readability of the systems' texts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import FigureInput
+from analytics.figures.report_view import ReportView
+from analytics.figures.variance.between_groups import ETA, named_systems
+from analytics.frames.texts import StudyTexts
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import mean_estimate
+from analytics.statistics.core.tidy import Floats
+from analytics.statistics.texts.readability import measure_text
+from analytics.statistics.variance.between_groups import between_groups
+from evaluation.protocols import QuestionSpec
+
+UNIT = "texts"
+CAUTION = (
+    "Every text is taken for an independent one. Texts for one query are not, so that these p-values don't hold where "
+    "queries differ."
+)
+LABELS = {
+    "words": "Words",
+    "characters": "Characters",
+    "ease": "Reading ease",
+    "grade": "Grade",
+}
+ENGLISH_ONLY = ("ease", "grade")
+
+
+class ReadabilityFigure(Figure):
+    heading = "texts"
+    place = 10
+    definition = (
+        "Length in words and characters of the systems' texts and, of English ones, Flesch's reading ease and "
+        "Kincaid's grade: means by system, with an analysis of variance and Tukey's test that take texts for independent ones."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return True
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """AGENT-CQ Table 5, and the lengths of answers in section 4.3."""
+        texts = given.texts
+        if texts is None or not texts.texts:
+            return None
+        numbers = _numbers(texts)
+        return {
+            "queries": texts.queries,
+            "drawn": texts.drawn,
+            "measures": [_of_measure(given, texts, name, values) for name, values in numbers.items()],
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for record in view.records_of(self.key):
+            tables = [_means(view, record)]
+            if any(each["between"] for each in record["measures"]):
+                tables += [_analyses(record), _differences(view, record)]
+            yield Block("Length and readability", tables=(tables[0],), anchor="readability")
+            if tables[1:]:
+                yield Block(
+                    "Analysis of variance of texts", (CAUTION,), tables=tuple(tables[1:]), folded=True
+                )
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Texts are each counted once. Reading ease and grade are Flesch's and Kincaid's, with syllables counted by "
+            "rules of English spelling."
+        )
+
+
+FIGURE = ReadabilityFigure()
+
+
+def _numbers(texts: StudyTexts) -> dict[str, Floats]:
+    """Each measure of every text (n,), nan where it has none."""
+    measured = [measure_text(text) for text in texts.texts]
+    names = [name for name in LABELS if texts.english or name not in ENGLISH_ONLY]
+    return {name: np.array([getattr(each, name) for each in measured], dtype=np.float64) for name in names}
+
+
+def _of_measure(given: FigureInput, texts: StudyTexts, name: str, values: Floats) -> Record:
+    known = np.isfinite(values)
+    rows = []
+    for code, key in enumerate(texts.systems):
+        used = known & (texts.system == code)
+        if not used.any():
+            continue
+        mean = mean_estimate(
+            values[used],
+            texts.query[used],
+            unit=UNIT,
+            resample=given.resample(f"{name} of texts, {key}"),
+            empty="The system has no text with words.",
+        )
+        spread = float(values[used].std(ddof=1)) if used.sum() > 1 else None
+        rows.append({"system": key, "mean": plain(mean), "standard_deviation": spread})
+    between = None
+    if len(rows) > 1:
+        found = between_groups(
+            values[known], texts.system[known], level=given.resample("texts").level, unit=UNIT
+        )
+        between = named_systems(plain(found), texts.systems)
+    return {"measure": name, "by_system": rows, "between": between}
+
+
+def _means(view: ReportView, record: Record) -> Table:
+    measures = record["measures"]
+    drawn = f"{record['drawn']:,} of {record['queries']:,} queries, drawn at random."
+    build = Builder(
+        "Mean length of the systems' texts and, of English ones, Flesch's reading ease (higher is easier) and "
+        "Kincaid's grade (years of school), with standard deviations below.",
+        columns(["System", *(LABELS[each["measure"]] for each in measures), "n"]),
+        foot=drawn if record["drawn"] < record["queries"] else "",
+    )
+    rows: dict[str, dict[str, Record]] = {}
+    for each in measures:
+        for row in each["by_system"]:
+            rows.setdefault(row["system"], {})[each["measure"]] = row
+    for system, found in rows.items():
+        build.add(
+            head(view.systems.get(system, system)),
+            *(_cell(build, found.get(each["measure"])) for each in measures),
+            build.n(found[measures[0]["measure"]]["mean"]),
+        )
+    return build.build()
+
+
+def _cell(build: Builder, row: Record | None) -> TableCell:
+    if row is None:
+        return TableCell(DASH)
+    cell, spread = build.coefficient(row["mean"]), row["standard_deviation"]
+    told = "" if spread is None else f"SD {decimal(spread)}"
+    return TableCell(cell.text, "; ".join(filter(None, [cell.detail, told])), cell.marks)
+
+
+def _analysed(record: Record) -> Sequence[Record]:
+    return [each for each in record["measures"] if each["between"]]
+
+
+def _analyses(record: Record) -> Table:
+    build = Builder(
+        f"One-way analysis of variance of the systems' texts; {ETA} is the share of the sum of squares that lies "
+        "between systems.",
+        columns(["Measure", "F", "Degrees of freedom", "p", ETA, "n"]),
+    )
+    for each in _analysed(record):
+        found = each["between"]
+        degrees = f"{found['df_between']}, {found['df_within']:,}" if found["f"] is not None else ""
+        build.add(
+            head(LABELS[each["measure"]]),
+            build.number(found["f"], decimal, found["undefined"]),
+            TableCell(degrees),
+            build.p(found["p_value"], found["undefined"]),
+            build.number(found["eta_squared"], decimal, found["undefined"]),
+            build.n(found),
+        )
+    return build.build()
+
+
+def _differences(view: ReportView, record: Record) -> Table:
+    build = Builder(
+        "Tukey's honestly significant differences: the second system's mean less the first's, with simultaneous "
+        "intervals.",
+        columns(["Measure", "System", "and", "Difference", "p"], names=3),
+    )
+    for each in _analysed(record):
+        for pair in each["between"]["pairs"]:
+            build.add(
+                head(LABELS[each["measure"]]),
+                words(view.systems.get(pair["system_1"], pair["system_1"])),
+                words(view.systems.get(pair["system_2"], pair["system_2"])),
+                TableCell(decimal(pair["difference"]), f"{decimal(pair['low'])} to {decimal(pair['high'])}"),
+                build.p(pair["p_value"]),
+            )
+    return build.build()
