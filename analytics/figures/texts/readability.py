@@ -38,7 +38,8 @@ class ReadabilityFigure(Figure):
     place = 10
     definition = (
         "Length in words and characters of the systems' texts and, of English ones, Flesch's reading ease and "
-        "Kincaid's grade: means by system, with an analysis of variance and Tukey's test that take texts for independent ones."
+        "Kincaid's grade: means by system, with an analysis of variance and Tukey's test that take texts for "
+        "independent ones."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:

@@ -1,0 +1,106 @@
+"""Scores of systems' responses beside rankings of the same responses: Kendall's tau and weighted kappa of their orders.
+
+Source: AGENT-CQ (section 3.1) has a jury score questions and people rank them, and holds one against the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from analytics.statistics.agreement.mean_kappa import mean_kappas
+from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
+from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.rankings.ranks import mid_ranks
+
+ONE_RESPONSE = "queries with a single shared response"
+ALL_EQUAL = "queries whose responses are all scored, or all ranked, the same"
+NOTHING = "No query has two shared responses that are scored and ranked apart."
+
+
+@dataclass(frozen=True)
+class ScoresVsRanks:
+    """`tau` is the mean over queries of tau-b; the kappas are of places from 1, within queries, by scores and by ranks.
+
+    `of_systems` is tau-b of the systems' means over all queries, None for fewer than two systems or without variation.
+    """
+
+    tau: Estimate
+    linear: Estimate
+    quadratic: Estimate
+    of_systems: float | None
+
+
+def scores_vs_ranks(
+    score: Floats, rank: Floats, system: Ints, query: Ints, *, resample: ResampleSpec
+) -> ScoresVsRanks:
+    """Of one row (n,) per response: its mean score, more being better, and its mean rank, less being better.
+
+    `system` and `query` (n,) are codes. Places are taken anew among a query's rows, equals sharing theirs; intervals
+    are over queries. Queries with a single row are left out and counted, of tau those too in which one side does not
+    vary.
+    """
+    if not score.shape == rank.shape == system.shape == query.shape or score.ndim != 1:
+        raise TidyDataError("Scores and ranks need a system and a query in every row.")
+    queries, code = np.unique(query, return_inverse=True)
+    sizes = np.bincount(code, minlength=len(queries))
+    used = sizes[code] > 1
+    by_score, by_rank = (
+        mid_ranks(np.round(each[used], 9), code[used]) for each in (-score, rank.astype(np.float64))
+    )
+    taus = np.array(
+        [
+            _tau(by_score[code[used] == each], by_rank[code[used] == each])
+            for each in np.flatnonzero(sizes > 1)
+        ]
+    )
+    known = np.isfinite(taus)
+    single = int(np.count_nonzero(sizes == 1))
+    tau = mean_estimate(
+        taus[known],
+        np.flatnonzero(known),
+        unit="queries",
+        resample=resample,
+        left_out=present({ONE_RESPONSE: single, ALL_EQUAL: int(np.count_nonzero(~known))}),
+        empty=NOTHING,
+    )
+    linear, quadratic = _kappas(by_score, by_rank, code[used], resample)
+    return ScoresVsRanks(tau, linear, quadratic, _of_systems(score, rank, system))
+
+
+def _kappas(by_score: Floats, by_rank: Floats, query: Ints, resample: ResampleSpec) -> tuple[Estimate, ...]:
+    if not len(query):
+        nothing = undefined(NOTHING, unit="responses", level=resample.level)
+        return nothing, nothing
+    # Places that equals share end in a half.
+    points = np.arange(1, float(max(by_score.max(), by_rank.max())) + 0.5, 0.5)
+    unit = np.arange(len(query))
+    found = mean_kappas(
+        np.tile(unit, 2),
+        np.repeat([0, 1], len(unit)),
+        np.round(2 * np.concatenate([by_score, by_rank])).astype(np.int64) - 2,
+        np.tile(query, 2),
+        points.tolist(),
+        ("linear", "quadratic"),
+        resample=resample,
+        what="responses",
+        min_shared=1,
+    )
+    return found.pairs[0].kappas
+
+
+def _of_systems(score: Floats, rank: Floats, system: Ints) -> float | None:
+    _, code = np.unique(system, return_inverse=True)
+    times = np.maximum(np.bincount(code), 1)
+    means = [np.round(np.bincount(code, weights=each) / times, 9) for each in (score, -rank)]
+    found = _tau(*means) if len(times) > 1 else np.nan
+    return found if np.isfinite(found) else None
+
+
+def _tau(one: Floats, other: Floats) -> float:
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return float("nan")
+    return float(scipy.stats.kendalltau(one, other).statistic)
