@@ -8,11 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 
 from analytics.statistics.agreement.mean_kappa import mean_kappas
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
-from analytics.statistics.core.resampling import ResampleSpec, mean_estimate
+from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.rankings.ranks import mid_ranks
 
@@ -51,12 +50,7 @@ def scores_vs_ranks(
     by_score, by_rank = (
         mid_ranks(np.round(each[used], 9), code[used]) for each in (-score, rank.astype(np.float64))
     )
-    taus = np.array(
-        [
-            _tau(by_score[code[used] == each], by_rank[code[used] == each])
-            for each in np.flatnonzero(sizes > 1)
-        ]
-    )
+    taus = _taus(by_score, by_rank, code[used], len(queries))[sizes > 1]
     known = np.isfinite(taus)
     single = int(np.count_nonzero(sizes == 1))
     tau = mean_estimate(
@@ -96,11 +90,23 @@ def _of_systems(score: Floats, rank: Floats, system: Ints) -> float | None:
     _, code = np.unique(system, return_inverse=True)
     times = np.maximum(np.bincount(code), 1)
     means = [np.round(np.bincount(code, weights=each) / times, 9) for each in (score, -rank)]
-    found = _tau(*means) if len(times) > 1 else np.nan
+    found = float(_taus(means[0], means[1], np.zeros(len(times), dtype=np.int64), 1)[0])
     return found if np.isfinite(found) else None
 
 
-def _tau(one: Floats, other: Floats) -> float:
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
-        return float("nan")
-    return float(scipy.stats.kendalltau(one, other).statistic)
+def _taus(one: Floats, other: Floats, group: Ints, n_groups: int) -> Floats:
+    """Tau-b (n_groups,) of the rows of each group, nan where one side does not vary."""
+    order = np.argsort(group, kind="stable")
+    one, other, group = one[order], other[order], group[order]
+    surplus, apart_one, apart_other = (np.zeros(n_groups) for _ in range(3))
+    for step in range(1, int(np.bincount(group, minlength=1).max(initial=0))):
+        same = group[step:] == group[:-step]
+        signs = [np.sign(each[step:] - each[:-step])[same] for each in (one, other)]
+        at = group[step:][same]
+        for total, value in (
+            (surplus, signs[0] * signs[1]),
+            (apart_one, np.abs(signs[0])),
+            (apart_other, np.abs(signs[1])),
+        ):
+            total += np.bincount(at, weights=value, minlength=n_groups)
+    return divide(surplus, np.sqrt(apart_one * apart_other))
