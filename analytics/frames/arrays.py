@@ -45,6 +45,9 @@ class StudyItems:
     system: Ints
     systems: tuple[str, ...]
     lengths: CodedColumn
+    # Codes of the contexts' keys ('' = none).
+    context: Ints
+    contexts: tuple[str, ...]
     splits: tuple[str, ...] = ()
 
     def __len__(self) -> int:

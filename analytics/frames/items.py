@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import numpy.typing as npt
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.functions import Coalesce
 
 from analytics.frames.arrays import Attributes, StudyItems
 from analytics.statistics.core.tidy import MISSING, Ints
@@ -27,9 +28,10 @@ def _main_items(study: Study) -> QuerySet[Item]:
 
 def read_items(study: Study) -> tuple[StudyItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
-    coded = ("query__key", "arm__key", "query__category", "query__split", "systems_key", "lengths")
+    coded = ("query__key", "arm__key", "query__category", "query__split", "systems_key", "lengths", "used")
     types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
-    table = read_columns(_main_items(study), types)
+    rows = _main_items(study).annotate(used=Coalesce("context__key", Value("")))
+    table = read_columns(rows, types)
     query, category = table.coded("query__key"), table.coded("query__category")
     split = table.coded("query__split")
     splits = np.zeros(len(query.values), dtype=np.int64)
@@ -48,6 +50,8 @@ def read_items(study: Study) -> tuple[StudyItems, npt.NDArray[np.int64]]:
         system=system,
         systems=systems,
         lengths=table.coded("lengths"),
+        context=table.coded("used").codes,
+        contexts=table.coded("used").values,
         splits=tuple(split.values[code] for code in splits.tolist()),
     )
     return items, table.array("pk")
