@@ -30,6 +30,7 @@ from analytics.statistics.preferences.win_rates import Ties, item_scores
 from analytics.statistics.ratings.scales import Distribution
 from evaluation import design
 from evaluation.models import Rater
+from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
 
@@ -71,6 +72,10 @@ class Terms:
     derived: Mapping[str, Record] = field(default_factory=dict)
     # Of judges that were made as prompt conditions of one: by key, that of the condition with everything.
     conditions: Mapping[str, str] = field(default_factory=dict)
+    # By how much a judge may fit people worse than one of them does (`Study.epsilon`).
+    epsilon: float = DEFAULT_EPSILON
+    # Of single judges, by key, the system that is its own model or, where that is none of them, those of its family.
+    own_systems: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,8 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
             both,
             derived,
             judges.prompt_conditions(study),
+            study.epsilon,
+            judges.own_systems(study),
         )
 
     report: Record = {
@@ -182,7 +184,7 @@ def _fingerprint(study: Study, replicates: int) -> str:
             study.status,
             study.redundancy,
             list(study.revisions.values_list("spec_hash", flat=True)),
-            list(study.systems.values_list("key", "label", "kind")),
+            list(study.systems.values_list("key", "label", "kind", "family")),
             # A failure that is replaced by a judgment changes neither the number of rows nor the latest.
             outcome_counts(study),
             latest,

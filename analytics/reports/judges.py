@@ -70,6 +70,25 @@ def prompt_conditions(study: Study) -> dict[str, str]:
     return found
 
 
+def own_systems(study: Study) -> dict[str, frozenset[str]]:
+    """By rater, the key of the system that is the judge's own model or, where it is no system, those of its family.
+
+    Both are recorded with a judge's run; where they are not, as of imports, the system that bears the name of its model
+    is its own.
+    """
+    families = dict(study.systems.values_list("key", "family"))
+    found = {}
+    for rater in judges_in_figures(study):
+        own = str(rater.about.get("own_system") or rater.about.get("model") or "")
+        family = str(rater.about.get("own_family") or "")
+        keys = frozenset(key for key, other in families.items() if key == own) or frozenset(
+            key for key, other in families.items() if family and other == family
+        )
+        if keys and not rater.about.get("heuristic"):
+            found[rater.pseudonym] = keys
+    return found
+
+
 def is_asked_both_ways(record: Mapping[str, Any]) -> bool:
     return bool(record["orders"] == BOTH or record["reduction"] == "both_ways")
 

@@ -29,6 +29,10 @@ def default_skips() -> dict[str, Any]:
     return {"per_participant": 3, "flag_after": 5}
 
 
+# Of people who are a crowd.
+DEFAULT_EPSILON = 0.1
+
+
 class Status(models.TextChoices):
     DRAFT = "draft", "draft"
     LIVE = "live", "live"
@@ -117,6 +121,11 @@ class Study(models.Model):
     asker = models.CharField(max_length=60, default="Person X", help_text="How screens name who asked.")
     baseline = models.CharField(max_length=120, blank=True, help_text="Key of the baseline system, if any.")
     show_references = models.BooleanField(default=False)
+    # By how much a judge may fit people worse than one of them does, as it costs less: 0.1 of a crowd, 0.15 of skilled
+    # people, 0.2 of experts (the alternative-annotator test). Settled before there are figures to choose it by.
+    epsilon = models.FloatField(
+        default=DEFAULT_EPSILON, validators=[MinValueValidator(0), MaxValueValidator(1)]
+    )
     steps = models.JSONField(default=default_steps)
     skips = models.JSONField(default=default_skips)
     # What an item needs, where the protocol leaves that to the study (`evaluation.protocols.requirements.needs`).
@@ -180,6 +189,9 @@ class Study(models.Model):
             models.CheckConstraint(name="study_language_known", condition=Q(language__in=Language.values)),
             models.CheckConstraint(
                 name="study_going_back_known", condition=Q(going_back__in=GoingBack.values)
+            ),
+            models.CheckConstraint(
+                name="study_epsilon_is_share", condition=Q(epsilon__gte=0) & Q(epsilon__lte=1)
             ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
             models.CheckConstraint(

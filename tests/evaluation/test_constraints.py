@@ -183,6 +183,7 @@ VIOLATIONS = {
     "study_going_back_known": lambda w: change(w.study, going_back="some"),
     "study_rehearsal_is_simulated": lambda w: change(w.study, rehearsal_of=w.study, simulated=False),
     "study_status_known": lambda w: change(w.study, status="ended"),
+    "study_epsilon_is_share": lambda w: change(w.study, epsilon=1.5),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),
     "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),

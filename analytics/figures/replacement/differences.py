@@ -144,14 +144,14 @@ def _of_choices(given: AnswerInput) -> Iterator[Scores]:
 def _of_picks(given: AnswerInput) -> Iterator[Scores]:
     assert isinstance(given.people, AnswerInput)
     items = given.items
-    people, judge = (_pick_shares(each) for each in (given.people, given))
+    people, judge = (pick_shares(each) for each in (given.people, given))
     for code, system in enumerate(items.systems):
         rows = items.offered[:, code] > 0
         if rows.any():
             yield {"system": system}, people[rows, code], judge[rows, code], items.query[rows], SHARE
 
 
-def _pick_shares(given: AnswerInput) -> Floats:
+def pick_shares(given: AnswerInput) -> Floats:
     """The share of raters that picked each system's response, (items, systems); nan where nobody answered."""
     picks, items = given.answers.as_picks(), given.items
     counts = count_matrix(picks.item, picks.system, len(items), len(items.systems))
@@ -159,7 +159,7 @@ def _pick_shares(given: AnswerInput) -> Floats:
     return divide(counts.astype(np.float64), answered.astype(np.float64))
 
 
-def _is_share(question: Record) -> bool:
+def is_share(question: Record) -> bool:
     return bool(question["form"] != "rated" or question["kind"] == Kind.CHECKLIST)
 
 
@@ -170,13 +170,13 @@ def _overall(
     return [
         (question["prompt"], [(group, group[key]["cells"][0]["difference"]) for group in groups])
         for question, groups in asked
-        if groups and not _is_share(question)
+        if groups and not is_share(question)
     ]
 
 
 def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
     form = "checklist" if question["kind"] == Kind.CHECKLIST else question["form"]
-    share = _is_share(question)
+    share = is_share(question)
     build = Builder(
         f"{question['prompt'] or 'Preference'}: {CAPTIONS[form]}, by people and by judges on what both judged; the "
         f"difference is the judge's minus people's{', in points' if share else ''}, with a sign-flip test over "

@@ -8,6 +8,7 @@ from evaluation.admin.study.question_options import OVERS
 from evaluation.admin.study.rules import CODES, StepsForm
 from evaluation.forms import language_of
 from evaluation.models import ArmPer, Item, Language, OncePer, RenderAs, Role, Study
+from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec, get_protocol
 from evaluation.protocols.attributes import attributes_of
 from evaluation.protocols.base import Spec, option_key
@@ -145,6 +146,7 @@ def _rules(spec: Spec) -> Iterator[tuple[str, str]]:
     yield "Arm", f"drawn once per {ArmPer(spec.get('arm_per', ArmPer.PARTICIPANT)).label}"
     yield "Baseline", spec["baseline"] or "none"
     yield "Seed", str(spec["seed"])
+    yield "Epsilon of judges", f"{spec.get('epsilon', DEFAULT_EPSILON):g}"
     if get_protocol(spec["protocol"]).has_needs:
         yield "An item needs", _needs(read_needs(spec.get("needs") or {}))
 

@@ -28,7 +28,7 @@ CODES = (
 # Of protocols that leave it to the study.
 NEEDS = ("What an item needs", {"fields": NeedsForm.NEEDS_FIELDS})
 JUDGED = ("What is compared", {"fields": ("baseline", ("once_per", "arm_per"))})
-REDUNDANCY = ("Redundancy", {"fields": (("redundancy", "items_per_participant"), "seed")})
+REDUNDANCY = ("Redundancy", {"fields": (("redundancy", "items_per_participant"), "seed", "epsilon")})
 STEPS = ("Participant steps", {"fields": StepsForm.STEP_FIELDS})
 SKIPPING = ("Skipping", {"fields": StepsForm.SKIP_FIELDS})
 TIME_AND_PAY = ("Time and pay", {"fields": LIVE_FIELDS[1:]})

@@ -125,6 +125,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "lease_minutes": "Item reservation (minutes)",
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
+            "epsilon": "Epsilon of judges",
             "going_back": "Revisable answers",
             "show_references": "Show references",
             "revisions_in_all": "Model revisions in total",
@@ -138,6 +139,8 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
                 "Determines presentation orders and the order of assignment. The same seed gives the "
                 "same design."
             ),
+            "epsilon": "By how much a judge may fit people worse than one of them does, as it costs less: 0.1 where "
+            "they are a crowd, 0.15 where they are skilled, 0.2 where they are experts (alternative-annotator test).",
             "once_per": "Participants see each query at most once, or each item at most once.",
             "arm_per": "Draw one arm per participant, or one per item; always at random, weighted by the "
             "arms' open slots.",

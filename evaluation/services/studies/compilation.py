@@ -15,6 +15,7 @@ from evaluation.models import (
     Response,
     Study,
 )
+from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols.attributes import Attributes, fill_in
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RENDERER, RenderRules, describe_images, render_plain
@@ -83,7 +84,7 @@ def compile_rows(
         "texts": dict(texts),
     }
     # Named only where there are some: so the specs of all other studies are what they were before there were any.
-    # The arm's rule and the language likewise, where they are not the default.
+    # The arm's rule, the language and epsilon likewise, where they are not the default.
     if named := _attributes(attributes):
         spec["attributes"] = named
     if study.needs:
@@ -92,6 +93,8 @@ def compile_rows(
         spec["arm_per"] = study.arm_per
     if study.language != Language.ENGLISH:
         spec["language"] = study.language
+    if study.epsilon != DEFAULT_EPSILON:
+        spec["epsilon"] = study.epsilon
     return spec | {name: True for name in SHOWN_WHERE_SET if getattr(study, name)}
 
 

@@ -1,0 +1,175 @@
+"""The alternative-annotator test of every judge: whether it fits people as well as one of them does."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal, percent
+from analytics.display.tables import Builder, Table, columns, count, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, level_of
+from analytics.figures.judges.labels_vs_people import TITLE
+from analytics.figures.replacement.differences import is_single_judge
+from analytics.figures.report_view import ReportView
+from analytics.statistics.core.counts import unique_mode
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import MISSING
+from analytics.statistics.replacement.alternative_annotator import (
+    FDR,
+    LEAST_ANNOTATORS,
+    LEAST_ITEMS,
+    PASSING,
+    SharedAnswers,
+    alternative_annotator,
+)
+from evaluation.protocols import Kind, Over, QuestionSpec
+
+# Of people, those with the most answers; a study may have thousands.
+MOST_LISTED = 50
+CORRECTION = "Benjamini-Yekutieli"
+
+
+class AlternativeAnnotatorFigure(Figure):
+    heading = "judges"
+    place = 13
+    definition = (
+        "The alternative-annotator test of every judge: the share of people whom it beats by epsilon "
+        "(Benjamini-Yekutieli, not Holm), and its average advantage probability, overall and by person."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in (PAIRS, "rated", "choice", "picks")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        if not is_single_judge(given):
+            return None
+        numbers = not isinstance(given, PairInput) and level_of(given.question) != "nominal"
+        answers, raters = shared_answers(given)
+        found = alternative_annotator(
+            answers,
+            epsilon=given.terms.epsilon,
+            numbers=numbers,
+            unit=given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM],
+            resample=given.resample("alternative annotator"),
+        )
+        most = sorted(found.annotators, key=lambda each: (-each.n, raters[each.rater]))[:MOST_LISTED]
+        return {
+            **plain(found),
+            "score": "rmse" if numbers else "accuracy",
+            "correction": CORRECTION,
+            "people": len(found.annotators),
+            "annotators": [
+                {**plain(each), "rater": raters[each.rater], "is_beaten": each.is_beaten} for each in most
+            ],
+        }
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        tested = [
+            (question, group, group[self.key])
+            for question in view.judged
+            for group in question["groups"]
+            if self.key in group
+        ]
+        if not tested:
+            return
+        epsilon = tested[0][2]["epsilon"]
+        build = Builder(
+            f"Alternative-annotator test with \N{GREEK SMALL LETTER EPSILON} = {epsilon:g}: the winning rate "
+            "\N{GREEK SMALL LETTER OMEGA} is the share of people whom the judge beats, in percent, the advantage "
+            "\N{GREEK SMALL LETTER RHO} the mean share of their answers on which the judge fits the other people at "
+            "least as well as they do.",
+            columns(
+                ["Question", "Judge", "Winning rate", "Passes", "Advantage", "People", "n"],
+                names=2,
+            ),
+            foot=f"One-sided t-tests over items, corrected by {CORRECTION} for a false discovery rate of {FDR:g}, not "
+            f"by Holm as other tests here. A judge passes with a winning rate of {PASSING:.0%}.",
+        )
+        for question, group, found in tested:
+            reason = found["advantage"]["undefined"] if found["winning_rate"] is None else ""
+            build.add(
+                head(question["prompt"] or "Preference"),
+                words(group["label"]),
+                build.number(found["winning_rate"], percent, reason),
+                words("" if found["passes"] is None else "yes" if found["passes"] else "no"),
+                build.share(found["advantage"]),
+                count(found["people"]),
+                build.n(found["advantage"]),
+            )
+        yield Block("Alternative-annotator test", tables=(build.build(),))
+        single = [_by_person(view, *each) for each in tested if each[2]["annotators"]]
+        if single:
+            yield Block("Alternative-annotator test by person", tables=tuple(single), folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        epsilon = self.records(view)[0]["epsilon"]
+        yield (
+            "The alternative-annotator test leaves out each person in turn and scores them and the judge by how well "
+            "they fit the others on each of the person's items: by accuracy, and for scales by minus the root mean "
+            f"square error. The judge beats a person if it is less than \N{GREEK SMALL LETTER EPSILON} = {epsilon:g} "
+            "behind in the share of items won, by a one-sided t-test over items; these tests are corrected by "
+            f"{CORRECTION}, and not by Holm. It takes at least {LEAST_ANNOTATORS} people with {LEAST_ITEMS} items each."
+        )
+
+
+FIGURE = AlternativeAnnotatorFigure()
+
+
+def shared_answers(given: FigureInput) -> tuple[SharedAnswers, tuple[str, ...]]:
+    """People's answers and the judge's to the same units, and people's pseudonyms."""
+    if isinstance(given, PairInput):
+        assert isinstance(given.people, PairInput)
+        judgments, label = given.people.group.judgments, unique_mode(given.counts)
+        known = judgments.label != MISSING
+        return SharedAnswers(
+            unit=judgments.item[known].astype(np.int64),
+            rater=judgments.rater[known].astype(np.int64),
+            value=judgments.label[known].astype(np.float64),
+            judge=np.where(label == MISSING, np.nan, label),
+            query=given.items.query,
+        ), judgments.raters
+    assert isinstance(given, AnswerInput)
+    assert isinstance(given.people, AnswerInput)
+    ours, own = given.people.values, given.values
+    # No pick is an answer, and codes of labels begin at 0.
+    shift = 1 if given.question.kind == Kind.PREFERENCE else 0
+    least = -shift if given.has_labels else -np.inf
+    judge = np.full(len(given.items) * max(len(given.answers.parts), 1), np.nan)
+    judge[own.unit] = np.where(own.value >= least, own.value + shift, np.nan)
+    known = ours.value >= least
+    query = np.repeat(given.items.query, max(len(given.answers.parts), 1))
+    return SharedAnswers(
+        unit=ours.unit[known].astype(np.int64),
+        rater=ours.rater[known].astype(np.int64),
+        value=ours.value[known] + shift,
+        judge=judge,
+        query=query,
+    ), given.people.group.raters
+
+
+def _by_person(view: ReportView, question: Record, group: Record, found: Record) -> Table:
+    listed = found["annotators"]
+    build = Builder(
+        f"{question['prompt'] or 'Preference'}: {group['label']} against each person, on the person's items. Judge and "
+        "person: in how many items each fits the others at least as well as the other of the two, in percent.",
+        columns(["Person", "Judge", "Person fits", "Difference", "p", f"p ({CORRECTION})", "Beaten", "n"]),
+        foot=f"The {len(listed)} people with the most answers, of {found['people']:,}."
+        if len(listed) < found["people"]
+        else "",
+    )
+    for each in listed:
+        build.add(
+            head(view.raters.get(each["rater"], each["rater"])),
+            build.number(each["judge"], percent),
+            build.number(each["own"], percent),
+            build.number(each["own"] - each["judge"], decimal),
+            build.p(each["p_value"]),
+            build.p(each["p_adjusted"]),
+            words("yes" if each["is_beaten"] else "no"),
+            count(each["n"]),
+        )
+    return build.build(compact=True)

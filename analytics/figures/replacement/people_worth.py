@@ -1,0 +1,130 @@
+"""The number of people that a judge is worth: its place on the curve of the majority, or mean, of 1, 2, ... people."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import decimal
+from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, level_of
+from analytics.figures.judges.labels_vs_people import TITLE, label_tables
+from analytics.figures.replacement.differences import is_single_judge
+from analytics.figures.report_view import ReportView
+from analytics.statistics.core.counts import unique_mode
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import TIE
+from analytics.statistics.replacement.people_worth import PeopleWorth, worth_by_labels, worth_by_numbers
+from evaluation.protocols import Over, QuestionSpec
+
+# Numbers of people of which the table shows the curve.
+SHOWN = (1, 2, 3, 5, 10)
+
+
+class PeopleWorthFigure(Figure):
+    heading = "judges"
+    place = 14
+    definition = (
+        "How many people a judge is worth: the fewest whose majority (of a scale, whose mean) predicts a further "
+        "person's answer as well as the judge does, with the curve of 0, 1, 2, ... people."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in (PAIRS, "rated", "choice", "picks")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        if not is_single_judge(given):
+            return None
+        numbers = not isinstance(given, PairInput) and level_of(given.question) != "nominal"
+        found = _of_numbers(given) if numbers else _of_labels(given)
+        return {**plain(found), "score": "rmse" if numbers else "agreement"}
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        tables = [_table(view, self.key, score) for score in ("agreement", "rmse")]
+        tables = [table for table in tables if table.rows]
+        if tables:
+            yield Block("Judges in people", tables=tuple(tables))
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "A judge is worth as many people as predict a further person's answer as well as it does, by their "
+            "majority or, on a scale, by their mean. Every answer is held out in turn and predicted by every set of "
+            "so many others."
+        )
+
+
+FIGURE = PeopleWorthFigure()
+
+
+def _of_numbers(given: FigureInput) -> PeopleWorth:
+    assert isinstance(given, AnswerInput)
+    assert isinstance(given.people, AnswerInput)
+    resample = given.resample("worth")
+    return worth_by_numbers(given.people.values, given.values, unit=given.unit, resample=resample)
+
+
+def _of_labels(given: FigureInput) -> PeopleWorth:
+    resample = given.resample("worth")
+    if isinstance(given, PairInput):
+        assert isinstance(given.people, PairInput)
+        # Nobody's guess is among the labels that can be given.
+        n_labels = TIE + 1 if given.question.ties else TIE
+        return worth_by_labels(
+            given.people.counts[:, :n_labels],
+            unique_mode(given.counts[:, :n_labels]),
+            given.items.query,
+            unit=UNITS[Over.ITEM],
+            resample=resample,
+        )
+    assert isinstance(given, AnswerInput)
+    assert isinstance(given.people, AnswerInput)
+    people, judge, query = label_tables(given.people, given)
+    return worth_by_labels(people, judge, query, unit=given.unit, resample=resample)
+
+
+def _table(view: ReportView, key: str, score: str) -> Table:
+    caption = {
+        "agreement": "agreement with a further person of so many people's majority, and of the judge, in percent",
+        "rmse": "root mean square error of so many people's mean, and of the judge, as a prediction of a further "
+        "person's rating",
+    }[score]
+    build = Builder(
+        f"How many people a judge is worth: {caption}.",
+        columns(["Question", "Judge", *(_people(k) for k in SHOWN), "The judge", "Worth", "n"], names=2),
+    )
+    for question in view.judged:
+        for group in question["groups"]:
+            found = group.get(key)
+            if not found or found["score"] != score:
+                continue
+            # The curve of labels begins with nobody, that of numbers with one person.
+            points = found["curve"][1:] if score == "agreement" else found["curve"]
+            write = build.share if score == "agreement" else build.coefficient
+            build.add(
+                head(question["prompt"] or "Preference"),
+                words(group["label"]),
+                *(write(points[k - 1]) if k <= len(points) else TableCell(DASH) for k in SHOWN),
+                write(found["judge"]),
+                _worth(build, found),
+                build.n(found["judge"]),
+            )
+    return build.build()
+
+
+def _worth(build: Builder, found: Record) -> TableCell:
+    marks = build.note(found["undefined"])
+    if found["value"] is None and not found["beyond"]:
+        return TableCell(DASH, marks=marks)
+    most = found["most"]
+    above = "more than any" if most is None else f"more than {most}"
+    text = above if found["value"] is None else decimal(found["value"])
+    if found["undefined"]:
+        return TableCell(text, marks=marks)
+    low, high = (above if found[end] is None else decimal(found[end]) for end in ("low", "high"))
+    return TableCell(text, high if low == high else f"{low} to {high}", marks)
+
+
+def _people(k: int) -> str:
+    return "1 person" if k == 1 else f"{k} people"

@@ -1,0 +1,142 @@
+"""Self-preference of judges: their own model's responses beside people's judgments of the same items."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, words
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
+from analytics.figures.judges.labels_vs_people import TITLE
+from analytics.figures.replacement.differences import Scores, is_share, is_single_judge, pick_shares
+from analytics.figures.report_view import ReportView, joined
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.tidy import FIRST
+from analytics.statistics.preferences.win_rates import item_scores
+from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
+from analytics.statistics.replacement.self_preference import own_contrasts, own_scores
+from evaluation.protocols import Over, QuestionSpec
+
+QUERIES = "queries"
+CAPTIONS = {
+    PAIRS: "expected win rate of the judge's own system, in percent",
+    "picks": "share of picks of the judge's own system, in percent",
+    "rated": "mean of the judge's own system minus that of the others on the same query",
+}
+
+
+class SelfPreferenceFigure(Figure):
+    heading = "judges"
+    place = 16
+    definition = (
+        "Self-preference: how a judge scores responses of its own model or family compared with people on the same "
+        "items, with a test; of judges whose own system is in the study."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in CAPTIONS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """None of a judge whose own model or family is not recorded, or has no responses here."""
+        own = given.terms.own_systems.get(given.group_key, frozenset())
+        if not own or not is_single_judge(given):
+            return None
+        scores = _of_pairs(given, own) if isinstance(given, PairInput) else _of_answers(given, own)
+        if scores is None:
+            return None
+        _, people, judge, query, within = scores
+        found = judge_minus_people(
+            people,
+            judge,
+            query,
+            within=within,
+            unit=QUERIES if given.form == "rated" else UNITS[Over.ITEM],
+            resample=given.resample("self-preference"),
+            tests=given.tests("self-preference", 1),
+        )
+        return {"systems": sorted(own), **plain(found)}
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        if record["test"] is not None:
+            yield FamilyTest("self-preference", record["test"])
+
+    def title(self, view: ReportView) -> str:
+        return TITLE
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        tables = [
+            _table(view, question, groups, self.key)
+            for question in view.judged
+            if (groups := [group for group in question["groups"] if self.key in group])
+        ]
+        if tables:
+            yield Block("Self-preference", tables=tuple(tables))
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Self-preference is how much more a judge favours responses of its own model (or, where that is none of "
+            "the systems, of its family) than people do on the same items; of ratings, favouring is the mean of its "
+            "own responses minus that of the others on the same query. It is tested by a sign-flip test over queries."
+        )
+
+
+FIGURE = SelfPreferenceFigure()
+
+
+def _of_pairs(given: PairInput, own: frozenset[str]) -> Scores | None:
+    """Scores on the items of which one response, and not both, is the judge's own."""
+    assert isinstance(given.people, PairInput)
+    items = given.items
+    is_own = np.array([system in own for system in items.systems], dtype=bool)
+    first, second = is_own[items.system_1], is_own[items.system_2]
+    if not (first != second).any():
+        return None
+    people, judge = (
+        own_scores(item_scores(each.group.judgments, len(items))[:, FIRST], first, second)
+        for each in (given.people, given)
+    )
+    return {}, people, judge, items.query, SHARE
+
+
+def _of_answers(given: FigureInput, own: frozenset[str]) -> Scores | None:
+    assert isinstance(given, AnswerInput)
+    assert isinstance(given.people, AnswerInput)
+    items = given.items
+    codes = [code for code, system in enumerate(items.systems) if system in own]
+    if given.form == "picks":
+        rows = (items.offered[:, codes] > 0).any(axis=1)
+        people, judge = (pick_shares(each)[:, codes].sum(axis=1) for each in (given.people, given))
+        return ({}, people[rows], judge[rows], items.query[rows], SHARE) if rows.any() else None
+    both = shared_scores(given.people.values, given.values)
+    is_own = np.isin(both.system, codes)
+    if not is_own.any() or (both.system < 0).any():
+        return None
+    low, high = given.ends
+    return {}, *own_contrasts(both, is_own), (low - high, high - low)
+
+
+def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:
+    write_share = is_share(question)
+    build = Builder(
+        f"{question['prompt'] or 'Preference'}: {CAPTIONS[question['form']]}, by people and by the judge; "
+        f"self-preference is the judge's minus people's{', in points' if write_share else ''}, with a sign-flip test "
+        "over queries.",
+        columns(
+            ["Judge", "Own systems", "People", "Judge's own", "Self-preference", *P_COLUMNS, "n"], names=2
+        ),
+    )
+    write = build.share if write_share else build.coefficient
+    for group in groups:
+        found = group[key]
+        build.add(
+            head(group["label"]),
+            words(joined([view.systems.get(system, system) for system in found["systems"]])),
+            write(found["people"]),
+            write(found["judge"]),
+            write(found["difference"]),
+            *build.tested(found["test"], found["difference"]["undefined"]),
+            build.n(found["difference"]),
+        )
+    return build.build()
