@@ -13,6 +13,7 @@ from analytics.figures.report_view import ReportView, number, tag_of
 from analytics.frames.aspects import AspectRatings
 from analytics.statistics.aspects.levels import means_by_level
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.values import point_codes
 from evaluation.protocols import QuestionSpec
 
 
@@ -23,7 +24,9 @@ class LevelsFigure(AspectFigure):
     def record(self, given: AnswerInput, aspects: Sequence[QuestionSpec], rated: AspectRatings) -> Record:
         """LFQA Figure 7."""
         rated = rated.where(np.isfinite(rated.overall))
+        between = point_codes(rated.overall, given.question.points) < 0
         return {
+            "between_points": int(np.count_nonzero(between)),
             "aspects": [
                 {
                     **named,
@@ -39,7 +42,7 @@ class LevelsFigure(AspectFigure):
                     ),
                 }
                 for at, (named, aspect) in enumerate(zip(named_aspects(aspects), aspects, strict=True))
-            ]
+            ],
         }
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
@@ -64,10 +67,11 @@ FIGURE = LevelsFigure()
 
 
 def _table(found: Record, question: Record) -> Table:
-    prompt = question["prompt"]
+    prompt, between = question["prompt"], found["between_points"]
     build = Builder(
         f"Mean rating of each aspect by the {prompt} that the same rater gave.",
         columns([prompt, *(each["prompt"] for each in found["aspects"]), "n"]),
+        foot=f"Not included: {between:,} ratings between these levels." if between else "",
     )
     for at, point in enumerate(question["points"]):
         means = [each["levels"][at]["mean"] for each in found["aspects"]]

@@ -14,6 +14,9 @@ from analytics.statistics.aspects.tree import aspect_tree
 from analytics.statistics.core.estimates import TidyDataError, plain
 from evaluation.protocols import QuestionSpec
 
+# A mark that every format keeps, where blanks would be lost.
+INDENT = "\N{MIDDLE DOT} "
+
 
 class TreeFigure(AspectFigure):
     place = 20
@@ -85,8 +88,8 @@ def _tree(found: Record, question: Record) -> Table:
 
     def add(at: int, label: str) -> None:
         node = tree["nodes"][at]
-        indent = "\N{NO-BREAK SPACE}" * 3 * node["depth"]
-        build.add(head(f"{indent}{label}"), words(number(node["level"])), *map(count, node["counts"]))
+        label = INDENT * node["depth"] + label
+        build.add(head(label), words(number(node["level"])), *map(count, node["counts"]))
         if node["aspect"] is not None:
             name, limit = found["aspects"][node["aspect"]]["prompt"], number(round(node["threshold"], 3))
             add(node["low"], f"{name} \N{LESS-THAN OR EQUAL TO} {limit}")

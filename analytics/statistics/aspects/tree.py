@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from analytics.statistics.aspects.weights import OverSplits, over_splits
+from analytics.statistics.aspects.weights import N_SPLITS, TEST_FOLDS, OverSplits, over_splits
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.core.folds import folds_by_query
 from analytics.statistics.core.tidy import Floats, Ints
-from analytics.statistics.ratings.weighted_overall import TEST_FOLDS
 from evaluation.design import generator
 
-N_SPLITS = 20
 NO_LEVELS = "The overall rating is the same throughout, so there is nothing to tell apart."
 
 
@@ -68,15 +66,16 @@ def aspect_tree(
     if not len(level) or (level == level[0]).all():
         raise TidyDataError(NO_LEVELS)
     # Equal rows are one, with their number as its weight: a million ratings are a few patterns.
-    rows, pattern = np.unique(np.column_stack([ratings, level]), axis=0, return_inverse=True)
-    pattern = pattern.reshape(-1)
-    given, levels = rows[:, :-1], rows[:, -1].astype(np.int64)
-    total = np.bincount(pattern, minlength=len(rows)).astype(np.float64)
+    first, pattern = _patterns([*ratings.T, level])
+    given, levels = ratings[first], level[first]
+    total = np.bincount(pattern, minlength=len(first)).astype(np.float64)
+    used, code = np.unique(query, return_inverse=True)
+    queries = np.arange(len(used))
     fitted = _fit(given, levels, total, depth)
     held_out = []
     for split in range(N_SPLITS):
-        fold = folds_by_query(query, TEST_FOLDS, generator(seed, "aspect tree", split))
-        test = np.bincount(pattern[fold == 0], minlength=len(rows)).astype(np.float64)
+        fold = folds_by_query(queries, TEST_FOLDS, generator(seed, "aspect tree", split))
+        test = np.bincount(pattern[(fold == 0)[code]], minlength=len(first)).astype(np.float64)
         predicted = _fit(given, levels, total - test, depth).predict(given)
         held_out.append(weighted_r(table[predicted], table[levels], test))
     return AspectTree(
@@ -86,6 +85,16 @@ def aspect_tree(
         over_splits(held_out),
         len(level),
     )
+
+
+def _patterns(columns: Sequence[Floats | Ints]) -> tuple[Ints, Ints]:
+    """The first row of each distinct row of the columns (n,), and the place of every row's among these (n,)."""
+    code = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        values, place = np.unique(column, return_inverse=True)
+        # Numbered anew after each column, so that codes stay small however many there are.
+        _, code = np.unique(code * len(values) + place, return_inverse=True)
+    return np.unique(code, return_index=True)[1], code
 
 
 def weighted_r(one: Floats, other: Floats, weight: Floats) -> float | None:

@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.folds import folds_by_query
-from analytics.statistics.core.resampling import ResampleSpec, divide, query_estimates, sums_by_query
+from analytics.statistics.core.resampling import ResampleSpec, query_estimates
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.judges.ratings_vs_people import correlations
-from analytics.statistics.ratings.weighted_overall import TEST_FOLDS, WeightedOverall, weighted_overall
+from analytics.statistics.ratings.weighted_overall import weighted_overall
 from evaluation.design import generator
 
 UNDETERMINED = "The aspects do not determine their weights."
 # A determinant so far below that of independent aspects is that of aspects which follow from each other.
 SINGULAR = 1e-10
+# A fifth of the queries is held out, as in the paper; so many times, as one split says little.
+TEST_FOLDS, N_SPLITS = 5, 20
+# Sums of moments of the queries that weights are fitted on, and of those held out.
+Split: TypeAlias = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True)
@@ -81,10 +86,10 @@ def aspect_weights(
     there are too few queries or too little variation to determine weights (see `weighted_overall`).
     """
     found = weighted_overall(distances, overall, query, ideal=ideal, seed=seed)
-    moments = _moments(distances, ideal - overall)
+    moments = _moments(distances, ideal - overall, query)
     weights = query_estimates(
         moments,
-        query,
+        np.arange(len(moments)),
         _weights,
         n=len(overall),
         unit=unit,
@@ -96,8 +101,10 @@ def aspect_weights(
         correlations(scores, overall, query, resample=resample, unit=unit)[0]
         for scores in (found.predicted, -distances.sum(axis=1))
     )
-    r_squared, added = _added(moments, query, seed, found)
-    return AspectWeights(weights, weighted, equal, over_splits(found.held_out_r), r_squared, added)
+    splits = list(_splits(moments, seed))
+    held_out = over_splits([_held_out_r(train, test) for train, test in splits])
+    r_squared, added = _added(splits, distances.shape[1])
+    return AspectWeights(weights, weighted, equal, held_out, r_squared, added)
 
 
 def over_splits(values: Sequence[float | None]) -> OverSplits:
@@ -115,18 +122,10 @@ def over_splits(values: Sequence[float | None]) -> OverSplits:
     )
 
 
-def _added(
-    moments: Floats, query: Ints, seed: int, found: WeightedOverall
-) -> tuple[OverSplits, tuple[AddedAspect, ...]]:
-    k = len(found.weights)
+def _added(splits: Sequence[Split], k: int) -> tuple[OverSplits, tuple[AddedAspect, ...]]:
     every = tuple(range(k))
     wanted = [every, *((aspect,) for aspect in every), *(_but(every, aspect) for aspect in every)]
-    table = np.array(
-        [
-            [_r_squared(train, test, subset) for subset in wanted]
-            for train, test in _splits(moments, query, seed, len(found.held_out_r))
-        ]
-    )
+    table = np.array([[_r_squared(train, test, subset) for subset in wanted] for train, test in splits])
     added = tuple(
         AddedAspect(
             over_splits(_listed(table[:, 1 + aspect])),
@@ -145,10 +144,17 @@ def _listed(values: Floats) -> list[float | None]:
     return [each if np.isfinite(each) else None for each in values.tolist()]
 
 
-def _moments(distances: Floats, shortfall: Floats) -> Floats:
-    """The products of every two of 1, the distances and the shortfall, a row (n, (k + 2) squared) each."""
-    columns = np.column_stack([np.ones(len(shortfall)), distances, shortfall])
-    return np.asarray((columns[:, :, None] * columns[:, None, :]).reshape(len(columns), -1))
+def _moments(distances: Floats, shortfall: Floats, query: Ints) -> Floats:
+    """Sums by query (q, (k + 2) squared) of the products of every two of 1, the distances and the shortfall."""
+    _, code = np.unique(query, return_inverse=True)
+    columns = [np.ones(len(shortfall)), *distances.T, shortfall]
+    size, n = len(columns), int(code.max(initial=-1)) + 1
+    found = np.empty((n, size, size))
+    for one in range(size):
+        for other in range(one + 1):
+            sums = np.bincount(code, weights=columns[one] * columns[other], minlength=n)
+            found[:, one, other] = found[:, other, one] = sums
+    return found.reshape(n, -1)
 
 
 def _tables(sums: Floats) -> Floats:
@@ -168,15 +174,26 @@ def _weights(sums: Floats) -> Floats:
     return np.where(determined[:, None], solved, np.nan)
 
 
-def _splits(moments: Floats, query: Ints, seed: int, n_splits: int) -> Iterator[tuple[Floats, Floats]]:
-    """Sums of moments of the four fifths that weights are fitted on, and of the fifth held out: the splits of
-    `weighted_overall`."""
-    by_query = sums_by_query(moments, query)
-    total, queries = by_query.sum(axis=0), np.arange(len(by_query))
-    for split in range(n_splits):
+def _splits(moments: Floats, seed: int) -> Iterator[Split]:
+    total, queries = moments.sum(axis=0), np.arange(len(moments))
+    for split in range(N_SPLITS):
         fold = folds_by_query(queries, TEST_FOLDS, generator(seed, "weighted overall", "split", split))
-        test = by_query[fold == 0].sum(axis=0)
+        test = moments[fold == 0].sum(axis=0)
         yield total - test, test
+
+
+def _held_out_r(train: Floats, test: Floats) -> float | None:
+    """Pearson's r of given and predicted shortfalls in the held-out part; None where one of them does not vary."""
+    [weights], [table] = _weights(train[None, :]), _tables(test[None, :])
+    if not np.isfinite(weights).all():
+        return None
+    n, means, target = table[0, 0], table[0, 1:-1], table[0, -1]
+    across = weights @ table[1:-1, -1] - (weights @ means) * target / n
+    given = table[-1, -1] - target**2 / n
+    predicted = weights @ table[1:-1, 1:-1] @ weights - (weights @ means) ** 2 / n
+    if min(given, predicted) <= SINGULAR:
+        return None
+    return float(across / np.sqrt(given * predicted))
 
 
 def _r_squared(train: Floats, test: Floats, subset: tuple[int, ...]) -> float:
@@ -191,4 +208,4 @@ def _r_squared(train: Floats, test: Floats, subset: tuple[int, ...]) -> float:
     products, targets = test[1:-1, 1:-1], test[1:-1, -1]
     errors = test[-1, -1] - 2 * weights @ targets + weights @ products @ weights
     spread = test[-1, -1] - test[0, -1] ** 2 / test[0, 0]
-    return float(1 - divide(np.array([errors]), np.array([spread if spread > SINGULAR else 0.0]))[0])
+    return float(1 - errors / spread) if spread > SINGULAR else float("nan")

@@ -14,8 +14,6 @@ from analytics.statistics.core.folds import folds_by_query
 from analytics.statistics.core.tidy import Floats, Ints
 from evaluation.design import generator
 
-TEST_FOLDS = 5
-
 
 @dataclass(frozen=True, eq=False)
 class WeightedOverall:
@@ -23,8 +21,7 @@ class WeightedOverall:
 
     `weights` (k,), in points of the overall rating from one end of an aspect to its ideal, are fitted on all rows, and
     `fitted` (n,) are their overall ratings. `predicted` (n,) are those by weights that were fitted on the other folds,
-    `fold_weights` (folds, k); `fold` (n,) is the fold of each row. `held_out_r` has Pearson's r of each random split,
-    fitted on four fifths of the queries and read off the last; None where one of the two does not vary.
+    `fold_weights` (folds, k); `fold` (n,) is the fold of each row.
     """
 
     weights: Floats
@@ -32,14 +29,7 @@ class WeightedOverall:
     fold: Ints
     fold_weights: Floats
     predicted: Floats
-    held_out_r: tuple[float | None, ...]
     n_queries: int
-
-    @property
-    def mean_held_out_r(self) -> float | None:
-        """The mean over the splits that have one."""
-        known = [each for each in self.held_out_r if each is not None]
-        return sum(known) / len(known) if known else None
 
 
 def distance_from_ideal(values: Floats, *, ideal: float, low: float, high: float) -> Floats:
@@ -83,13 +73,12 @@ def weighted_overall(
     ideal: float,
     seed: int,
     n_folds: int = 5,
-    n_splits: int = 20,
 ) -> WeightedOverall:
     """The weights of aspects in the overall rating: overall = ideal - distances @ weights, not clipped to the scale.
 
     `distances` (n, k) are those of `distance_from_ideal`, `overall` (n,) ratings in points with their `ideal` (the best
-    there is), `query` (n,) codes: rows of a query are never on both sides of a fold or split. Raises TidyDataError
-    where the arrays don't fit, hold what is not finite, or determine no weights in a fold or split.
+    there is), `query` (n,) codes: rows of a query are never on both sides of a fold. Raises TidyDataError where the
+    arrays don't fit, hold what is not finite, or determine no weights in a fold.
     """
     distances, overall = np.asarray(distances, dtype=np.float64), np.asarray(overall, dtype=np.float64)
     query = np.asarray(query, dtype=np.int64)
@@ -111,19 +100,5 @@ def weighted_overall(
         fold=fold,
         fold_weights=fold_weights,
         predicted=predicted,
-        held_out_r=tuple(_held_out(distances, overall, query, ideal, seed, each) for each in range(n_splits)),
         n_queries=len(np.unique(query)),
     )
-
-
-def _held_out(
-    distances: Floats, overall: Floats, query: Ints, ideal: float, seed: int, split: int
-) -> float | None:
-    """Pearson's r in one fifth of the queries, drawn for this split."""
-    fold = folds_by_query(query, TEST_FOLDS, generator(seed, "weighted overall", "split", split))
-    held = fold == 0
-    weights = least_squares_weights(distances[~held], (ideal - overall)[~held])
-    one, other = overall[held], ideal - distances[held] @ weights
-    if len(one) < 2 or np.ptp(one) == 0 or np.ptp(other) == 0:
-        return None
-    return float(np.corrcoef(one, other)[0, 1])

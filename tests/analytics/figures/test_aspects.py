@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from analytics.frames.measures import preferred_beside_other
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from analytics.statistics.judges.measures import preference_accuracy
+from evaluation.protocols import Kind, QuestionSpec
 from tests.analytics.reports.answering import (
     answered_study,
     give,
@@ -12,6 +15,7 @@ from tests.analytics.reports.answering import (
     judged_by_everyone,
     new_rater,
 )
+from tests.analytics.statistics.build import spec
 
 pytestmark = pytest.mark.django_db
 # Points that an aspect at its worst takes from an acceptability of 3, of factuality, amount and formality.
@@ -111,6 +115,43 @@ def test_a_judge_s_own_ratings_have_every_way_to_the_overall_rating(report):
     assert picks["accuracy"]["value"] == direct["value"]
     # Of amounts the middle is best, so that more is not better.
     assert set(accuracy) == {"acceptability", "factuality"}
+
+
+def test_preferences_between_two_are_counted_one_by_one():
+    counts = np.array([[2, 1, 4], [0, 3, 0], [1, 0, 0]])
+    first, second = np.array([1.0, 2.0, 3.0]), np.array([5.0, 2.0, np.nan])
+    chosen, other, query = preferred_beside_other(counts, first, second, np.array([7, 8, 9]))
+    assert list(zip(chosen.tolist(), other.tolist(), query.tolist(), strict=True))[:6] == [
+        (1, 5, 7), (1, 5, 7), (5, 1, 7), (2, 2, 8), (2, 2, 8), (2, 2, 8),
+    ]  # fmt: skip
+    assert (chosen[6], query[6], len(chosen)) == (3, 9, 7)
+    found = preference_accuracy(chosen, other, query, resample=spec())
+    assert (found.value, found.n, found.n_left_out) == (pytest.approx((0 + 0 + 1 + 3 / 2) / 6), 6, 1)
+
+
+def test_a_judge_s_ratings_of_pairs_stand_beside_people_s_preferences():
+    """A judge that rates the preferred response of every pair higher, but for one pair."""
+    quality = QuestionSpec(
+        "quality", Kind.SCALE, "Quality", options={"form": {"over": "response", "low": 1, "high": 5}}
+    )
+    known = {"question": "How much do they know?", "answers": ["Nothing", "All"], "answer": "All"}
+    study = answered_study(
+        "pairwise",
+        queries=12,
+        slug="pairs",
+        kinds={"one": "model", "two": "model"},
+        questions=[quality],
+        follow_ups=[known],
+    )
+    labels = ["r1" if number % 3 else "r2" for number in range(12)]
+    give(study, new_rater(study, "someone"), [{"preference": label} for label in labels])
+    rated = [{"r1": 4, "r2": 2} if label == "r1" else {"r1": 1, "r2": 5} for label in labels]
+    rated[0] = {"r1": 5, "r2": 1}
+    give(study, new_rater(study, "scorer", "judge"), [{"quality": each} for each in rated])
+    report = build_report(study, replicates=20)
+    [record] = of_figure(report, "aspects/preference_accuracy", "scorer").values()
+    [found] = record["by_preference"]
+    assert (found["accuracy"]["value"], found["accuracy"]["n"]) == (pytest.approx(11 / 12), 12)
 
 
 def test_what_the_report_shows(report):

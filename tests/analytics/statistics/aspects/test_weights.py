@@ -44,8 +44,26 @@ def test_weights_are_those_of_least_squares_with_intervals():
     assert all(each.low < each.value < each.high for each in found.weights)
     assert found.weighted.value == pytest.approx(np.corrcoef(expected.predicted, overall)[0, 1])
     assert found.equal.value == pytest.approx(np.corrcoef(-distances.sum(axis=1), overall)[0, 1])
-    assert found.held_out == over_splits(expected.held_out_r)
-    assert found.held_out.first == expected.held_out_r[0]
+
+
+def test_held_out_correlations_are_those_of_fits_row_by_row():
+    distances, overall, query = made(n_queries=12)
+    rows = []
+    for split in range(20):
+        fold = folds_by_query(query, 5, generator(0, "weighted overall", "split", split))
+        weights = np.linalg.lstsq(distances[fold != 0], 3 - overall[fold != 0], rcond=None)[0]
+        rows.append(np.corrcoef(3 - distances[fold == 0] @ weights, overall[fold == 0])[0, 1])
+    found = weights_of(distances, overall, query).held_out
+    assert (found.first, found.mean) == pytest.approx((rows[0], np.mean(rows)))
+    assert found.standard_deviation == pytest.approx(np.std(rows, ddof=1))
+    assert (found.least, found.greatest, found.n) == pytest.approx((min(rows), max(rows), 20))
+
+
+def test_without_variation_no_split_has_a_correlation():
+    distances, overall, query = made()
+    found = weights_of(distances, np.full(len(overall), 2.0), query)
+    assert (found.held_out.n, found.r_squared.n) == (0, 0)
+    assert found.weighted.undefined
 
 
 def test_an_interval_is_that_of_leaving_out_each_query():
