@@ -27,9 +27,14 @@ SYSTEM = "matched-conditions"
 STRAY_BLANK = re.compile(r"\s[.,;:?!]")
 
 
-def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
+def read_rows(path: Path) -> list[Record]:
+    """The questions, each with its conditions and models' answers."""
     file = find_file(path, FILE)
-    rows = load_json_lines(file.parent, file.name, _describe)
+    return load_json_lines(file.parent, file.name, _describe)
+
+
+def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
+    rows = read_rows(path)
     converted = ConversionResult(study_record("condition_calibration", "CondAmbigQA: conditions", "plain"))
     converted.study["systems"] = [
         {"key": SYSTEM, "label": "Conditions that models' answers were matched to", "kind": "person"}
