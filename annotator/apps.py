@@ -9,6 +9,7 @@ class AnnotatorConfig(AppConfig):
 
     def ready(self) -> None:
         from annotator.panels import registration
+        from annotator.selectors import methods_passages
         from annotator.services.admission import entry_rules, rule_copies
         from annotator.services.quality import attention_advice
         from annotator.services.rehearsal import filling
@@ -27,5 +28,6 @@ class AnnotatorConfig(AppConfig):
         hooks.verifiers.register("slots", verification.check_slots)
         for key, page in PAGES.items():
             hooks.page_previews.register(key, page)
+        hooks.methods_passages.register("work", methods_passages.methods_passages)
         hooks.rehearsals.register("participants", filling.fill_rehearsal)
         registration.register()

@@ -4,7 +4,7 @@
 whatever is registered. Registration is by name, so that doing it twice (autoreload, tests) changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -158,3 +158,9 @@ class PromptPreview:
 prompt_previews: HookRegistry[PromptPreview] = HookRegistry()
 # Sentences for the report's methods paragraph.
 methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
+
+
+# The places of the report's methods paragraph that the other apps fill, in its order; the report has the rest.
+PASSAGES = ("recruitment", "pay", "procedure", "orders", "assignment", "checks")
+# Whole sentences for the methods paragraph, by place: gets the study. Places without anything to say are left out.
+methods_passages: HookRegistry[Callable[[Any], Mapping[str, str]]] = HookRegistry()

@@ -21,6 +21,7 @@ from analytics.reports.common import (
 )
 from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods import methods
+from analytics.reports.methods_paragraph import methods_paragraph, passages_of
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Study
@@ -100,6 +101,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
     view = ReportView(report)
     report["findings"] = findings(view)
     report["methods"] = [*methods(study, view, revision.spec), *facts_of(study)]
+    report["methods_paragraph"] = methods_paragraph(study, report, revision.spec)
     return report
 
 
@@ -197,5 +199,6 @@ def _fingerprint(study: Study, replicates: int) -> str:
                 .values_list("pk", "label", "in_figures", "about")
             ),
             facts_of(study),
+            passages_of(study),
         ]
     )

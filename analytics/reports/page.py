@@ -83,6 +83,7 @@ def _methods(report: Record) -> Section:
         build.add(head(REASONS.get(part["reason"], part["reason"])), count(part["n"]))
     text = () if counts["left_out"] else ("None: every judgment on a main item counts.",)
     blocks = (
+        Block("Methods in a paragraph", (report["methods_paragraph"],)),
         Block("Excluded judgments", text, tables=(build.build(),) if counts["left_out"] else ()),
         Block("How the figures are computed", (*report["methods"], _revisions(report))),
     )

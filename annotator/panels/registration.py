@@ -3,6 +3,7 @@
 from annotator import hooks as crowd
 from annotator.panels import (
     checks,  # noqa: F401 - registers the system checks
+    methods_passages,
     selectors,
 )
 from annotator.panels.services import (
@@ -24,3 +25,4 @@ def register() -> None:
     core.launch_cautions.register("cautions", launch_advice.launch_cautions)
     core.running_cautions.register("unread", unread_arrivals.unread_cautions)
     core.codes_lock_reasons.register("panels", panel_settings.fixed_codes_reason)
+    core.methods_passages.register("recruitment", methods_passages.methods_passages)

@@ -7,7 +7,7 @@ lengths, and the instruction's difficulty, with an L1 penalty whose strength is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -16,9 +16,12 @@ from analytics.statistics.core.estimates import Estimate, TidyDataError, present
 from analytics.statistics.core.jackknife import Jackknife, error_of
 from analytics.statistics.core.resampling import ResampleSpec, estimates_from, sum_by
 from analytics.statistics.core.tidy import Bools, Floats, Ints
-from analytics.statistics.leaderboards.penalized_logistic import PenalizedFit, fit_cross_validated
+from analytics.statistics.leaderboards.penalized_logistic import fit_cross_validated
 
 LEAST_QUERIES = 10
+# By simulation: of fewer queries the interval of the change covers too little (docs/statistics.md).
+LEAST_FOR_CHANGE = 30
+FEW_FOR_CHANGE = "The interval of this difference needs at least 30 queries."
 FEW_QUERIES = "Length control needs at least ten queries with a usable judgment."
 NO_USABLE_JUDGMENT = "items without a usable judgment"
 # Columns of the design: the system, the length and the difficulty.
@@ -72,8 +75,9 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     """The win rate at equal lengths: the mean over items of the model's prediction with the length term at zero.
 
     The difference of lengths is divided by its standard deviation (n - 1) over all items. Items without a preference
-    take no part in the fit; the mean is over the others too, as in the reference. Intervals leave out one query at a
-    time, each in one Newton step from the fit with the same penalty and standard deviation.
+    take no part in the fit; the mean is over the others too, as in the reference. Intervals are those of the fit with
+    the least penalty of all, leaving out one query at a time in one Newton step with the same standard deviation: the
+    chosen penalty draws small effects to zero, around which intervals would cover too little. They hold the value.
     """
     known = np.isfinite(rows.preference)
     n, queries = int(np.count_nonzero(known)), len(np.unique(rows.query[known]))
@@ -89,8 +93,8 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     at_zero = used.copy()
     if varies[LENGTH]:
         at_zero[:, LENGTH] = 0.0
-    figures = _left_out_queries(fit, used, at_zero, rows, known)
-    rate, plain, change = estimates_from(
+    figures = _left_out_queries(fit.loosest, used, at_zero, rows, known)
+    free = estimates_from(
         figures,
         n=n,
         unit="items",
@@ -99,6 +103,12 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
         empty=FEW_QUERIES,
         scales=["share", "share", "plain"],
     )
+    value = float(scipy.special.expit(at_zero @ fit.coefficients).mean())
+    _, plain, _ = free
+    assert plain.value is not None
+    rate, change = _around(free[0], value), _around(free[2], value - plain.value)
+    if queries < LEAST_FOR_CHANGE:
+        change = replace(change, low=None, high=None, method="", undefined=FEW_FOR_CHANGE)
     effects = np.zeros(3)
     effects[varies] = fit.coefficients
     return LengthControlled(
@@ -145,15 +155,19 @@ def _design(rows: LengthRows) -> Floats:
     return np.stack([np.ones(len(length)), length, rows.difficulty], axis=1)
 
 
-def _left_out_queries(
-    fit: PenalizedFit, design: Floats, at_zero: Floats, rows: LengthRows, known: Bools
-) -> Jackknife:
-    """Rate, plain rate and their difference, and their standard errors over queries.
+def _around(free: Estimate, value: float) -> Estimate:
+    """The value with the interval of the free fit, stretched to hold it."""
+    if free.low is None or free.high is None:
+        return replace(free, value=value)
+    return replace(free, value=value, low=min(free.low, value), high=max(free.high, value))
 
-    A coefficient that the penalty holds at zero moves too: that it is there is no certainty.
-    """
-    chance = scipy.special.expit(design @ fit.coefficients)
-    wanted = scipy.special.expit(at_zero @ fit.coefficients)
+
+def _left_out_queries(
+    coefficients: Floats, design: Floats, at_zero: Floats, rows: LengthRows, known: Bools
+) -> Jackknife:
+    """Rate, plain rate and their difference, and their standard errors over queries."""
+    chance = scipy.special.expit(design @ coefficients)
+    wanted = scipy.special.expit(at_zero @ coefficients)
     _, query = np.unique(rows.query, return_inverse=True)
     groups = int(query.max()) + 1
     preference = np.where(known, rows.preference, chance)

@@ -24,10 +24,12 @@ EDGE = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class PenalizedFit:
-    """Coefficients (k,), and C, the inverse of the penalty's strength."""
+    """Coefficients (k,), and C, the inverse of the penalty's strength; `loosest` (k,) are those at the largest C of the
+    grid, where next to nothing is drawn to zero."""
 
     coefficients: Floats
     inverse_penalty: float
+    loosest: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,8 @@ def fit_cross_validated(x: Floats, y: Floats, fold: Ints) -> PenalizedFit:
             coefficients = fit_at(outside, c, coefficients)
             loss[at] += _log_loss(inside, coefficients)
     c = float(GRID[int(np.argmin(loss))]) if len(folds) > 1 else float(GRID[-1])
-    return PenalizedFit(fit_at(rows, c, np.zeros(x.shape[1])), c)
+    start = np.zeros(x.shape[1])
+    return PenalizedFit(fit_at(rows, c, start), c, fit_at(rows, float(GRID[-1]), start))
 
 
 def fit_at(rows: _Rows, c: float, start: Floats) -> Floats:

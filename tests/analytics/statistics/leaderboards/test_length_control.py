@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold
 
 from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.leaderboards.length_control import (
+    FEW_FOR_CHANGE,
     FEW_QUERIES,
     LengthRows,
     difficulties,
@@ -160,7 +161,7 @@ def test_leaving_out_queries_one_by_one_gives_the_same_error():
     slow = []
     for each in range(50):
         rows, _ = _put_together(x[query != each], preference[query != each], fold[query != each])
-        slow.append(expit(at_zero[query != each] @ fit_at(rows, found.penalty, np.zeros(3))).mean())
+        slow.append(expit(at_zero[query != each] @ fit_at(rows, GRID[-1], np.zeros(3))).mean())
     error = np.sqrt(49 / 50 * ((np.array(slow) - np.mean(slow)) ** 2).sum())
     rate = found.rate
     half = (logit(rate.high) - logit(rate.low)) / 2 * rate.value * (1 - rate.value)
@@ -213,3 +214,12 @@ def test_difficulties_come_from_the_other_systems():
     again = difficulties(system, turned, longer, query, fold)
     assert again[system == 2] == pytest.approx(found[system == 2])
     assert difficulties(system * 0, preference, longer, query, fold) == pytest.approx(0, abs=1e-9)
+
+
+def test_the_change_has_an_interval_from_thirty_queries_on():
+    preference, longer, _ = simulated(2)
+    few = length_controlled(rows_of(preference[:29], longer[:29]), resample=spec())
+    assert (few.change.low, few.change.undefined) == (None, FEW_FOR_CHANGE)
+    assert few.rate.low is not None
+    enough = length_controlled(rows_of(preference[:30], longer[:30]), resample=spec())
+    assert enough.change.low <= enough.change.value <= enough.change.high

@@ -1,0 +1,144 @@
+"""The methods of a study as one paragraph of prose, for a paper; the list of sentences on figures stands beside it.
+
+What the study, its judgments and this software know is said here; what the crowd knows comes from hooks.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from analytics.figures.report_view import joined
+from evaluation import hooks
+from evaluation.models import Rater, Study
+from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
+
+Record = dict[str, Any]
+# How a sentence names the questions of a kind.
+ASKED = {
+    Kind.PREFERENCE: ("a preference", "preferences"),
+    Kind.SCALE: ("a rating", "ratings"),
+    Kind.CHECKLIST: ("a yes/no checklist", "yes/no checklists"),
+    Kind.RANKING: ("a ranking", "rankings"),
+    Kind.CHOICE: ("a choice", "choices"),
+    Kind.TEXT: ("a free text", "free texts"),
+    Kind.ENTRIES: ("a set of entries", "sets of entries"),
+}
+# How many systems, and questions of a kind, are named.
+MOST_NAMED = 8
+# The predicates of judgments that are in no figure.
+REASONS = {
+    "excluded": "{be} excluded individually or with their rater",
+    "skipped": "{be} skipped",
+    "surplus": "came late, on items that had enough",
+    "withdrawn item": "{be} on withdrawn items",
+    "unparsed": "by judges could not be read",
+    "refused": "{be} refused by judges",
+    "truncated": "by judges {be} cut off",
+    "failed": "by judges failed",
+    "excluded_self": "{be} left out to avoid self-preference",
+    "run not in figures": "{be} of judges' runs that are trials, anchors, unfinished or superseded",
+}
+
+
+def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
+    """The paragraph: raters, task, procedure, exclusions, software; sentences whose facts are not known are left out."""
+    passages = passages_of(study)
+    sentences = [
+        _study(study, report, spec),
+        _questions(spec),
+        *(passages[place] for place in hooks.PASSAGES if place in passages),
+        _raters(study, report),
+        *_exclusions(report),
+        _revisions(report),
+        _software(report),
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def passages_of(study: Study) -> dict[str, str]:
+    """The other apps' sentences by place."""
+    return {place: said for passage in hooks.methods_passages for place, said in passage(study).items()}
+
+
+def _study(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
+    counts, protocol = report["counts"], PROTOCOLS.get(study.protocol)
+    name = protocol.label if protocol else study.protocol
+    systems = [each["label"] for each in report["study"]["systems"]]
+    of = f" of {_n(len(systems), 'system', 'systems')}" if systems else ""
+    of += f" ({joined(systems)})" if 0 < len(systems) <= MOST_NAMED else ""
+    arms = [arm["label"] for arm in spec["arms"]]
+    settings = f", in {_n(len(arms), 'setting', 'settings')} ({joined(arms)})" if len(arms) > 1 else ""
+    baseline = next(
+        (each["label"] for each in report["study"]["systems"] if each["key"] == study.baseline), ""
+    )
+    against = f" The baseline was {baseline}." if baseline else ""
+    what = "Responses" if systems else "Items"
+    return (
+        f"{what}{of} to {_n(counts['queries'], 'query', 'queries')} were judged under the protocol “{name}” as "
+        f"{_n(counts['items'], 'item', 'items')}{settings}.{against}"
+    )
+
+
+def _questions(spec: Mapping[str, Any]) -> str:
+    asked: dict[str, list[str]] = {}
+    for each in map(QuestionSpec.from_json, spec["questions"]):
+        asked.setdefault(each.kind, []).append(each.prompt)
+    parts = []
+    for kind, prompts in asked.items():
+        one, several = ASKED[Kind(kind)]
+        quoted = f" ({joined([f'“{prompt}”' for prompt in prompts])})" if len(prompts) <= MOST_NAMED else ""
+        parts.append(f"{one if len(prompts) == 1 else f'{len(prompts)} {several}'}{quoted}")
+    return f"Raters were asked for {joined(parts)}." if parts else ""
+
+
+def _raters(study: Study, report: Record) -> str:
+    """Judgments that count, by kind of rater; each rater stands in one kind."""
+    names = {
+        "person": ("person", "people"),
+        "judge": ("LLM judge or heuristic", "LLM judges and heuristics"),
+        "simulated": ("simulated rater", "simulated raters"),
+    }
+    imported = set(study.raters.filter(source=Rater.Source.IMPORTED).values_list("pseudonym", flat=True))
+    parts = []
+    for kind, (one, several) in names.items():
+        found = [rater for rater in report["raters"] if rater["kind"] == kind]
+        if found:
+            n = sum(rater["judgments"] for rater in found)
+            brought = sum(rater["rater"] in imported for rater in found)
+            how = (
+                "" if not brought else " (imported)" if brought == len(found) else f" ({brought:,} imported)"
+            )
+            parts.append(f"{_n(n, 'judgment', 'judgments')} by {_n(len(found), one, several)}{how}")
+    return f"The figures rest on {joined(parts)}." if parts else ""
+
+
+def _exclusions(report: Record) -> Iterator[str]:
+    counts = report["counts"]
+    parts = [
+        f"{part['n']:,} {REASONS[part['reason']].format(be='was' if part['n'] == 1 else 'were')}"
+        for part in counts["left_out"]
+    ]
+    if parts:
+        yield f"Of the others, which are in no figure, {joined(parts)}."
+    if n := counts["excluded_raters"]:
+        yield f"{_n(n, 'rater was', 'raters were')} excluded."
+    if not parts and not counts["excluded_raters"]:
+        yield "No judgment was excluded."
+
+
+def _revisions(report: Record) -> str:
+    n = len(report["study"]["revisions"])
+    if n == 1:
+        return "The items and questions were not revised after launch."
+    return f"Judgments made under {n} revisions of the items and questions are pooled."
+
+
+def _software(report: Record) -> str:
+    parameters, digest = report["parameters"], report["study"]["study_hash"]
+    return (
+        f"The figures were computed with Assay (version {parameters['version']}, seed {parameters['seed']}); the hash "
+        f"of the study's items and questions is {digest}."
+    )
+
+
+def _n(n: int, one: str, several: str) -> str:
+    return f"{n:,} {one if n == 1 else several}"

@@ -1,0 +1,107 @@
+"""Passages of a report's methods paragraph on the crowd's work: its steps, orders, assignment and checks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from annotator.models import Participant
+from evaluation.models import Judgment, Outcome, Rater, Role, Study
+from evaluation.models.item import count_responses
+from evaluation.models.study import ArmPer, OncePer
+
+# The steps of a participant's way in their order, and how a sentence names them; checks have a passage of their own.
+STEPS = {
+    "consent": "gave consent",
+    "instructions": "read the instructions",
+    "training": "practised on training items with feedback",
+}
+PER_ITEM = {
+    OncePer.QUERY: "no two of them about the same query",
+    OncePer.ITEM: "none of them twice",
+}
+
+
+def people_at_work(study: Study) -> QuerySet[Participant]:
+    """The people who judged a main item here, whether it counts or not."""
+    judged = Judgment.objects.filter(rater=OuterRef("rater"), outcome=Outcome.OK, item__role=Role.MAIN)
+    found = Participant.objects.filter(study=study, rater__kind=Rater.Kind.PERSON)
+    return found.filter(Exists(judged)).order_by("pk")
+
+
+def methods_passages(study: Study) -> dict[str, str]:
+    """Hook: sentences on how people worked; nothing where nobody came to this installation."""
+    revision = study.revisions.order_by("-number").first()
+    if revision is None or not people_at_work(study).exists():
+        return {}
+    steps = revision.spec["steps"]
+    found = {
+        "procedure": _procedure(steps),
+        "orders": _orders(study),
+        "assignment": _assignment(study),
+        "checks": " ".join(_checks(study, steps)),
+    }
+    return {place: sentence for place, sentence in found.items() if sentence}
+
+
+def _procedure(steps: dict[str, Any]) -> str:
+    done = [words for key, words in STEPS.items() if steps.get(key)]
+    if not done:
+        return ""
+    listed = done[0] if len(done) == 1 else f"{', '.join(done[:-1])} and {done[-1]}"
+    return f"Before the first item, participants {listed}."
+
+
+def _orders(study: Study) -> str:
+    main = study.items.filter(role=Role.MAIN)
+    most = max(
+        (count_responses(each) for each in main.values_list("lengths", flat=True).distinct()), default=0
+    )
+    if most < 2:
+        return ""
+    how = (
+        "with either response first equally often, as far as possible, for each item"
+        if most == 2
+        else "in orders from the rows of a Williams square, with each response first equally often, as far as possible"
+    )
+    return (
+        f"Responses were shown without the names of their systems, {how}, drawn from the seed {study.seed}."
+    )
+
+
+def _assignment(study: Study) -> str:
+    n = study.items_per_participant
+    judged = f"Each participant judged up to {n:,} {'item' if n == 1 else 'items'}"
+    within = f", {PER_ITEM[OncePer(study.once_per)]}" if n > 1 else ""
+    if study.arms.count() > 1:
+        drawn = "for each participant" if study.arm_per == ArmPer.PARTICIPANT else "for each item"
+        within += f", with the setting drawn at random {drawn}"
+    wanted = study.redundancy
+    times = "one judgment was" if wanted == 1 else f"{wanted:,} judgments, each by another participant, were"
+    return f"{judged}{within}; {times} collected per item."
+
+
+def _checks(study: Study, steps: dict[str, Any]) -> Iterator[str]:
+    counts = {
+        role: study.items.filter(role=role, withdrawn_at=None).count()
+        for role in (Role.QUALIFICATION, Role.ATTENTION)
+    }
+    if rule := steps.get("qualification"):
+        yield (
+            f"Only those who judged at least {rule['pass_mark']:,} of {counts[Role.QUALIFICATION]:,} qualification "
+            "items as expected went on."
+        )
+    if rule := steps.get("attention"):
+        n = rule["checks"]
+        checks = (
+            "One attention check with a known answer was"
+            if n == 1
+            else f"{n:,} attention checks with known answers were"
+        )
+        allowed = rule.get("allowed_failures")
+        ended = (
+            f"; whoever failed {'any' if allowed == 0 else f'more than {allowed:,}'} could not go on"
+            if allowed is not None
+            else ""
+        )
+        yield f"{checks} mixed in with the items{ended}."
