@@ -40,7 +40,7 @@ REASONS = {
 
 
 def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
-    """The paragraph: raters, task, procedure, exclusions, software; sentences whose facts are not known are left out."""
+    """The paragraph, from the task to the software; sentences whose facts are not known are left out."""
     passages = passages_of(study)
     sentences = [
         _study(study, report, spec),
