@@ -22,6 +22,7 @@ from analytics.reports.common import (
 from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods import methods
 from analytics.reports.methods_paragraph import methods_paragraph, passages_of
+from analytics.reports.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Study
@@ -84,6 +85,7 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
         "raters": _raters(study, frame),
         "judges": records,
         "groups": [_group(group) for group in frame.groups],
+        "times": times_record(study),
         "questions": [],
         "records": [],
     }
