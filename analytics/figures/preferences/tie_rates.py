@@ -1,0 +1,76 @@
+"""How often raters give a tie, overall, by setting, category and split."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
+from analytics.figures.leaderboards.standings import SPLIT_NAMES
+from analytics.figures.report_view import PairView, ReportView, group_head
+from analytics.statistics.core.estimates import Estimate, plain
+from analytics.statistics.core.tidy import Bools
+from analytics.statistics.leaderboards.scores import splits_of
+from analytics.statistics.preferences.tie_rates import tie_rate
+from evaluation.protocols import QuestionSpec
+
+KEY = "preferences/tie_rates"
+
+
+class TieRatesFigure(Figure):
+    heading = "win-rates"
+    place = 30
+    definition = (
+        "The share of judgments of a preference that are ties: overall, by setting, category and split."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS and question.ties
+
+    def compute(self, given: FigureInput) -> Record:
+        """HREF, section 2.1.2."""
+        assert isinstance(given, PairInput)
+        items = given.items
+        cells: list[tuple[str, str, Bools | None]] = [("all", "", None)]
+        cells += [("arm", name, items.arm == code) for code, name in several(items.arm, items.arms)]
+        cells += [
+            ("category", name, items.category == code)
+            for code, name in several(items.category, items.categories)
+        ]
+        cells += [("split", name, mask) for name, mask in splits_of(items)]
+        return {
+            "rates": [{"by": by, "name": name, "rate": plain(_rate(given, mask))} for by, name, mask in cells]
+        }
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(_of_pair)
+
+
+FIGURE = TieRatesFigure()
+
+
+def _rate(given: PairInput, mask: Bools | None) -> Estimate:
+    judgments, query = given.group.judgments, given.items.query
+    label, item = judgments.label, judgments.item
+    if mask is not None:
+        inside = mask[item]
+        label, item = label[inside], item[inside]
+    return tie_rate(label, query[item], resample=given.resample("tie rates"))
+
+
+def _of_pair(view: PairView) -> Iterator[Block]:
+    build = Builder(
+        "Share of judgments that are ties, in percent.", columns(["Raters", "Of", "Ties", "n"], names=2)
+    )
+    for group in view.groups:
+        for each in group[KEY]["rates"] if KEY in group else ():
+            build.add(
+                group_head(group), words(_name(view, each)), build.share(each["rate"]), build.n(each["rate"])
+            )
+    if build.rows:
+        yield Block("Ties", tables=(build.build(),), folded=True)
+
+
+def _name(view: PairView, each: Record) -> str:
+    names = {"arm": view.all_arms, "split": SPLIT_NAMES}.get(each["by"], {})
+    return "all" if each["by"] == "all" else names.get(each["name"], each["name"] or "no category")
