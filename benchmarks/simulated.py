@@ -20,6 +20,7 @@ from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_
 from analytics.statistics.agreement.percentage import agreement, agreement_difference
 from analytics.statistics.agreement.rating_rates import rating_rates
 from analytics.statistics.agreement.two_votes import two_votes_between, two_votes_within
+from analytics.statistics.agreement.two_ways import two_way_agreement
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.aspects.weights import aspect_weights
 from analytics.statistics.core.counts import count_matrix
@@ -339,6 +340,29 @@ def length_figures(rng: np.random.Generator, queries: int, items: int, longer: f
     return {"length-controlled win rate": found.rate, "change by length control": found.change}
 
 
+def rater_figures(rng: np.random.Generator, queries: int, items: int, apart: float) -> Figures:
+    """Preferences of twelve raters, another dozen in each study, who lean to a side of their own, more or less."""
+    raters = 12
+    query, shared = np.repeat(np.arange(queries), items), of_query_and_item(rng, queries, items)
+    lean = apart * rng.standard_normal(raters if queries < MANY_QUERIES else queries)
+    who = np.argsort(rng.random((len(query), raters)), axis=1)[:, :4]
+    if queries >= MANY_QUERIES:
+        # The truth is of ever new raters, too.
+        who = rng.integers(0, len(lean), who.shape)
+    seen = shared[:, None] + lean[who] + 0.7 * rng.logistic(size=who.shape)
+    label = np.where(seen > 0.4, FIRST, np.where(seen < -0.4, SECOND, TIE))
+    item = np.repeat(np.arange(len(query)), who.shape[1])
+    found = two_way_agreement(label.ravel(), item, who.ravel(), query[item], 3, resample=no_replicates())
+    return {
+        "pairwise, over queries and raters": found.pairwise.over_both,
+        "alpha, over queries and raters": found.alpha.over_both,
+    }
+
+
+# From so many queries on a study is simulated for the truth.
+MANY_QUERIES = 10_000
+
+
 def values_of(numbers: Floats, query: Ints) -> Values:
     """One rater's numbers, one of each item."""
     n = np.arange(len(query))
@@ -354,6 +378,7 @@ DESIGNS: tuple[Design, ...] = (
     Design("rankings", (0.1, 0.6, 1.5), ranking_figures),
     Design("strengths", (0.3, 1.0, 1.8), strength_figures),
     Design("flips", (0.0, 0.7, 2.0), flip_figures),
+    Design("raters", (0.0, 0.5, 1.5), rater_figures),
     Design("lengths", (0.0, 0.7, 2.0), length_figures),
 )
 # Of judges alone.

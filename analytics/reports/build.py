@@ -20,8 +20,8 @@ from analytics.reports.common import (
     why_nothing,
 )
 from analytics.reports.findings import correct_tests, findings
-from analytics.reports.methods import methods
-from analytics.reports.methods_paragraph import methods_paragraph, passages_of
+from analytics.reports.methods.paragraph import methods_paragraph, passages_of
+from analytics.reports.methods.sentences import methods
 from analytics.reports.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash

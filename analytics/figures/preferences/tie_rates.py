@@ -1,4 +1,4 @@
-"""How often raters give a tie, overall, by setting, category and split."""
+"""The share of ties, overall, by setting, category and split."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""How often raters give a tie."""
+"""The share of ties among raters' labels."""
 
 from __future__ import annotations
 
