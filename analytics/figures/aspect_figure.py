@@ -3,6 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 
+import numpy as np
+
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.frames.aspects import AspectRatings, aspect_ratings, aspects_of
@@ -41,7 +43,7 @@ def overall_aspects(given: AnswerInput) -> tuple[QuestionSpec, ...]:
 
 def fully_rated(rated: AspectRatings) -> AspectRatings:
     """The rows with every aspect and the overall rating."""
-    return rated.where(rated.complete & (rated.overall == rated.overall))
+    return rated.where(rated.complete & np.isfinite(rated.overall))
 
 
 def named_aspects(aspects: Sequence[QuestionSpec]) -> list[Record]:
