@@ -11,7 +11,7 @@ import numpy as np
 
 from analytics.statistics.agreement.mean_kappa import mean_kappas
 from analytics.statistics.core.estimates import Estimate, TidyDataError, present, undefined
-from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
+from analytics.statistics.core.resampling import ResampleSpec, divide, mean_within
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.rankings.ranks import mid_ranks
 
@@ -53,9 +53,10 @@ def scores_vs_ranks(
     taus = _taus(by_score, by_rank, code[used], len(queries))[sizes > 1]
     known = np.isfinite(taus)
     single = int(np.count_nonzero(sizes == 1))
-    tau = mean_estimate(
+    tau = mean_within(
         taus[known],
         np.flatnonzero(known),
+        (-1.0, 1.0),
         unit="queries",
         resample=resample,
         left_out=present({ONE_RESPONSE: single, ALL_EQUAL: int(np.count_nonzero(~known))}),

@@ -24,6 +24,7 @@ from judging.management.studies import amount, study_of
 from judging.management.working import work_to_the_end
 from judging.models import ACTIVE, Run, RunState
 from judging.services import pause_run, resume_run, retry_run, run_progress
+from judging.services.generation.code_shares import share_lines
 from judging.services.generation.documents import write_documents
 from judging.services.generation.later_steps import make_later_steps
 from judging.services.generation.made_studies import make_study
@@ -86,6 +87,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--show", nargs="?", const="", metavar="STEP", help="list products, of one step or all"
         )
+        parser.add_argument(
+            "--shares", default="", metavar="STEP", help="shares of the codes that a step gave, by system"
+        )
         parser.add_argument("--drop", nargs="+", type=int, default=[], metavar="N", help="leave products out")
         parser.add_argument(
             "--restore", nargs="+", type=int, default=[], metavar="N", help="take them back in"
@@ -140,6 +144,8 @@ class Command(BaseCommand):
             self._change(run, options)
             if options["show"] is not None:
                 self._tell(_listed(run, options["show"]))
+            if options["shares"]:
+                self._tell(share_lines(run, options["shares"]))
             if options["export"] is not None:
                 self._export(run, options["export"])
             if options["documents"]:

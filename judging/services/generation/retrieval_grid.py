@@ -58,7 +58,8 @@ def _searched(study: Study, corpus: Corpus, most: int) -> dict[str, list[tuple[s
 
 
 def _expanded(study: Study) -> Iterator[tuple[str, str, str]]:
-    """Queries with the clarifying questions of the study's items, and with these and their answers, by system."""
+    """Queries with the clarifying questions of the study's items, and with these and their answers, by system; of items
+    without one, with each system's response, which may be a question itself."""
     rows = ItemResponse.objects.filter(item__study=study, item__role=Role.MAIN, item__withdrawn_at=None)
     asked = rows.exclude(item__clarifying_question="").order_by("response__system__key", "item", "response")
     for key, query, question, system, answer in asked.values_list(
@@ -70,3 +71,8 @@ def _expanded(study: Study) -> Iterator[tuple[str, str, str]]:
     ):
         yield WITH_QUESTION, key, f"{query} {question}"
         yield f"{WITH_QUESTION} + answer of {system}", key, f"{query} {question} {answer}"
+    alone = rows.filter(item__clarifying_question="").order_by("response__system__key", "item", "response")
+    for key, query, system, response in alone.values_list(
+        "item__query__key", "item__query__text", "response__system__key", "response__text"
+    ):
+        yield f"{ALONE} + response of {system}", key, f"{query} {response}"

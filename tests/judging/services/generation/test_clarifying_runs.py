@@ -4,6 +4,7 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.core.management.base import CommandError
 
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused, Refused
@@ -155,6 +156,14 @@ def test_categories_of_what_was_kept_and_of_peoples_questions(study, pairs_study
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert len(lines) == run.calls.count() > 9
     assert {"pattern", "purpose", "response_type"} <= lines[0]["content"].keys()
+    call_command("generate", study.slug, "--run", str(run.pk), "--shares", "categories")
+    table = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines() if line[0] == "|"]
+    assert table[0][2:] == sorted(by_system)
+    patterns = [row[2:] for row in table if row[0] == "pattern"]
+    for column in zip(*patterns, strict=True):
+        assert sum(float(cell.partition(" ")[0]) for cell in column) == pytest.approx(100, abs=0.5)
+    with pytest.raises(CommandError, match="has no step 'nothing'"):
+        call_command("generate", study.slug, "--run", str(run.pk), "--shares", "nothing")
     theirs = generated(pairs_study, "question_categories", options={"questions": "items"})
     assert [each["question"] for [each] in contents(theirs, "categories").values()] == [
         "which soup do you mean"

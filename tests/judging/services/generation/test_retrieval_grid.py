@@ -87,3 +87,10 @@ def test_what_is_wrong_with_a_file_is_said(study, tmp_path, capsys):
     ):
         with pytest.raises(CommandError, match=said):
             grid(*args, capsys=capsys)
+
+
+def test_responses_of_items_without_a_question(study, capsys):
+    study.items.filter(query__key="t1").update(clarifying_question="")
+    found = grid("--corpus", "ulm.jsonl", capsys=capsys)
+    assert float(found["query + response of ant"][1]) == 1
+    assert found["query + question + answer of ant"][0] == "1"
