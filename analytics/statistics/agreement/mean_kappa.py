@@ -29,7 +29,7 @@ from analytics.statistics.core.estimates import (
 )
 from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.jackknife import Jackknife, error_of
-from analytics.statistics.core.resampling import ResampleSpec, divide, estimates_from, sums_by_query
+from analytics.statistics.core.resampling import ResampleSpec, divide, estimates_from
 from analytics.statistics.core.tidy import Floats, Ints
 
 PAIRS_OF_RATERS = "pairs of raters"
@@ -127,9 +127,12 @@ def _table(unit: Ints, rater: Ints, code: Ints, n_raters: int, n_units: int) -> 
 
 
 def _of_pair(one: Ints, other: Ints, query: Ints, k: int, disagreements: Sequence[Floats]) -> _Found:
-    labels = np.eye(k)
-    observed = [each[one, other] for each in disagreements]
-    columns = np.column_stack([np.ones(len(one)), one == other, *observed, labels[one], labels[other]])
+    used, code = np.unique(query, return_inverse=True)
+    n = len(used)
+    observed = [np.bincount(code, weights=each[one, other], minlength=n) for each in disagreements]
+    given = [np.bincount(code * k + each, minlength=n * k).reshape(n, k) for each in (one, other)]
+    equal = np.bincount(code, weights=one == other, minlength=n)
+    vectors = np.column_stack([given[0].sum(axis=1), equal, *observed, *given]).astype(np.float64)
 
     def figures(sums: Floats) -> Floats:
         n, equal = sums[:, 0], sums[:, 1]
@@ -139,8 +142,6 @@ def _of_pair(one: Ints, other: Ints, query: Ints, k: int, disagreements: Sequenc
         kappas = [1 - divide(n * of, by) for of, by in zip(seen, expected, strict=True)]
         return np.column_stack([divide(equal, n), *kappas])
 
-    used = np.unique(query)
-    vectors = sums_by_query(columns, query)
     total = vectors.sum(axis=0)
     value = figures(total[None, :])[0]
     return _Found(value, figures(total - vectors) - value, used, total[-2 * k : -k] + total[-k:])

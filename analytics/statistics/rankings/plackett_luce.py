@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import scipy
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
@@ -124,15 +125,12 @@ def _usable(ranks: Ranks) -> tuple[Bools, tuple[LeftOut, ...]]:
     code, n = ranks.judgment_code, ranks.n_judgments
     last = np.zeros(n)
     np.maximum.at(last, code, ranks.rank)
-    order = np.lexsort((ranks.rank, code))
+    order = _by_rank(ranks)
     same = (code[order][1:] == code[order][:-1]) & (ranks.rank[order][1:] == ranks.rank[order][:-1])
     above = order[1:][same & (ranks.rank[order][1:] < last[code[order][1:]])]
     tied = np.bincount(code[above], minlength=n) > 0
-    by_system = np.lexsort((ranks.system, code))
-    twice = (code[by_system][1:] == code[by_system][:-1]) & (
-        ranks.system[by_system][1:] == ranks.system[by_system][:-1]
-    )
-    repeated = np.bincount(code[by_system[1:][twice]], minlength=n) > 0
+    pair = code * (int(ranks.system.max(initial=0)) + 1) + ranks.system
+    repeated = np.bincount(code[pd.Series(pair).duplicated().to_numpy()], minlength=n) > 0
     single = np.bincount(code, minlength=n) < 2
     parts = {
         SINGLE: int(single.sum()),
@@ -142,8 +140,14 @@ def _usable(ranks: Ranks) -> tuple[Bools, tuple[LeftOut, ...]]:
     return ~(tied | repeated | single)[code], present(parts)
 
 
+def _by_rank(ranks: Ranks) -> Ints:
+    """The rows' order by ranking and rank, which are whole or half numbers."""
+    steps = 2 * int(ranks.size.max(initial=0)) + 1
+    return np.argsort(ranks.judgment_code * steps + np.round(2 * ranks.rank).astype(np.int64), kind="stable")
+
+
 def _choices(ranks: Ranks, data: Comparisons, prior: float) -> _Choices:
-    order = np.lexsort((ranks.rank, ranks.judgment_code))
+    order = _by_rank(ranks)
     code, rank = ranks.judgment_code[order], ranks.rank[order]
     system = np.searchsorted(data.systems, ranks.system[order])
     queries, query = np.unique(ranks.query[order], return_inverse=True)

@@ -21,6 +21,7 @@ from analytics.statistics.preferences.strengths import (
 from analytics.statistics.rankings.ranks import Ranks
 
 UNIT = "comparisons"
+MOST_DENSE = 2**22
 OF_ITSELF = "comparisons of two responses of one system"
 
 
@@ -60,7 +61,9 @@ def compared_in_pairs(ranks: Ranks, rng: np.random.Generator) -> tuple[Compariso
     systems, code = np.unique(ranks.system, return_inverse=True)
     queries, query = np.unique(ranks.query, return_inverse=True)
     k = len(systems)
-    wins, dropped = scipy.sparse.csr_array((len(queries), k * k)), 0
+    shape, dropped = (len(queries), k * k), 0
+    # A dense table is filled in a fraction of the time, where there is room for it.
+    wins = np.zeros(shape) if shape[0] * shape[1] <= MOST_DENSE else scipy.sparse.csr_array(shape)
     for at_one, at_two in _pairs_of_rows(ranks):
         one, two = code[at_one], code[at_two]
         apart = one != two
@@ -69,8 +72,12 @@ def compared_in_pairs(ranks: Ranks, rng: np.random.Generator) -> tuple[Compariso
         credit = np.where(rank_one < rank_two, 1.0, np.where(rank_one > rank_two, 0.0, 0.5))
         row, cells = query[at_one][apart], (one[apart] * k + two[apart], two[apart] * k + one[apart])
         for cell, won in zip(cells, (credit, 1 - credit), strict=True):
-            wins = wins + scipy.sparse.csr_array((won, (row, cell)), shape=wins.shape)
-    return _comparisons(systems, wins, k, rng), dropped
+            if isinstance(wins, np.ndarray):
+                flat = np.bincount(row * k * k + cell, weights=won, minlength=wins.size)
+                wins += flat.reshape(shape)
+            else:
+                wins = wins + scipy.sparse.csr_array((won, (row, cell)), shape=shape)
+    return _comparisons(systems, scipy.sparse.csr_array(wins), k, rng), dropped
 
 
 def _pairs_of_rows(ranks: Ranks) -> Iterator[tuple[Ints, Ints]]:

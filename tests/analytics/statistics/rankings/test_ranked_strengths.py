@@ -6,6 +6,7 @@ import pytest
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError
 from analytics.statistics.preferences.bradley_terry import bradley_terry
+from analytics.statistics.rankings import ranked_strengths as module
 from analytics.statistics.rankings.ranked_strengths import OF_ITSELF, ranked_strengths
 from tests.analytics.statistics.build import make_items, make_judgments, spec
 from tests.analytics.statistics.rating_arrays import make_ranks, random_rankings
@@ -29,6 +30,13 @@ def test_the_same_as_pairs_put_to_bradley_terry():
             (other.score.value, other.score.low, other.score.high)
         )
         assert (one.rank.value, one.score.n) == (other.rank.value, other.score.n)
+
+
+def test_a_table_without_room_gives_the_same(monkeypatch):
+    ranks = make_ranks(random_rankings(np.random.default_rng(8), 12, 2, 4, levels=3))
+    expected = ranked_strengths(ranks, NAMES, resample=spec(50))
+    monkeypatch.setattr(module, "MOST_DENSE", 10)
+    assert ranked_strengths(ranks, NAMES, resample=spec(50)) == expected
 
 
 def test_two_responses_of_one_system_are_no_comparison():
