@@ -32,7 +32,7 @@ class RankingStrengthsFigure(Figure):
         ranks, systems = given.answers.as_ranks(), given.items.systems
         if len(set(ranks.system[ranks.system >= 0].tolist())) < 3:
             return None
-        known = ranks.where(ranks.system >= 0)
+        known = ranks if (ranks.system >= 0).all() else ranks.where(ranks.system >= 0)
         return {
             "plackett_luce": plain(plackett_luce(known, systems, resample=given.resample("plackett-luce"))),
             "bradley_terry": plain(ranked_strengths(known, systems, resample=given.resample("ranked pairs"))),

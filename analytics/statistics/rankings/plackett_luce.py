@@ -87,7 +87,8 @@ def plackett_luce(
     if prior <= 0:
         raise ParameterError("The prior must be positive, or worths may be infinite.")
     used, left_out = _usable(ranks)
-    ranks = ranks.where(used)
+    # Rows are checked anew where some are left out, which takes seconds of a million rankings.
+    ranks = ranks if used.all() else ranks.where(used)
     data, _ = compared_in_pairs(ranks, resample.rng("plackett-luce"))
     names, n = tuple(systems[code] for code in data.systems), ranks.n_judgments
     reason = why_undefined(data, names)
