@@ -61,7 +61,7 @@ class ReadabilityFigure(Figure):
         for record in view.records_of(self.key):
             tables = [_means(view, record)]
             if any(each["between"] for each in record["measures"]):
-                tables += [_analyses(record), _differences(view, record)]
+                tables += [each for each in (_analyses(record), _differences(view, record)) if each.rows]
             yield Block("Length and readability", tables=(tables[0],), anchor="readability")
             if tables[1:]:
                 yield Block(

@@ -39,12 +39,12 @@ class BetweenGroupsFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for group in view.groups:
-            analyses = self._analyses(view, group)
+            analyses, differences = self._analyses(view, group), self._differences(view, group)
             if analyses.rows:
                 yield Block(
                     view.title_for(group, "Analysis of variance between systems"),
                     (CAUTION,),
-                    tables=(analyses, self._differences(view, group)),
+                    tables=(analyses, differences) if differences.rows else (analyses,),
                     folded=True,
                     tag=tag_of(group),
                 )

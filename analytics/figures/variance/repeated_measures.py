@@ -37,11 +37,11 @@ class RepeatedMeasuresFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for group in view.groups:
-            analyses = self._analyses(view, group)
+            analyses, differences = self._analyses(view, group), self._differences(view, group)
             if analyses.rows:
                 yield Block(
                     view.title_for(group, "Systems on the same queries"),
-                    tables=(analyses, self._differences(view, group)),
+                    tables=(analyses, differences) if differences.rows else (analyses,),
                     folded=True,
                     tag=tag_of(group),
                 )
