@@ -9,3 +9,7 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics import checks  # noqa: F401 - registers the system checks
+        from analytics.reports.paper.file_jobs import make_files_of
+        from evaluation import hooks
+
+        hooks.job_work.register("report", make_files_of)

@@ -3,7 +3,10 @@
 from django.urls import path
 
 from analytics.api.report import ReportDetail
+from analytics.api.report_files import ReportFile, ReportFiles
 
 urlpatterns = [
     path("studies/<slug:slug>/report/", ReportDetail.as_view(), name="report-detail"),
+    path("studies/<slug:slug>/report/files/", ReportFiles.as_view(), name="report-files"),
+    path("studies/<slug:slug>/report/file/", ReportFile.as_view(), name="report-file"),
 ]

@@ -34,7 +34,7 @@ def is_current(payload: dict[str, Any]) -> bool:
 
 def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:
     """The report of the study as it is now or, failing that, the latest one from before."""
-    ties = _effective(study, ties)
+    ties = effective_ties(study, ties)
     current = fingerprint(study, ties=ties)
     reports = {
         row.fingerprint: row.payload
@@ -46,7 +46,7 @@ def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:
     return Kept(list(reports.values())[-1], stale=True) if reports else None
 
 
-def _effective(study: Study, ties: Ties) -> Ties:
+def effective_ties(study: Study, ties: Ties) -> Ties:
     """Where no figure depends on how a tie counts, there is one report and not one for each way."""
     return ties if has_ties(study) else "half"
 
@@ -61,7 +61,7 @@ def compute_report(study: Study, *, ties: Ties = "half") -> dict[str, Any]:
 
     Raises NothingToReport.
     """
-    ties = _effective(study, ties)
+    ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
     now = fingerprints(study)
     current = now[ties]
@@ -101,7 +101,7 @@ def current_report(study: Study, *, compute_later: Callable[[int], Any], ties: T
 
 def claim_computation(study: Study, *, ties: Ties = "half") -> bool:
     """True for the caller that is to have the report computed: the first to ask, or after a silence."""
-    now, ties = timezone.now(), _effective(study, ties)
+    now, ties = timezone.now(), effective_ties(study, ties)
     claim, is_new = CachedReport.objects.get_or_create(
         study=study, fingerprint=fingerprint(study, ties=ties), defaults={"payload": {}}
     )
@@ -114,7 +114,7 @@ def claim_computation(study: Study, *, ties: Ties = "half") -> bool:
 def is_claimed(study: Study, *, ties: Ties = "half") -> bool:
     """True if somebody is to compute the report of the study as it is now, or has done so."""
     return CachedReport.objects.filter(
-        study=study, fingerprint=fingerprint(study, ties=_effective(study, ties))
+        study=study, fingerprint=fingerprint(study, ties=effective_ties(study, ties))
     ).exists()
 
 

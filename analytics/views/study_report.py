@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
@@ -27,9 +28,9 @@ REFRESH = "10"
 @require_safe
 def study_report(request: HttpRequest, slug: str) -> HttpResponse:
     """The figures; of a large study the latest ones there are, while newer ones are computed in the background."""
-    study, ties = get_study_for(request.user, slug), _ties(request)
+    study, ties = get_study_for(request.user, slug), ties_of(request)
     if ties is None:
-        return _unknown_ties()
+        return unknown_ties()
     try:
         kept = _report(study, ties)
     except NothingToReport as nothing:
@@ -51,6 +52,8 @@ def study_report(request: HttpRequest, slug: str) -> HttpResponse:
         "stale": kept.stale,
         "unsent": unsent,
         "ties": ties if has_ties(study) else "",
+        # Links to files are of the figures as they are now.
+        "files": "" if kept.stale else reverse("analytics:study-report-files", args=[study.slug]),
     }
     return _render(request, "analytics/study_report.html", context)
 
@@ -69,35 +72,41 @@ def study_report_markdown(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _download(request: HttpRequest, slug: str, suffix: str, content_type: str) -> HttpResponse:
     """The report as a file; the page says what is missing while there is none."""
-    study, ties = get_study_for(request.user, slug), _ties(request)
+    study, ties = get_study_for(request.user, slug), ties_of(request)
     if ties is None:
-        return _unknown_ties()
-    try:
-        kept = _report(study, ties)
-    except NothingToReport:
-        kept = None
-    if kept is None or kept.stale:
+        return unknown_ties()
+    report = current_or_none(study, ties)
+    if report is None:
         return redirect("analytics:study-report", slug=slug)
-    text = report_json(kept.report) if suffix == "json" else report_markdown(kept.report)
+    text = report_json(report) if suffix == "json" else report_markdown(report)
     response = HttpResponse(text, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-report.{suffix}"'
     add_never_cache_headers(response)
     return response
 
 
-def _ties(request: HttpRequest) -> Ties | None:
+def ties_of(request: HttpRequest) -> Ties | None:
     """The count of ties that the address asks for, half if it doesn't say; None for an unknown one."""
     wanted = request.GET.get("ties", "half")
     return next((ties for ties in TIES if ties == wanted), None)
 
 
-def _unknown_ties() -> HttpResponse:
+def unknown_ties() -> HttpResponse:
     return HttpResponseBadRequest(f"ties must be one of: {', '.join(TIES)}.", content_type="text/plain")
 
 
 def _report(study: Study, ties: Ties) -> Kept | None:
     """The report; None while it is computed for the first time. Raises NothingToReport."""
     return current_report(study, ties=ties, compute_later=partial(queue_report, ties=ties))
+
+
+def current_or_none(study: Study, ties: Ties) -> dict[str, Any] | None:
+    """The report of the study as it is now; None while it is computed, or where there is nothing to report."""
+    try:
+        kept = _report(study, ties)
+    except NothingToReport:
+        return None
+    return None if kept is None or kept.stale else kept.report
 
 
 def _is_unsent(study: Study, ties: Ties, kept: Kept | None) -> bool:

@@ -81,6 +81,7 @@ TITLES: dict[str, str] = {
     Job.Kind.PRODUCTS: "Importing products",
     Job.Kind.MAKING: "Making a study",
     Job.Kind.CORPUS: "Uploading a corpus",
+    Job.Kind.REPORT: "Making a report's files",
 }
 TABS: dict[str, str] = {
     Job.Kind.IMPORT: "workbench",
@@ -88,6 +89,7 @@ TABS: dict[str, str] = {
     Job.Kind.LAUNCH: "workbench",
     Job.Kind.SCORES: "workbench",
     Job.Kind.REHEARSAL: "workbench",
+    Job.Kind.REPORT: "report",
     **dict.fromkeys(GENERATION, "generation"),
 }
 # The form in which another file is uploaded, by the kind of a job whose file was refused.

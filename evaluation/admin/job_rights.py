@@ -21,6 +21,6 @@ def job_for(request: HttpRequest, pk: int) -> Job:
 
 
 def may_begin(request: HttpRequest, job: Job) -> bool:
-    """Check the right that beginning the job needs: viewers may export, writers may do the rest."""
-    need = "view" if job.kind == Job.Kind.EXPORT else "write"
+    """Check the right that beginning the job needs: viewers may have files written, writers may do the rest."""
+    need = "view" if job.kind in (Job.Kind.EXPORT, Job.Kind.REPORT) else "write"
     return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)

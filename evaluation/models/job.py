@@ -23,6 +23,7 @@ class Job(models.Model):
         PRODUCTS = "products", "import of products"
         MAKING = "making", "study of products"
         CORPUS = "corpus", "upload of a corpus"
+        REPORT = "report", "report's files"
 
     class State(models.TextChoices):
         # A table whose map nobody has confirmed yet; no worker looks at it.
@@ -37,7 +38,8 @@ class Job(models.Model):
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
     # Of an import: title, protocol, of a table its map; of an export: format; of scores: what `import_scores` takes;
-    # of a study of products: the run, the title and the options; of a corpus: its name.
+    # of a study of products: the run, the title and the options; of a corpus: its name;
+    # of a report's files: how ties count, and the fingerprint of the report.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -83,6 +85,7 @@ class Job(models.Model):
                         "products",
                         "making",
                         "corpus",
+                        "report",
                     ]
                 ),
             ),

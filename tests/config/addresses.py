@@ -75,6 +75,7 @@ class Found:
             "number": 0,
             "name": rows["endpoint"].name,
             "station": "items",
+            "path": "report.json",
         }
 
     def __call__(self, route: str, **given: Any) -> str:

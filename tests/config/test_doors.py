@@ -48,6 +48,7 @@ NOT_NOW = {
     "api/v1/studies/<slug:slug>/additions/", "admin/evaluation/study/<int:pk>/design-preview/",
     "admin/judging/judge/<int:pk>/conditions/", "api/v1/studies/<slug:slug>/judges/<int:judge>/map/",
     "api/v1/studies/<slug:slug>/judges/composites/",
+    "api/v1/studies/<slug:slug>/report/files/", "api/v1/studies/<slug:slug>/report/file/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",
     "api/v1/studies/<slug:slug>/queries/",
     *(f"api/v1/studies/<slug:slug>/generation/{act}/"

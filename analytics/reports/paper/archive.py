@@ -22,7 +22,21 @@ T = TypeVar("T")
 Watch = Callable[[str, int, int], None]
 SUFFIXES = {"json": "json", "md": "md", "html": "html", "latex": "tex"}
 TABLE_FORMATS: dict[str, Callable[[Table], str]] = {"csv": table_csv, "tex": latex_table}
+CONTENT_TYPES = {
+    ".json": "application/json",
+    ".md": "text/markdown; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".tex": "application/x-tex; charset=utf-8",
+    ".bib": "application/x-bibtex; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".zip": "application/zip",
+}
 BIBLIOGRAPHY = "citation.bib"
+README = "README.md"
+ARCHIVE = "report.zip"
 # A zip's dates begin here.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -41,10 +55,9 @@ def plots_of(report: Record) -> list[DotPlot]:
 
 
 def text_files(report: Record) -> dict[str, Callable[[], str]]:
-    """By its path, what writes each file but the plots and the README."""
-    files: dict[str, Callable[[], str]] = {
-        f"report.{suffix}": _written(FORMATS[format], report) for format, suffix in SUFFIXES.items()
-    }
+    """By its path, what writes each file but the plots."""
+    files: dict[str, Callable[[], str]] = {README: _written(contents, report)}
+    files |= {f"report.{suffix}": _written(FORMATS[format], report) for format, suffix in SUFFIXES.items()}
     files[BIBLIOGRAPHY] = _written(bibtex, report)
     for table in tables_of(report):
         for suffix, write in TABLE_FORMATS.items():
@@ -61,6 +74,12 @@ def plot_paths(plot: DotPlot) -> dict[str, str]:
     return {format: f"plots/{plot.key}.{format}" for format in PLOT_FORMATS}
 
 
+def file_paths(report: Record) -> list[str]:
+    """Every file that there is, the archive of all last."""
+    plots = [path for plot in plots_of(report) for path in plot_paths(plot).values()]
+    return [*text_files(report), *plots, ARCHIVE]
+
+
 def folder(report: Record) -> str:
     """The archive's one folder."""
     return f"{report['study']['slug']}-report"
@@ -70,7 +89,6 @@ def write_archive(report: Record, out: IO[bytes], watch: Watch) -> None:
     """Write the zip. `watch` is told of every plot, which is what takes time."""
     plots = plots_of(report)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        _add(archive, report, "README.md", contents(report).encode())
         for path, write in text_files(report).items():
             _add(archive, report, path, write().encode())
         for at, plot in enumerate(plots):

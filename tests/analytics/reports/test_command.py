@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from analytics.reports.cache import compute_report
-from analytics.reports.paper.archive import plot_paths, plots_of, tables_of, text_files
+from analytics.reports.paper.archive import ARCHIVE, file_paths, plots_of, tables_of
 from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db
@@ -71,8 +71,7 @@ def test_a_zip_holds_everything_and_is_the_same_twice(study, tmp_path):
     with zipfile.ZipFile(one) as archive:
         names = archive.namelist()
         files = {name.removeprefix("contrast-report/"): archive.read(name) for name in names}
-    plots = [path for plot in plots_of(report) for path in plot_paths(plot).values()]
-    assert list(files) == ["README.md", *text_files(report), *plots]
+    assert [*files, ARCHIVE] == file_paths(report)
     assert json.loads(files["report.json"]) == report
     assert files["citation.bib"].startswith(b"@misc{contrast-")
     (plot, *_) = plots_of(report)

@@ -1,0 +1,149 @@
+"""A report's files in the API: which there are, having those made that take time, and each of them."""
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from analytics.api.report import RETRY_AFTER, ReportQuery
+from analytics.reports.cache import current_report
+from analytics.reports.common import TIES, NothingToReport
+from analytics.reports.paper.archive import file_paths, text_files
+from analytics.reports.paper.file_jobs import begin_archive, latest_archive
+from analytics.tasks import queue_report
+from evaluation.api.base import StudyView
+from evaluation.api.problems import CONFLICTS, Conflict
+from evaluation.api.query import QueryTextField, StrictSerializer
+from evaluation.models import Job
+from evaluation.permissions import get_study_for
+from evaluation.refusals import Refused
+from evaluation.tasks import enqueue_job
+
+NONE = "none"
+
+
+class ReportFilesSerializer(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(
+        choices=[NONE, *Job.State.values],
+        help_text="Of the latest job that makes plots and zip; none: nobody has asked for them.",
+    )
+    current = serializers.BooleanField(
+        help_text="Plots and zip are there, and of the figures as they are now."
+    )
+    percent = serializers.IntegerField(help_text="Of the job, while it runs.")
+    message = serializers.CharField(help_text="How the job ended; empty until then.")
+    files = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Paths for get_report_file. Plots and zip need to be current.",
+    )
+
+
+class ReportFilesBody(StrictSerializer):
+    ties = serializers.ChoiceField(
+        required=False, choices=TIES, default="half", help_text="As for get_report."
+    )
+
+
+class ReportFileQuery(ReportQuery):
+    path = QueryTextField(help_text="One of list_report_files' files.")
+
+
+class OfReport(StudyView):
+    """A view of the report as it is now; whoever may read the report may have its files made."""
+
+    def authorise(self) -> None:
+        self.study = get_study_for(self.request.user, self.kwargs["slug"])
+
+    def report(self, ties: Any) -> dict[str, Any]:
+        """The report; NotFound without one, Conflict while it is computed."""
+        try:
+            kept = current_report(self.study, compute_later=lambda pk: queue_report(pk, ties), ties=ties)
+        except NothingToReport as nothing:
+            raise NotFound(str(nothing), code="nothing_to_report") from None
+        if kept is None or kept.stale:
+            raise Conflict("The report is being computed; ask again later.", code="computing")
+        return kept.report
+
+    def record(self, ties: Any) -> dict[str, Any]:
+        files = file_paths(self.report(ties))
+        archive = latest_archive(self.study, ties=ties)
+        if archive is None:
+            return {"state": NONE, "current": False, "percent": 0, "message": "", "files": files}
+        job = archive.job
+        return {
+            "state": job.state,
+            "current": archive.current,
+            "percent": job.percent,
+            "message": job.message,
+            "files": files,
+        }
+
+
+class ReportFiles(OfReport):
+    query_class = ReportQuery
+
+    @extend_schema(
+        operation_id="list_report_files",
+        summary="The files of the report, and how far plots and zip are",
+        tags=["report"],
+        responses={200: ReportFilesSerializer, **CONFLICTS},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(self.record(self.query["ties"]))
+
+    @extend_schema(
+        operation_id="make_report_files",
+        summary="Have the plots and the zip made by a worker",
+        description="Viewers may, too. Then ask list_report_files until current is true.",
+        tags=["report"],
+        request=ReportFilesBody,
+        responses={202: OpenApiResponse(ReportFilesSerializer, description="Begun."), **CONFLICTS},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        body = ReportFilesBody(data=request.data)
+        body.is_valid(raise_exception=True)
+        ties = body.validated_data["ties"]
+        self.report(ties)
+        try:
+            enqueue_job(begin_archive(self.study, by=request.user, ties=ties))
+        except Refused as refused:
+            raise Conflict(str(refused), code="refused") from None
+        return Response(self.record(ties), status=202, headers={"Retry-After": str(RETRY_AFTER)})
+
+
+class ReportFile(OfReport):
+    query_class = ReportFileQuery
+
+    @extend_schema(
+        operation_id="get_report_file",
+        summary="One file of the report: LaTeX, CSV, BibTeX, a plot, the zip",
+        description="A plot or the zip is a conflict until make_report_files has made it of the figures as they are.",
+        tags=["report"],
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, **CONFLICTS},
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        path, ties = self.query["path"], self.query["ties"]
+        report = self.report(ties)
+        if path not in file_paths(report):
+            raise NotFound("The report has no file of that path.")
+        texts = text_files(report)
+        content = texts[path]().encode() if path in texts else self._made(path, ties)
+        name = f"{slug}-{PurePosixPath(path).name}"
+        return HttpResponse(
+            content,
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        )
+
+    def _made(self, path: str, ties: Any) -> bytes:
+        archive = latest_archive(self.study, ties=ties)
+        content = archive.read(path) if archive is not None and archive.current else None
+        if content is None:
+            raise Conflict(f"{path} is not made yet: POST to report/files/.", code="not_made")
+        return content
