@@ -179,7 +179,7 @@ def _of_writers(view: ReportView, group: Record) -> Block:
     build = Builder(
         f"Share of texts with a tag, by people and by models, {how}, in percent; difference in points, models minus "
         "people; p: test over queries.",
-        columns(["Tag", "", "People", "Models", "Difference", *P_COLUMNS, "Queries"], names=2),
+        columns(["Tag", "Level", "People", "Models", "Difference", *P_COLUMNS, "Queries"], names=2),
     )
     for each in found:
         build.add(head(each["label"]), words(_level(each)), *_cells(build, each))
@@ -194,7 +194,7 @@ def _of_writers(view: ReportView, group: Record) -> Block:
 
 
 def _level(each: Mapping[str, object]) -> str:
-    return "group" if each["group_of_tags"] else ""
+    return "group" if each["group_of_tags"] else "tag"
 
 
 def _plot(view: ReportView, found: list[Record]) -> DotPlot | None:
@@ -214,7 +214,7 @@ def _of_coders(question: Record) -> Iterator[Block]:
     build = Builder(
         "Share of texts with a tag, of the texts that both coded, in percent; difference in points, the other group "
         "minus people; p: sign-flip test over queries.",
-        columns(["Coders", "Tag", "", "People", "They", "Difference", *P_COLUMNS, "Queries"], names=3),
+        columns(["Coders", "Tag", "Level", "People", "They", "Difference", *P_COLUMNS, "Queries"], names=3),
     )
     for group in question["groups"]:
         for each in group[KEY]["coders"] if KEY in group else ():
