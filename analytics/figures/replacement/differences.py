@@ -90,6 +90,9 @@ Scores = tuple[dict[str, str | None], Floats, Floats, Ints, Range]
 def is_single_judge(given: FigureInput) -> bool:
     """True of a judge, or a jury as one rater, whose study has people to hold it against."""
     assert isinstance(given, PairInput | AnswerInput)
+    if isinstance(given, PairInput) and not given.counts.any():
+        # It was asked for a checklist, or another preference, alone.
+        return False
     return given.people is not None and given.group.kind == Rater.Kind.JUDGE
 
 
