@@ -115,8 +115,8 @@ def _means(view: ReportView, record: Record) -> Table:
     drawn = f"{record['drawn']:,} of {record['queries']:,} queries, drawn at random."
     build = Builder(
         "Mean length of the systems' texts and, of English ones, Flesch's reading ease (higher is easier) and "
-        "Kincaid's grade (years of school), with standard deviations below.",
-        columns(["System", *(LABELS[each["measure"]] for each in measures), "n"]),
+        "Kincaid's grade (years of school), with standard deviations (SD).",
+        columns(["System", *(name for each in measures for name in (LABELS[each["measure"]], "SD")), "n"]),
         foot=drawn if record["drawn"] < record["queries"] else "",
     )
     rows: dict[str, dict[str, Record]] = {}
@@ -126,18 +126,18 @@ def _means(view: ReportView, record: Record) -> Table:
     for system, found in rows.items():
         build.add(
             head(view.systems.get(system, system)),
-            *(_cell(build, found.get(each["measure"])) for each in measures),
+            *(cell for each in measures for cell in _cells(build, found.get(each["measure"]))),
             build.n(found[measures[0]["measure"]]["mean"]),
         )
     return build.build()
 
 
-def _cell(build: Builder, row: Record | None) -> TableCell:
+def _cells(build: Builder, row: Record | None) -> tuple[TableCell, TableCell]:
+    """The mean, and the standard deviation."""
     if row is None:
-        return TableCell(DASH)
-    cell, spread = build.coefficient(row["mean"]), row["standard_deviation"]
-    told = "" if spread is None else f"SD {decimal(spread)}"
-    return TableCell(cell.text, "; ".join(filter(None, [cell.detail, told])), cell.marks)
+        return TableCell(DASH), TableCell(DASH)
+    spread = row["standard_deviation"]
+    return build.coefficient(row["mean"]), TableCell(DASH if spread is None else decimal(spread))
 
 
 def _analysed(record: Record) -> Sequence[Record]:
@@ -176,7 +176,7 @@ def _differences(view: ReportView, record: Record) -> Table:
                 head(LABELS[each["measure"]]),
                 words(view.systems.get(pair["system_1"], pair["system_1"])),
                 words(view.systems.get(pair["system_2"], pair["system_2"])),
-                TableCell(decimal(pair["difference"]), f"{decimal(pair['low'])} to {decimal(pair['high'])}"),
+                build.coefficient(pair["difference"]),
                 build.p(pair["p_value"]),
             )
     return build.build()

@@ -8,11 +8,12 @@ from analytics.display.tables import Builder, Table, TableCell, columns, head, w
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import Estimate, plain
 from analytics.statistics.variance.between_groups import between_groups
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
+UNIT, METHOD = "values", "of the analysis of variance"
 CAUTION = (
     "Every rating is taken for an independent one. Ratings of one text, and of texts for one query, are not, so that "
     "these p-values don't hold where queries differ; repeated measures on queries allow for that."
@@ -80,9 +81,7 @@ class BetweenGroupsFigure(Figure):
                     head(question["prompt"]),
                     words(view.system(pair["system_1"])),
                     words(view.system(pair["system_2"])),
-                    TableCell(
-                        decimal(pair["difference"]), f"{decimal(pair['low'])} to {decimal(pair['high'])}"
-                    ),
+                    build.coefficient(pair["difference"]),
                     build.p(pair["p_value"]),
                 )
         return build.build()
@@ -106,8 +105,16 @@ def named_systems(found: Record, systems: tuple[str, ...]) -> Record:
             own, found.pop("means") or [None] * len(own), found.pop("counts", [None] * len(own)), strict=True
         )
     ]
-    pairs = [
-        {**pair, "system_1": systems[pair["system_1"]], "system_2": systems[pair["system_2"]]}
-        for pair in found["pairs"]
-    ]
+    pairs = [_pair(found, pair, systems) for pair in found["pairs"]]
     return {**found, "systems": by_system, "pairs": pairs}
+
+
+def _pair(found: Record, pair: Record, systems: tuple[str, ...]) -> Record:
+    """Two systems with their difference as an estimate, whatever else is known of them beside it."""
+    reason = pair.get("undefined", "")
+    difference = Estimate(
+        pair["difference"], pair["low"], pair["high"], found["n"], UNIT, found["level"], METHOD, (), reason
+    )
+    rest = {name: each for name, each in pair.items() if name not in ("low", "high", "undefined")}
+    names = {name: systems[pair[name]] for name in ("system_1", "system_2")}
+    return {**rest, **names, "difference": difference.as_dict()}

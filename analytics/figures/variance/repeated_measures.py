@@ -76,14 +76,13 @@ class RepeatedMeasuresFigure(Figure):
         )
         for question, records in view.answered(view.asked(self.key), group):
             for pair in records[self.key]["pairs"]:
-                limits = "" if pair["low"] is None else f"{decimal(pair['low'])} to {decimal(pair['high'])}"
                 build.add(
                     head(question["prompt"]),
                     words(view.system(pair["system_1"])),
                     words(view.system(pair["system_2"])),
-                    TableCell(decimal(pair["difference"]), limits),
-                    build.p(pair["p_value"], pair["undefined"]),
-                    build.p(pair["p_corrected"], pair["undefined"]),
+                    build.coefficient(pair["difference"]),
+                    build.p(pair["p_value"], pair["difference"]["undefined"]),
+                    build.p(pair["p_corrected"], pair["difference"]["undefined"]),
                 )
         return build.build()
 

@@ -40,7 +40,7 @@ def test_of_the_seven_aspects_of_questions():
     assert (one["n"], one["df_between"], one["df_within"]) == (105, 2, 102)
     assert [each["n"] for each in one["systems"]] == [35, 35, 35]
     assert (again["n"], again["df_systems"], again["df_error"]) == (12, 2, 22)
-    gaps = [each["difference"] for each in one["pairs"]]
+    gaps = [each["difference"]["value"] for each in one["pairs"]]
     assert gaps[0] + gaps[2] == pytest.approx(gaps[1])
     assert {each["system_1"] for each in again["pairs"]} == {"aspen", "birch"}
     page = report_markdown(report)
