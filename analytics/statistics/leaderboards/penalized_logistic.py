@@ -16,7 +16,7 @@ from analytics.statistics.core.tidy import Bools, Floats, Ints
 
 GRID = np.logspace(-4, 4, 10)
 # Above so many rows, features are rounded to such a part before equal rows are put together.
-MANY_ROWS, ROUNDED_TO = 20_000, 1 / 512
+MANY_ROWS, ROUNDED_TO = 20_000, 1 / 16
 MOST_STEPS, ENOUGH = 200, 1e-10
 # Chances that the log loss of a fold takes for 0 and 1.
 EDGE = 1e-15
