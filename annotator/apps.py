@@ -10,6 +10,7 @@ class AnnotatorConfig(AppConfig):
     def ready(self) -> None:
         from annotator.panels import registration
         from annotator.selectors import methods_passages
+        from annotator.selectors import slots
         from annotator.services.admission import entry_rules, rule_copies
         from annotator.services.quality import attention_advice
         from annotator.services.rehearsal import filling
@@ -19,6 +20,7 @@ class AnnotatorConfig(AppConfig):
 
         hooks.launch.register("slots", deal.deal_slots)
         hooks.items_added.register("slots", deal.deal_added_slots)
+        hooks.methods_facts.register("places", slots.closed_early)
         hooks.launch_advice.register("admission", entry_rules.launch_advice)
         hooks.launch_advice.register("attention", attention_advice.launch_advice)
         hooks.unlaunch.register("slots", deal.take_back_slots)

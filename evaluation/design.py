@@ -102,12 +102,23 @@ def next_order(start: int, orders: Sequence[str]) -> str:
     return first if orders.count(first) <= orders.count(second) else second
 
 
-def slot_ranks(query: IntArray, item: IntArray, k: IntArray, seed: int, *purpose: object) -> IntArray:
+def looks_order(queries: Sequence[str], seed: int) -> list[int]:
+    """The order, as places among `queries`, in which they enter a figure that is looked at before all are judged.
+
+    It hangs on each one's key and the seed alone, so that nothing of how they are judged decides when they enter.
+    """
+    return sorted(range(len(queries)), key=lambda at: (derived_seed(seed, "looks", queries[at]), queries[at]))
+
+
+def slot_ranks(
+    query: IntArray, item: IntArray, k: IntArray, seed: int, *purpose: object, block: IntArray | None = None
+) -> IntArray:
     """The rank of each slot, from 0: a query's slots are dealt into rounds counted from its end.
 
     A query with the most slots left comes first, so that all queries run out together and nobody is stranded with
     a remainder that they have all seen. Inside a round slots are shuffled; a query's items fill evenly.
-    All arrays have one entry per slot.
+    All arrays have one entry per slot. With a `block` of each slot's query, blocks come one after the other, each
+    dealt so: those of the first are complete while others have not begun.
     """
     rng = generator(seed, "ranks", *purpose)
     noise = rng.random(len(query))
@@ -119,7 +130,8 @@ def slot_ranks(query: IntArray, item: IntArray, k: IntArray, seed: int, *purpose
     first = np.flatnonzero(new_query)
     sizes = np.diff(np.r_[first, len(query)])
     left = sizes[group] - (np.arange(len(query)) - first[group])
-    order = np.lexsort((rng.random(len(query)), -left))
+    first_of = np.zeros(len(query), dtype=np.int64) if block is None else block[inside]
+    order = np.lexsort((rng.random(len(query)), -left, first_of))
     ranks = np.empty(len(query), dtype=np.int64)
     ranks[inside[order]] = np.arange(len(query))
     return ranks

@@ -33,9 +33,13 @@ from evaluation.models import Rater
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
+from evaluation.stopping import StoppingRule
 
 Record = dict[str, Any]
 PAIRS = "pairs"
+MAY_STOP = (
+    "The study may stop early by this figure: a test of a fixed number of queries says nothing about it."
+)
 # The form of what stands in for a question where a study has measures and no answers.
 MEASURES = "measures"
 # How a question of each kind is counted, where its kind alone does not say.
@@ -70,6 +74,9 @@ class Terms:
     asked: int
     both_orders: frozenset[str] = frozenset()
     derived: Mapping[str, Record] = field(default_factory=dict)
+    # The rule by which the study may stop early, and the judgments by people that an item is to get.
+    stopping: StoppingRule | None = None
+    redundancy: int = 0
     # Of judges that were made as prompt conditions of one: by key, that of the condition with everything.
     conditions: Mapping[str, str] = field(default_factory=dict)
     # By how much a judge may fit people worse than one of them does (`Study.epsilon`).
@@ -116,6 +123,11 @@ class FigureInput(ABC):
     def tests(self, purpose: str, family: int) -> Randomization:
         """Randomization of the tests of a family of so many for each question."""
         return Randomization(self._seed("test", purpose), level=ALPHA / max(family * self.terms.asked, 1))
+
+    def may_stop_on(self, figure: str) -> bool:
+        """True of the figure that people's judgments may stop the study by: it has no test of a fixed size."""
+        rule = self.terms.stopping
+        return rule is not None and rule.figure == figure and self.group_key == Rater.Kind.PERSON
 
     def _seed(self, use: str, purpose: str) -> int:
         return design.derived_seed(self.terms.seed, use, self.group_key, self.question.key, purpose)

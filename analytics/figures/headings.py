@@ -19,6 +19,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("entries", "Entries", "Entries"),
         Heading("best-picks", "Best picks", "Best picks"),
         Heading("rankings", "Rankings", "Rankings"),
+        Heading("stopping", "Stopping early", "Stopping"),
         Heading("win-rates", "Win rates", "Win rates"),
         Heading("leaderboard", "Leaderboard", "Leaderboard"),
         Heading("grades", "Graded preferences", "Grades"),

@@ -28,6 +28,7 @@ from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts
+from evaluation.stopping import StoppingRule
 
 SCHEMA = "assay-report/2"
 
@@ -66,9 +67,11 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
             asked,
             both,
             derived,
-            judges.prompt_conditions(study),
-            study.epsilon,
-            judges.own_systems(study),
+            conditions=judges.prompt_conditions(study),
+            epsilon=study.epsilon,
+            own_systems=judges.own_systems(study),
+            stopping=StoppingRule.of(revision.spec.get("stopping") or {}),
+            redundancy=study.redundancy,
         )
 
     report: Record = {

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotator.models import ArmFront, Assignment, Participant, Slot, SlotState
 from evaluation.database.compiled_queries import CompiledSelect, field_of
-from evaluation.models import Study
+from evaluation.models import Status, Study
 
 # Of slots. A partial index is used where its condition is seen to hold, so each state is asked for by itself.
 OPEN = Q(state=SlotState.OPEN)
@@ -35,6 +35,22 @@ def arms_with_places(study: Study, now: datetime) -> list[int]:
     return list(found) or list(
         available_slots(study, now).order_by("arm").values_list("arm", flat=True).distinct()
     )
+
+
+def closed_early(study: Study) -> list[str]:
+    """A sentence for the report's methods where a study was closed before all of its places were filled."""
+    if study.status != Status.CLOSED:
+        return []
+    places = Slot.objects.filter(study=study).exclude(state=SlotState.RETIRED)
+    planned = places.count()
+    filled = places.filter(state=SlotState.FILLED).count()
+    # Without any, nobody came to it: its judgments were imported.
+    if filled in (0, planned):
+        return []
+    by = (
+        "under a stopping rule that was registered at launch" if study.stopping else "without a stopping rule"
+    )
+    return [f"The study was closed early, {by}: {filled:,} of {planned:,} places had been filled."]
 
 
 def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:

@@ -131,6 +131,9 @@ class Study(models.Model):
     # What an item needs, where the protocol leaves that to the study (`evaluation.protocols.requirements.needs`).
     needs = models.JSONField(default=dict, blank=True)
 
+    # The rule by which it may stop early (`evaluation.stopping`), empty where everything is judged.
+    stopping = models.JSONField(default=dict, blank=True)
+
     # Rules that may change while the study is live: not hashed.
     redundancy = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
     items_per_participant = models.PositiveIntegerField(default=10, validators=[MinValueValidator(1)])

@@ -88,5 +88,5 @@ def test_figures_and_statistics_have_the_same_subjects():
     def subjects(folder):
         return {path.parent.name for path in (ROOT / "analytics" / folder).glob("*/__init__.py")}
 
-    # What all statistics share is of no subject, and what is planned has no figures yet.
-    assert subjects("statistics") - {"core", "planning"} == subjects("figures")
+    # What all statistics share is of no subject.
+    assert subjects("statistics") - {"core"} == subjects("figures")

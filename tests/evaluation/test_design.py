@@ -86,6 +86,25 @@ def test_ranks_are_reproduced_by_the_seed_and_depend_on_it():
     assert design.slot_ranks(*slots, 7).tolist() != design.slot_ranks(*slots, 7, "another arm").tolist()
 
 
+@given(sizes=st.lists(st.integers(1, 4), min_size=2, max_size=12), redundancy=st.integers(1, 3), seed=SEEDS)
+def test_blocks_are_dealt_one_after_the_other(sizes, redundancy, seed):
+    query, item, k = slots_of(sizes, redundancy)
+    block = query // 3
+    ranks = design.slot_ranks(query, item, k, seed, block=block)
+    assert sorted(ranks.tolist()) == list(range(len(query)))
+    assert (np.diff(block[np.argsort(ranks)]) >= 0).all()
+
+
+def test_queries_enter_in_an_order_of_their_keys_alone():
+    keys = [f"q{n}" for n in range(20)]
+    in_order = [keys[place] for place in design.looks_order(keys, 7)]
+    fewer = [key for key in reversed(keys) if key != "q3"]
+    assert [fewer[place] for place in design.looks_order(fewer, 7)] == [
+        key for key in in_order if key != "q3"
+    ]
+    assert in_order != [keys[place] for place in design.looks_order(keys, 8)]
+
+
 def slots_of(sizes, redundancy):
     """Queries with so many items each, as the arrays that ranking takes."""
     query = np.repeat(np.arange(len(sizes)), np.array(sizes) * redundancy)
@@ -214,6 +233,19 @@ def with_keys(owner, slug, keys):
         query, context = make_query(study, key)
         make_item(study, query, context, study.arms.get(), systems, key=key)
     return launch(study)
+
+
+def test_a_study_that_may_stop_fills_its_first_queries_first(owner):
+    study = make_study("may-stop", owner=owner, queries=30, arms=PAPER_ARMS[:1], training=False, checks=0)
+    study.stopping, study.items_per_participant = {"figure": "win_rate"}, 2
+    study.save()
+    launch(study)
+    by_rank = list(Slot.objects.filter(study=study).order_by("rank").values_list("query__key", flat=True))
+    keys = sorted(set(by_rank))
+    in_order = [keys[place] for place in design.looks_order(keys, study.seed)]
+    # Three times what one participant meets.
+    assert set(by_rank[: 6 * study.redundancy]) == set(in_order[:6])
+    assert len(by_rank) == 30 * study.redundancy
 
 
 def test_another_seed_deals_other_orders_and_ranks(owner):

@@ -21,7 +21,15 @@ from analytics.display.tables import (
 from analytics.figures.agreement.alpha import ALPHA, chance_of, level_in
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
-from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, by_category, by_cell, named
+from analytics.figures.figure_input import (
+    MAY_STOP,
+    PAIRS,
+    FigureInput,
+    PairInput,
+    by_category,
+    by_cell,
+    named,
+)
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import inner_agreement, inner_by_group
 from analytics.statistics.agreement.percentage import (
@@ -167,6 +175,9 @@ def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> Rec
         )
         for name, ties in (("with_ties", True), ("without_ties", False))
     }
+    if given.may_stop_on("agreement"):
+        untested = {"test": None, "statistic": None, "p_value": None, "test_undefined": MAY_STOP}
+        return {name: {**plain(each), **untested} for name, each in found.items()}
     return dict(plain(found))
 
 

@@ -60,6 +60,7 @@ class WinRatesFigure(Figure):
         items, judgments, resample = given.items, given.group.judgments, given.resample("win rates")
         ties, baseline = given.terms.ties, given.terms.baseline
         family = len(items.arms) * len(items.systems)
+        tested = ties == "half" and not given.may_stop_on("win_rate")
         found: Record = {
             "majority": majority_win_rates(items, judgments, resample=resample),
             "expected": expected_win_rates(items, judgments, resample=resample, ties=ties),
@@ -68,7 +69,7 @@ class WinRatesFigure(Figure):
                 judgments,
                 resample=resample,
                 ties=ties,
-                tests=given.tests("win rates", family) if ties == "half" else None,
+                tests=given.tests("win rates", family) if tested else None,
             ),
         }
         by, several = ("pair", "category"), len(items.categories) > 1

@@ -17,6 +17,9 @@ from evaluation.models.item import count_responses
 from evaluation.services.studies.launch import heartbeat
 
 BATCH = 2_000
+# A study that may stop early is dealt by blocks of so many times the queries that one participant meets: enough for
+# whoever comes, and few enough that the first are soon complete.
+QUERIES_AT_ONCE = 3
 # Takes arms to how many places came to each.
 Tally = Callable[[Mapping[int, int]], None]
 # An item about to get places: its id, its query's id, its start order, the number of its responses, the size of its
@@ -60,6 +63,7 @@ def _without_slots(study: Study) -> QuerySet[Item]:
 def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally) -> None:
     """Add places k for each item, rank by rank within its arm; tell `tally` after every batch, in its transaction."""
     by_arm: dict[int, list[Member]] = defaultdict(list)
+    query_keys: dict[int, str] = {}
     strata = _strata(study)
     rows = items.order_by().values_list(
         "key", "query__key", "pk", "query_id", "start_order", "arm_id", "systems_key", "lengths"
@@ -69,10 +73,20 @@ def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally)
         assert start is not None, "orders are assigned before slots are dealt"
         group = query_key if study.once_per == OncePer.QUERY else key
         by_arm[arm].append((pk, query, start, count_responses(lengths), strata[(arm, systems)], group))
-    places = list(ks)
+        query_keys[query] = query_key
+    places, blocks = list(ks), _blocks(study, query_keys)
     fronts.begin(by_arm)
     for dealt in study.arms.filter(pk__in=by_arm):
-        _append_in_arm(study, dealt, by_arm[dealt.pk], places, tally)
+        _append_in_arm(study, dealt, by_arm[dealt.pk], places, tally, blocks)
+
+
+def _blocks(study: Study, query_keys: Mapping[int, str]) -> dict[int, int] | None:
+    """The block of each query, by its id, in the order in which queries enter a figure that decides when to stop."""
+    if not study.stopping:
+        return None
+    ids, size = list(query_keys), max(QUERIES_AT_ONCE * study.items_per_participant, 1)
+    order = design.looks_order([query_keys[each] for each in ids], study.seed)
+    return {ids[place]: at // size for at, place in enumerate(order)}
 
 
 def _strata(study: Study) -> Counter[tuple[int, str]]:
@@ -82,14 +96,22 @@ def _strata(study: Study) -> Counter[tuple[int, str]]:
     return Counter({(arm, systems): n for arm, systems, n in counted})
 
 
-def _append_in_arm(study: Study, arm: Arm, members: list[Member], ks: list[int], tally: Tally) -> None:
+def _append_in_arm(
+    study: Study,
+    arm: Arm,
+    members: list[Member],
+    ks: list[int],
+    tally: Tally,
+    blocks: Mapping[int, int] | None,
+) -> None:
     *numbers, groups = zip(*members, strict=True)
     columns = [np.array(column, dtype=np.int64) for column in numbers]
     columns.append(np.unique(np.array(groups), return_inverse=True)[1])
     item, query, start, responses, stratum, group = (np.repeat(column, len(ks)) for column in columns)
     k = np.tile(np.array(ks, dtype=np.int64), len(members))
     first = (Slot.objects.filter(study=study, arm=arm).aggregate(top=Max("rank"))["top"] or 0) + 1
-    ranks = design.slot_ranks(group, item, k, study.seed, arm.key, first) + first
+    block = None if blocks is None else np.array([blocks[each] for each in query.tolist()], dtype=np.int64)
+    ranks = design.slot_ranks(group, item, k, study.seed, arm.key, first, block=block) + first
     for at in range(0, len(item), BATCH):
         part = slice(at, at + BATCH)
         with transaction.atomic():

@@ -16,6 +16,7 @@ from evaluation.protocols.kinds import KINDS
 from evaluation.protocols.requirements.needs import Needs, read_needs
 from evaluation.rendering import render_markdown
 from evaluation.services.studies.compilation import compile_spec
+from evaluation.stopping import StoppingRule
 
 STEPS = ("consent", "instructions", "training", "comments")
 Facts = list[tuple[str, str]]
@@ -145,6 +146,8 @@ def _rules(spec: Spec) -> Iterator[tuple[str, str]]:
     yield "Repetition", f"a participant sees each {OncePer(spec['once_per']).label} at most once"
     yield "Arm", f"drawn once per {ArmPer(spec.get('arm_per', ArmPer.PARTICIPANT)).label}"
     yield "Baseline", spec["baseline"] or "none"
+    rule = StoppingRule.of(spec.get("stopping") or {})
+    yield "Stopping early", str(rule) if rule else "never: all items are judged"
     yield "Seed", str(spec["seed"])
     yield "Epsilon of judges", f"{spec.get('epsilon', DEFAULT_EPSILON):g}"
     if get_protocol(spec["protocol"]).has_needs:

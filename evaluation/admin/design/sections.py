@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation.admin.study.needs import NeedsForm
 from evaluation.admin.study.rules import CODE_FIELDS, StepsForm
+from evaluation.admin.study.stopping import StoppingForm
 
 LIVE_FIELDS = (
     ("items_per_participant",),
@@ -29,6 +30,7 @@ CODES = (
 NEEDS = ("What an item needs", {"fields": NeedsForm.NEEDS_FIELDS})
 JUDGED = ("What is compared", {"fields": ("baseline", ("once_per", "arm_per"))})
 REDUNDANCY = ("Redundancy", {"fields": (("redundancy", "items_per_participant"), "seed", "epsilon")})
+STOPPING = ("Stopping early", {"fields": (StoppingForm.STOPPING_FIELDS,)})
 STEPS = ("Participant steps", {"fields": StepsForm.STEP_FIELDS})
 SKIPPING = ("Skipping", {"fields": StepsForm.SKIP_FIELDS})
 TIME_AND_PAY = ("Time and pay", {"fields": LIVE_FIELDS[1:]})
@@ -42,7 +44,7 @@ LOOK = (
         )
     },
 )
-DRAFT_FIELDSETS = (JUDGED, REDUNDANCY, STEPS, SKIPPING, TIME_AND_PAY, CODES, LOOK)
+DRAFT_FIELDSETS = (JUDGED, REDUNDANCY, STOPPING, STEPS, SKIPPING, TIME_AND_PAY, CODES, LOOK)
 LIVE_FIELDSETS = (("Can be changed at any time", {"fields": LIVE_FIELDS}), CODES)
 
 
@@ -64,7 +66,7 @@ SECTIONS = (
     FormSection("judged", "What is judged", _names(NEEDS, JUDGED), ("arm",)),
     FormSection("questions", "Questions", rows=("question", "attribute")),
     FormSection("texts", "Texts", rows=("text",)),
-    FormSection("rules", "Rules", _names(REDUNDANCY, STEPS, SKIPPING, TIME_AND_PAY, CODES)),
+    FormSection("rules", "Rules", _names(REDUNDANCY, STOPPING, STEPS, SKIPPING, TIME_AND_PAY, CODES)),
     FormSection("look", "Look", _names(LOOK)),
 )
 

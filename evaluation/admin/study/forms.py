@@ -11,6 +11,7 @@ from evaluation.admin.prose import Prose
 from evaluation.admin.study.needs import GroupsField, NeedsForm
 from evaluation.admin.study.question_options import KIND_LABELS, NewOptionsField, OptionsField
 from evaluation.admin.study.rules import CODES, CodesForm, StepsForm, codes_lock_reason
+from evaluation.admin.study.stopping import StoppingForm
 from evaluation.dumps.imports.scores import COLUMNS
 from evaluation.models import ArmPer, Attribute, Language, OncePer, Question, Study, Text
 from evaluation.protocols import PROTOCOLS, Kind, Shown
@@ -169,13 +170,16 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
         }
 
 
-class StudyForm(StepsForm, NeedsForm, LiveStudyForm):
+class StudyForm(StepsForm, NeedsForm, StoppingForm, LiveStudyForm):
     """A draft's rules, all in fields of their own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not self.instance.protocol_object.has_needs:
             for name in NeedsForm.base_fields:
+                del self.fields[name]
+        if not self.instance.compares_pairs:
+            for name in StoppingForm.base_fields:
                 del self.fields[name]
         systems = [(each.key, str(each)) for each in self.instance.systems.all()]
         self.fields["baseline"] = forms.ChoiceField(
@@ -192,12 +196,16 @@ class StudyForm(StepsForm, NeedsForm, LiveStudyForm):
                 "An arm per item needs “once per query”: otherwise a query could be shown again in another "
                 "arm.",
             )
+        if "stopping_figure" in self.fields:
+            for name, problem in StoppingForm.problems_of(data).items():
+                self.add_error(name, problem)
         return data
 
     @staticmethod
     def initial_rules(study: Study) -> dict[str, Any]:
         return {
             **LiveStudyForm.initial_rules(study),
+            **StoppingForm.initial_stopping(study.stopping),
             **StepsForm.initial_steps(study.steps, study.skips),
             **NeedsForm.initial_needs(study.needs),
         }
@@ -207,6 +215,8 @@ class StudyForm(StepsForm, NeedsForm, LiveStudyForm):
         self.instance.skips = self.skips_of(self.cleaned_data)
         if self.instance.protocol_object.has_needs:
             self.instance.needs = self.needs_of(self.cleaned_data)
+        if "stopping_figure" in self.fields:
+            self.instance.stopping = self.stopping_of(self.cleaned_data)
         return super().save(commit)
 
     class Meta(LiveStudyForm.Meta):

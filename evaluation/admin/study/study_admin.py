@@ -20,7 +20,14 @@ from evaluation.admin.design.inlines import (
     TextInline,
 )
 from evaluation.admin.design.preview import draft_preview, preview_context
-from evaluation.admin.design.sections import CODES, DRAFT_FIELDSETS, LIVE_FIELDSETS, NEEDS, fill_sections
+from evaluation.admin.design.sections import (
+    CODES,
+    DRAFT_FIELDSETS,
+    LIVE_FIELDSETS,
+    NEEDS,
+    STOPPING,
+    fill_sections,
+)
 from evaluation.admin.pages import Tab, study_pages, tabs, walk_through_url
 from evaluation.admin.rights import View, has_right, my_studies
 from evaluation.admin.study import (
@@ -93,7 +100,9 @@ class StudyAdmin(StudyScopedAdmin):
             return ((None, {"fields": ("title", "slug", "protocol", "language", "arms")}),)
         if not self.has_change_permission(request, obj):
             return ((None, {"fields": ()}),)  # the design is read in words
-        fieldsets = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
+        fieldsets: tuple[Any, ...] = LIVE_FIELDSETS if obj.is_frozen else DRAFT_FIELDSETS
+        if not obj.compares_pairs:
+            fieldsets = tuple(each for each in fieldsets if each is not STOPPING)
         if obj.protocol_object.has_needs and not obj.is_frozen:
             fieldsets = (fieldsets[0], NEEDS, *fieldsets[1:])
         if why := codes_lock_reason(obj):
@@ -165,7 +174,7 @@ class StudyAdmin(StudyScopedAdmin):
         if isinstance(form, StudyForm):
             self.lock_draft(obj)
         names = [name for name in form.cleaned_data if name in {field.name for field in Study._meta.fields}]
-        extra = ["steps", "skips", "needs"] if isinstance(form, StudyForm) else []
+        extra = ["steps", "skips", "needs", "stopping"] if isinstance(form, StudyForm) else []
         # Locked, because a panel that is being told the codes at this moment must not be told others.
         Study.objects.select_for_update(no_key=True).get(pk=obj.pk)
         codes = [] if codes_lock_reason(obj) else ["completion_codes"]

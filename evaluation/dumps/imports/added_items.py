@@ -60,6 +60,10 @@ def add_items(
 def _aside(source: Source, study: Study, watch: Watch) -> Iterator[Study]:
     """The source's items in a study of their own that nobody sees, frozen as those of the running study are."""
     require_running(study)
+    if study.stopping:
+        raise Refused(
+            "The study has a stopping rule, for which the order of its queries is fixed: items can't be added to it."
+        )
     prefix = f"{study.slug[:50]}-adding-{study.pk}-"
     _remove_leftovers(prefix)
     incoming = import_dump(

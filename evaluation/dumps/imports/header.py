@@ -163,6 +163,8 @@ def _check(study: StudyInput) -> None:
         problems.append(
             "spec: arm_per 'item' needs once_per 'query', or a query would be met again in another arm"
         )
+    if row.stopping and not row.compares_pairs:
+        problems.append("spec: stopping is for studies that compare pairs of responses")
     if problems:
         raise LineInvalid(*problems)
 

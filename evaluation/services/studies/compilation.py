@@ -91,6 +91,8 @@ def compile_rows(
         spec["needs"] = study.needs
     if study.arm_per != ArmPer.PARTICIPANT:
         spec["arm_per"] = study.arm_per
+    if study.stopping:
+        spec["stopping"] = study.stopping
     if study.language != Language.ENGLISH:
         spec["language"] = study.language
     if study.epsilon != DEFAULT_EPSILON:

@@ -63,6 +63,25 @@ def test_an_arm_per_item_needs_each_query_once(editors_draft: Any, colleague: An
     assert Study.objects.get(pk=study.pk).arm_per == "item"
 
 
+def test_a_stopping_rule_of_a_draft(editors_draft: Any, colleague: Any) -> None:
+    client, study = signed_in(colleague), editors_draft
+    data = values_of(client.get(address(study)))
+    for wrong, said in (
+        ({"stopping_figure": "agreement", "stopping_until": "decided"}, "Agreement is never decided"),
+        ({"stopping_figure": "win_rate", "stopping_until": "width", "stopping_points": ""}, "Say how narrow"),
+    ):
+        assert said in client.post(address(study), data | wrong).content.decode()
+    rule = {"stopping_figure": "win_rate", "stopping_until": "width", "stopping_points": "5"}
+    assert client.post(address(study), data | rule).status_code == 302
+    study.refresh_from_db()
+    assert study.stopping == {"figure": "win_rate", "half_width": 0.05}
+    form = client.get(address(study)).context["adminform"].form
+    assert (form["stopping_until"].value(), form["stopping_points"].value()) == ("width", 5)
+    assert client.post(address(study), data | {"stopping_figure": ""}).status_code == 302
+    study.refresh_from_db()
+    assert study.stopping == {}
+
+
 def test_a_draft_s_rules_questions_texts_and_arms(editors_draft: Any, colleague: Any) -> None:
     client, study = signed_in(colleague), editors_draft
     data = values_of(client.get(address(study)))

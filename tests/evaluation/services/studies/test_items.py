@@ -134,6 +134,14 @@ def test_only_a_study_that_is_under_way_takes_items(study, file):
         add_items(file(record("late")), study)
 
 
+def test_a_study_with_a_stopping_rule_takes_no_items(study, file):
+    study.stopping = {"figure": "win_rate"}
+    study.save()
+    with pytest.raises(Refused, match="items can't be added"):
+        add_items(file(record("late")), study)
+    assert not study.items.filter(key="late-late").exists()
+
+
 def test_the_same_participant_stays_the_same_rater(owner, file):
     study = make_crowd_study("growing", queries=2, arms=PAPER_ARMS[:1], redundancy=1, items_per_participant=2)
     ann, bert = come(study, "ann"), come(study, "bert")  # each has one of the two places before them

@@ -1,0 +1,1 @@
+"""Figures of a study that is looked at before it is complete."""

@@ -1,0 +1,120 @@
+"""The stopping rule of a study: the interval of each pair that holds at every look, and whether it is met."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import PairView, ReportView
+from analytics.frames.rows import JURY
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Ints
+from analytics.statistics.planning.looks import complete_queries, looks_at, query_values
+from evaluation import design
+from evaluation.models import Rater
+from evaluation.protocols import QuestionSpec
+from evaluation.stopping import STOPPABLE, StoppingRule
+
+LEVEL = 0.95
+
+
+class LooksFigure(Figure):
+    heading = "stopping"
+    place = 1
+    definition = (
+        "The stopping rule of a study that has one: for each pair of systems an interval of its figure that holds at "
+        "every look, the queries that have entered, and whether the rule is met."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """Of people's first preference alone; pairs share the error."""
+        assert isinstance(given, PairInput)
+        rule = given.terms.stopping
+        if rule is None or given.group_key != Rater.Kind.PERSON or given.group.kind == JURY:
+            return None
+        cells = list(given.items.cells(("arm", "pair")))
+        level = 1 - (1 - LEVEL) / max(len(cells), 1)
+        order = np.array(design.looks_order(given.items.queries, given.terms.seed), dtype=np.int64)
+        return {
+            "rule": rule.stored,
+            "level": LEVEL,
+            "pairs": [{**plain(cell), **_looks(given, rule, rows, order, level)} for cell, rows in cells],
+        }
+
+    def blocks(self, view: ReportView) -> Iterable[Block]:
+        return view.per_pair(self._of_pair)
+
+    def _of_pair(self, view: PairView) -> Iterator[Block]:
+        for group in view.groups:
+            found = group.get(self.key)
+            if found is None:
+                continue
+            rule = StoppingRule.of(found["rule"])
+            assert rule is not None
+            build = Builder(
+                f"The first system's {STOPPABLE[rule.figure]}, in percent, with an interval that holds at every look, "
+                "for all pairs together in 95 of 100 studies."
+                if rule.figure == "win_rate"
+                else f"{STOPPABLE[rule.figure].capitalize()}, in percent, with an interval that holds at every look, "
+                "for all pairs together in 95 of 100 studies.",
+                columns(["Pair", "Setting", "Figure", "n", "Complete", "Queries", "Rule"], names=2),
+            )
+            for each in found["pairs"]:
+                build.add(
+                    head(view.pair(each)),
+                    words(view.arm(each["arm"])),
+                    build.share(each["estimate"]),
+                    build.n(each["estimate"]),
+                    words(f"{each['complete']:,}"),
+                    words(f"{each['queries']:,}"),
+                    words(_met(each["met_at"])),
+                )
+            yield Block("", (_said(rule, found["pairs"]),), (build.build(),))
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        for record in self.records(view):
+            rule = StoppingRule.of(record["rule"])
+            yield (
+                f"The study was registered at launch to stop {rule}. Queries enter once all of their judgments are in, "
+                "in an order fixed by the study's seed. The interval is a confidence sequence by betting "
+                "(Waudby-Smith and Ramdas 2024), with the error of 5 % divided among the pairs, and holds at every "
+                "look. No p-value is given for that figure."
+            )
+
+
+FIGURE = LooksFigure()
+
+
+def _looks(given: PairInput, rule: StoppingRule, rows: Ints, order: Ints, level: float) -> Record:
+    items, n = given.items, len(given.items.queries)
+    counts, query = given.counts[rows], items.query[rows]
+    values = query_values(counts, query, n, rule.figure)
+    complete = complete_queries(counts, query, n, max(given.terms.redundancy, 1))
+    here = order[np.isin(order, query)]
+    found = looks_at(values, complete, here, half_width=rule.half_width, level=level)
+    return {
+        "estimate": plain(found.estimate),
+        "complete": found.complete,
+        "queries": found.queries,
+        "met_at": found.met_at,
+    }
+
+
+def _met(at: int | None) -> str:
+    return "not yet met" if at is None else f"met with {at:,} queries"
+
+
+def _said(rule: StoppingRule, pairs: list[Record]) -> str:
+    """The rule, and how far it is."""
+    met = [each["met_at"] for each in pairs if each["met_at"] is not None]
+    if met and len(met) == len(pairs):
+        state = f"It is met, with at most {max(met):,} queries of a pair: the study may be closed."
+    else:
+        state = f"It is not met yet: {len(met)} of {len(pairs)} pairs meet it."
+    return f"The study stops {rule}. {state}"
