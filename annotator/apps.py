@@ -9,8 +9,7 @@ class AnnotatorConfig(AppConfig):
 
     def ready(self) -> None:
         from annotator.panels import registration
-        from annotator.selectors import methods_passages
-        from annotator.selectors import slots
+        from annotator.selectors import methods_passages, slots
         from annotator.services.admission import entry_rules, rule_copies
         from annotator.services.quality import attention_advice
         from annotator.services.rehearsal import filling
