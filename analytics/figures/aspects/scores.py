@@ -24,7 +24,8 @@ class ScoresFigure(StudyFigure):
     def blocks(self, view: ReportView) -> Iterator[Block]:
         """LFQA Table 1."""
         for question in view.judged:
-            if question["key"] not in OVERALL_KEYS:
+            # Of scales alone: an overall that is a choice between answers has no mean.
+            if question["key"] not in OVERALL_KEYS or question["form"] != "rated":
                 continue
             found = _table(view, question)
             if len(found.rows) > 1:
@@ -63,7 +64,7 @@ def _table(view: ReportView, question: Record) -> Table:
     for each in people.get(MEASURES, {"measures": ()})["measures"]:
         add(each["label"], each["judge"], means.get((each["rater"], each["measure"]), {}), each["pearson"])
     for group in question["groups"]:
-        if group is not people and COMPARED in group:
+        if group is not people and COMPARED in group and RATED in group:
             add(question["prompt"], group["label"], _by_system(group[RATED]), group[COMPARED]["pearson"])
         for way in group.get(WEIGHTED, {"ways": ()})["ways"]:
             if way["way"] != "direct":
