@@ -85,5 +85,5 @@ def test_a_kept_report_costs_few_queries(client, owner, django_assert_max_num_qu
     study = judged_by_everyone("ranking", owner=owner)
     client.force_login(owner)
     page_of(client, study)
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         page_of(client, study)

@@ -103,11 +103,12 @@ def test_agreement_is_higher_where_the_responses_differ(people):
 def test_page_and_markdown_say_it(report):
     page = report_page(report)
     assert [section.key for section in page.sections] == [
-        "win-rates", "flips", "strengths", "agreement", "bias", "follow-ups", "raters", "methods",
+        "win-rates", "leaderboard", "flips", "strengths", "agreement", "bias", "follow-ups", "texts", "raters",
+        "methods",
     ]  # fmt: skip
     text = report_markdown(report)
     assert "| No context | 40.2 (30.0 to 51.4) | 48.8" in text
     assert "**within chance**" in text
     plots = [block.plot for section in page.sections for block in section.blocks if block.plot]
-    assert len(plots) == 5
+    assert len(plots) == 14
     assert all("People" in plot.label for plot in plots)

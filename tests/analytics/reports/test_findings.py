@@ -221,7 +221,8 @@ def test_a_heuristic_stands_beside_judges_only():
     assert "judges" not in {group["kind"] for group in report["groups"]}
     page = report_page(report)
     named = {section.key for section in page.sections if "'random'" in str(section.blocks)}
-    assert named == {"judges", "raters"}
+    # Beside people's, the scores of an overall rating are shown too.
+    assert named == {"aspects", "judges", "raters"}
 
 
 def test_findings_do_not_depend_on_the_order_of_the_judgments():

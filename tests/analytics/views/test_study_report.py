@@ -107,7 +107,7 @@ def test_a_kept_report_is_not_computed_again(client, study, owner, monkeypatch):
 def test_a_kept_report_costs_few_queries(client, study, owner, django_assert_max_num_queries):
     client.force_login(owner)
     client.get(address("study-report", study))
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(16):
         client.get(address("study-report", study))
 
 
