@@ -64,7 +64,7 @@ def compare_rankings(
     ranking = _ranking(ranked, second)
     one, other = _group(scored, first, scale, scored_by), _group(ranked, second, ranking, ranked_by)
     scores, ranks = _means(first, one.answers[scale.key]), _means(second, other.answers[ranking.key])
-    if scale.direction == "lower":
+    if scale.direction == "lower" or (scale.ideal is not None and scale.ideal == scale.points[0]):
         scores = -scores
     both = scores.index.intersection(ranks.index)
     if not len(both):

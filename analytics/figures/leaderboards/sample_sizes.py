@@ -36,7 +36,8 @@ class SampleSizesFigure(Figure):
     def compute(self, given: FigureInput) -> Record | None:
         """HREF Figure 6."""
         assert isinstance(given, PairInput)
-        if len(given.competing.competing) < 3:
+        # A study that may stop by it has no test of a fixed number of queries.
+        if len(given.competing.competing) < 3 or given.may_stop_on("win_rate"):
             return None
         found = []
         for arm in np.unique(given.items.arm).tolist():

@@ -36,7 +36,7 @@ class LooksFigure(Figure):
         """Of people's first preference alone; pairs share the error."""
         assert isinstance(given, PairInput)
         rule = given.terms.stopping
-        if rule is None or given.group_key != Rater.Kind.PERSON or given.group.kind == JURY:
+        if rule is None or given.earlier or given.group_key != Rater.Kind.PERSON or given.group.kind == JURY:
             return None
         cells = list(given.items.cells(("arm", "pair")))
         level = 1 - (1 - LEVEL) / max(len(cells), 1)

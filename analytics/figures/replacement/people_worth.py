@@ -2,19 +2,29 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, level_of
+from analytics.figures.figure_input import (
+    PAIRS,
+    UNITS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    level_of,
+    points_of,
+)
 from analytics.figures.judges.labels_vs_people import TITLE, label_tables
 from analytics.figures.replacement.differences import is_single_judge
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.counts import unique_mode
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import TIE
+from analytics.statistics.core.tidy import MISSING, TIE
 from analytics.statistics.replacement.people_worth import PeopleWorth, worth_by_labels, worth_by_numbers
-from evaluation.protocols import Over, QuestionSpec
+from evaluation.protocols import Kind, Over, QuestionSpec
 
 # Numbers of people of which the table shows the curve.
 SHOWN = (1, 2, 3, 5, 10)
@@ -81,6 +91,11 @@ def _of_labels(given: FigureInput) -> PeopleWorth:
     assert isinstance(given, AnswerInput)
     assert isinstance(given.people, AnswerInput)
     people, judge, query = label_tables(given.people, given)
+    if given.question.kind == Kind.PREFERENCE and not given.question.ties:
+        people, judge = people[:, 1:], np.where(judge > 0, judge - 1, MISSING)
+    elif given.question.kind != Kind.PREFERENCE:
+        lacking = len(points_of(given.question)) - people.shape[1]
+        people = np.pad(people, ((0, 0), (0, max(lacking, 0))))
     return worth_by_labels(people, judge, query, unit=given.unit, resample=resample)
 
 

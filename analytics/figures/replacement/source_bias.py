@@ -68,19 +68,22 @@ class SourceBiasFigure(Figure):
                     *build.tested(found["test"], found["bias"]["undefined"]),
                     build.n(found["bias"]),
                 )
-                marks.setdefault(question["prompt"], []).append((group, found["bias"]))
+                # Of ranks a higher one is worse.
+                if question["form"] != "ranking":
+                    marks.setdefault(question["prompt"], []).append((group, found["bias"]))
         if build.rows:
             plot = score_plot(
                 marks.items(),
                 what="Bias of judges by source",
-                caption="Bias by source; above 0 a judge gives more to text by models than people do.",
+                caption="Bias by source; above 0 a judge gives higher values to text by models than people do.",
             )
             yield Block("Bias by source", tables=(build.build(),), plot=plot, folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "A judge's bias by source is its value minus people's mean, of text by models (or prompt variants) minus "
-            "that of text by persons, on what both judged; it is tested by a sign-flip test over queries."
+            "that of text by persons, on what both judged; it is tested by a sign-flip test over queries or, "
+            "where no query has text of both kinds, by a permutation of queries."
         )
 
 

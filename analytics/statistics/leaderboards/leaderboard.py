@@ -70,10 +70,10 @@ def interval_ranks(rates: Sequence[Estimate]) -> tuple[int | None, ...]:
     """1 + the number of systems whose whole interval lies above the system's own.
 
     So systems share a rank where their intervals overlap, and a rank can only be too good. A rate without an interval
-    is above none and below none: its rank is 1.
+    has no rank.
     """
     lows = [rate.low for rate in rates if rate.low is not None]
     return tuple(
-        None if rate.value is None else 1 if rate.high is None else 1 + sum(low > rate.high for low in lows)
+        None if rate.value is None or rate.high is None else 1 + sum(low > rate.high for low in lows)
         for rate in rates
     )

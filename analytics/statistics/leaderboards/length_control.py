@@ -7,6 +7,7 @@ lengths, and the instruction's difficulty, with an L1 penalty whose strength is 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +24,7 @@ LEAST_QUERIES = 10
 LEAST_FOR_CHANGE = 30
 FEW_FOR_CHANGE = "The interval of this difference needs at least 30 queries."
 FEW_QUERIES = "Length control needs at least ten queries with a usable judgment."
+ALL_ALIKE = "Every query says the same, so this difference has no interval."
 NO_USABLE_JUDGMENT = "items without a usable judgment"
 # Columns of the design: the system, the length and the difficulty.
 SYSTEM, LENGTH, DIFFICULTY = range(3)
@@ -106,7 +108,11 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     value = float(scipy.special.expit(at_zero @ fit.coefficients).mean())
     _, plain, _ = free
     assert plain.value is not None
-    rate, change = _around(free[0], value), _around(free[2], value - plain.value)
+    rate, change = _around(free[0], value), _around(_change(free, figures.error), value - plain.value)
+    if plain.value in (0.0, 1.0):
+        # All alike: the fit's own width is that of its penalty alone.
+        rate = _around(replace(plain, value=value), value)
+        change = replace(change, low=None, high=None, method="", undefined=ALL_ALIKE)
     if queries < LEAST_FOR_CHANGE:
         change = replace(change, low=None, high=None, method="", undefined=FEW_FOR_CHANGE)
     effects = np.zeros(3)
@@ -153,6 +159,32 @@ def _design(rows: LengthRows) -> Floats:
     spread = float(rows.longer.std(ddof=1)) if len(rows.longer) > 1 else 0.0
     length = np.tanh(rows.longer / spread) if spread > SAME else np.zeros(len(rows.longer))
     return np.stack([np.ones(len(length)), length, rows.difficulty], axis=1)
+
+
+def _change(free: Sequence[Estimate], error: Floats) -> Estimate:
+    """The change of the free fit, with limits from those of the two rates (Zou and Donner 2008, section 3), which are
+    correlated as their jackknife errors say: so they stay inside what rates can differ by, and cover where length
+    decides nearly all."""
+    one, other, change = free
+    reason = change.undefined or one.undefined or other.undefined
+    limits = [
+        number for each in (one, other) for number in (each.value, each.low, each.high) if number is not None
+    ]
+    if reason or len(limits) < 6:
+        return replace(change, low=None, high=None, method="", undefined=reason or ALL_ALIKE)
+    value_1, low_1, high_1, value_2, low_2, high_2 = limits
+    product = 2 * float(error[0] * error[1])
+    likeness = (
+        float(np.clip((error[0] ** 2 + error[1] ** 2 - error[2] ** 2) / product, -1, 1)) if product else 0.0
+    )
+
+    def reach(a: float, b: float) -> float:
+        return float(np.sqrt(max(a * a + b * b - 2 * likeness * a * b, 0.0)))
+
+    gap = value_1 - value_2
+    low = max(gap - reach(value_1 - low_1, high_2 - value_2), -1.0)
+    high = min(gap + reach(high_1 - value_1, value_2 - low_2), 1.0)
+    return replace(change, low=low, high=high, method="from the limits of both rates")
 
 
 def _around(free: Estimate, value: float) -> Estimate:

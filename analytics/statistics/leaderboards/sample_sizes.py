@@ -68,7 +68,7 @@ def p_against_n(scores: Floats, *, resample: ResampleSpec) -> SampleSizes | None
         if not pairs.any():
             continue
         p = np.nansum(found[:, pairs], axis=0) / known[:, pairs].sum(axis=0)
-        q80, q90 = np.quantile(p, QUANTILES)
+        q80, q90 = np.quantile(p, QUANTILES, method="inverted_cdf")
         points.append(
             SizePoint(
                 size,
@@ -80,6 +80,8 @@ def p_against_n(scores: Floats, *, resample: ResampleSpec) -> SampleSizes | None
                 float((p < LEVEL).mean()),
             )
         )
+    if not points:
+        return None
     return SampleSizes(
         scores.shape[1],
         len(scores),

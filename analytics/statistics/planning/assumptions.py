@@ -16,6 +16,7 @@ from analytics.statistics.core.tidy import FIRST, SECOND, TIE, Floats, Ints
 
 # Beyond these the weights of the model would be zero or without end.
 NOT_AT_ALL, ALWAYS = 1e-6, 1 - 1e-6
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class VoteAssumptions:
     def __post_init__(self) -> None:
         if not 0 <= self.ties < 1:
             raise ParameterError("The share of tie votes lies between 0 and 1, and is less than 1.")
-        if not self.ties / 2 <= self.win_rate <= 1 - self.ties / 2:
+        if not self.ties / 2 - ROUNDING <= self.win_rate <= 1 - self.ties / 2 + ROUNDING:
             low, high = self.ties / 2, 1 - self.ties / 2
             raise ParameterError(
                 f"With {self.ties:.0%} ties, an expected win rate lies between {low:.1%} and {high:.1%}."
             )
-        if not self.least_two_votes - 1e-9 <= self.two_votes <= 1:
+        if not self.least_two_votes - ROUNDING <= self.two_votes <= 1:
             raise ParameterError(
                 f"With these shares, two raters agree in {self.least_two_votes:.1%} of items by chance alone: their "
                 "agreement lies between that and 100%."

@@ -65,7 +65,8 @@ def looks_at(
     would come first. The rule is met where the interval reaches at most `half_width` to either side or, without one,
     leaves out one half.
     """
-    ready = complete[order]
+    # A query whose figure is undefined, such as the agreement of one judgment, does not enter.
+    ready = complete[order] & np.isfinite(values[order])
     waiting = np.flatnonzero(~ready)
     entered = int(waiting[0]) if len(waiting) else len(order)
     if not entered:

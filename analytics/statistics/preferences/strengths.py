@@ -118,8 +118,9 @@ def never_beaten(data: Comparisons, names: tuple[str, ...]) -> str:
         return ""
     leaves = np.unique(group[loser[group[loser] != group[winner]]])
     top = np.setdiff1d(group, leaves)
-    unbeaten = ", ".join(name for name, of in zip(names, group, strict=True) if of in top)
-    return f"{unbeaten} never lost to any other system, so strengths have no upper limit and no interval."
+    leading = [name for name, of in zip(names, group, strict=True) if of in top]
+    unbeaten, others = ", ".join(leading), "any other system" if len(leading) == 1 else "any of the others"
+    return f"{unbeaten} never lost to {others}, so strengths have no upper limit and no interval."
 
 
 def strengths_of(

@@ -5,7 +5,7 @@ Source: AGENT-CQ (section 3.1) has a jury score questions and people rank them, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,6 +63,8 @@ def scores_vs_ranks(
         empty=NOTHING,
     )
     linear, quadratic = _kappas(by_score, by_rank, code[used], resample)
+    left_out = present({ONE_RESPONSE: single})
+    linear, quadratic = (replace(each, left_out=(*left_out, *each.left_out)) for each in (linear, quadratic))
     return ScoresVsRanks(tau, linear, quadratic, _of_systems(score, rank, system))
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.statistics.core.estimates import Estimate, TidyDataError
+from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip, two_sample
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate, query_estimates
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 
+ONE_KIND = "{unit} of queries with text of one kind only"
 NO_TEXT = "Nothing that both judged was written by {who}."
 MODELS, PERSONS = "a model", "a person"
 
@@ -42,8 +43,22 @@ def source_bias(
     """
     if not gap.shape == by_model.shape == query.shape or gap.ndim != 1:
         raise TidyDataError("A bias by source needs a difference, a writer and a query for each text.")
+    kinds = [np.isin(query, query[each]) for each in (by_model, ~by_model)]
+    paired = kinds[0] & kinds[1]
+    left_out: tuple[LeftOut, ...] = ()
+    # What is estimated is what is tested: where queries have both kinds of text, those alone.
+    if paired.any():
+        left_out = present({ONE_KIND.format(unit=unit): int(np.count_nonzero(~paired))})
+        gap, by_model, query = gap[paired], by_model[paired], query[paired]
     models, persons = (
-        mean_estimate(gap[used], query[used], unit=unit, resample=resample, empty=NO_TEXT.format(who=who))
+        mean_estimate(
+            gap[used],
+            query[used],
+            unit=unit,
+            resample=resample,
+            left_out=left_out,
+            empty=NO_TEXT.format(who=who),
+        )
         for used, who in ((by_model, MODELS), (~by_model, PERSONS))
     )
     columns = np.column_stack([gap * by_model, by_model, gap * ~by_model, ~by_model])
@@ -54,6 +69,7 @@ def source_bias(
         n=len(gap),
         unit=unit,
         resample=resample,
+        left_out=left_out,
         empty=NO_TEXT.format(who=PERSONS if by_model.any() else MODELS),
         scales=["plain"],
     )

@@ -63,6 +63,8 @@ class StoppingForm(forms.Form):
 def _problems(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not data.get("stopping_figure"):
         return
+    if data["stopping_figure"] == "agreement" and (data.get("redundancy") or 2) < 2:
+        yield "stopping_figure", "Agreement needs at least two judgments of an item."
     if data.get("stopping_until") == WIDTH:
         if data.get("stopping_points") is None:
             yield "stopping_points", "Say how narrow."
