@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 
 from analytics.admin.plan_form import DIFFERENCE, RATINGS, SEEN, VOTES, PlanForm
@@ -15,7 +16,7 @@ from analytics.statistics.planning.precision import Model, Precision, least_item
 from evaluation import hooks
 from evaluation.admin.pages import page
 from evaluation.admin.rights import my_studies, study_page
-from evaluation.models import Study
+from evaluation.models import Judgment, Rater, Study
 
 # The fields by what they are about, in the order of the page.
 GROUPS = {
@@ -63,13 +64,9 @@ class PlannedDesign:
 @study_page()
 def plan(request: HttpRequest, study: Study) -> HttpResponse:
     """The form, and what comes of it; nothing is kept, so that its address is the plan."""
+    by_people = Judgment.objects.filter(study=OuterRef("pk"), rater__kind=Rater.Kind.PERSON)
     judges = {name: cost for costs in hooks.item_costs for name, cost in costs(study)}
-    pilots = (
-        my_studies(request)
-        .filter(protocol=study.protocol, judgments__isnull=False)
-        .distinct()
-        .order_by("title")
-    )
+    pilots = my_studies(request).filter(Exists(by_people), protocol=study.protocol).order_by("title")
     form = PlanForm(study, pilots, judges, request.GET or None)
     context: dict[str, Any] = {"title": "Plan", "form": form, "plan": None}
     if form.is_bound and form.is_valid():
@@ -105,7 +102,7 @@ def planned(form: PlanForm) -> dict[str, Any]:
 def _aim(form: PlanForm) -> str:
     data = form.cleaned_data
     if data["aim"] == SEEN:
-        return f"The fewest items with which {data['chance']:g} of 100 studies see the difference."
+        return f"The fewest items with which {data['chance']:g} of 100 studies detect the difference."
     points = "points of the scale" if data["planned"] == DIFFERENCE else "percentage points"
     return (
         f"The fewest items with which the interval reaches at most {data['reach']:g} {points} to either side, in half "

@@ -20,7 +20,7 @@ PLANNED = {
     DIFFERENCE: "Difference of two systems' mean ratings",
 }
 SEEN, WIDTH = "seen", "width"
-AIMS = {SEEN: "to see the difference", WIDTH: "an interval no wider than"}
+AIMS = {SEEN: "to detect the difference", WIDTH: "an interval of a given width"}
 VOTES, RATINGS = ("win_rate", "ties", "two_votes"), ("difference", "between_items", "within_items")
 MOST_DESIGNS = 8
 
@@ -72,7 +72,7 @@ class PlanForm(forms.Form):
         help_text="Of several raters' ratings of one response.",
     )
     aim = forms.ChoiceField(choices=list(AIMS.items()), label="Wanted", initial=SEEN)
-    chance = _percent("Chance to see it", 80, "The share of studies whose interval leaves out no difference.")
+    chance = _percent("Power", 80, "The share of studies whose interval leaves out no difference.")
     reach = forms.FloatField(
         label="Half width of the interval",
         initial=3,
@@ -133,7 +133,12 @@ class PlanForm(forms.Form):
     def clean_raters(self) -> tuple[int, ...]:
         words = re.findall(r"[^\s,;]+", self.cleaned_data["raters"])
         wrong = next(
-            (word for word in words if not word.isdecimal() or not 1 <= int(word) <= MOST_RATERS), None
+            (
+                word
+                for word in words
+                if not word.isdecimal() or len(word) > 4 or not 1 <= int(word) <= MOST_RATERS
+            ),
+            None,
         )
         if wrong is not None or not words:
             raise forms.ValidationError(f"Whole numbers from 1 to {MOST_RATERS} are needed, such as 1, 3, 5.")
@@ -152,10 +157,14 @@ class PlanForm(forms.Form):
             if not data["raters"]:
                 self.add_error("raters", "Agreement needs at least two raters of an item.")
         if planned == AGREEMENT and aim == SEEN:
-            self.add_error("aim", "Agreement has no difference to see: an interval can be wanted.")
+            self.add_error("aim", "Agreement has no difference to detect. Choose an interval width.")
         if data["pilot"] is not None and not data.get("first"):
             self.add_error("pilot", "The study has no systems yet, so a pilot can't be read for them.")
-        elif data["pilot"] is not None and data["first"] == data["second"]:
+        elif data["pilot"] is not None and planned == DIFFERENCE and not data.get("question"):
+            self.add_error(
+                "pilot", "The study asks for no rating on a scale, so a pilot can't be read for one."
+            )
+        elif data["pilot"] is not None and not (data.get("second") and data["first"] != data["second"]):
             self.add_error("second", "Choose two different systems.")
         elif data["pilot"] is None:
             self._require(RATINGS if planned == DIFFERENCE else VOTES)
@@ -167,7 +176,7 @@ class PlanForm(forms.Form):
     def _require(self, names: tuple[str, ...]) -> None:
         for name in names:
             if self.cleaned_data.get(name) is None:
-                self.add_error(name, "This is needed.")
+                self.add_error(name, "This field is required.")
 
     def _try(self) -> None:
         """Assumptions and aims that don't fit together are refused where they stand."""

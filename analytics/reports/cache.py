@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from analytics.reports.build import SCHEMA, build_report, fingerprint, fingerprints
+from analytics.reports.code_version import code_version
 from analytics.reports.common import has_ties
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import CachedReport, Study
@@ -28,8 +29,9 @@ class Kept:
 
 
 def is_current(payload: dict[str, Any]) -> bool:
-    """False of a claim without a report yet, and of reports of an earlier schema, which are computed again."""
-    return payload.get("schema") == SCHEMA
+    """False of a claim without a report yet, and of reports that other code computed, which this code may not be able
+    to show: they are computed again."""
+    return payload.get("schema") == SCHEMA and payload["parameters"]["version"] == code_version()
 
 
 def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:

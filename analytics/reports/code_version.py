@@ -9,7 +9,7 @@ import analytics
 
 # As in pyproject.toml, which is no part of an installation.
 SOFTWARE_VERSION = "0.1.0"
-LIBRARIES = ("numpy", "scipy", "pandas", "krippendorff")
+LIBRARIES = ("numpy", "scipy", "pandas", "krippendorff", "scikit-learn", "statsmodels", "matplotlib")
 
 
 @cache

@@ -14,7 +14,13 @@ from analytics.reports.paper.archive import CONTENT_TYPES, plots_of, tables_of, 
 from analytics.reports.paper.citation import bibtex, citation
 from analytics.reports.paper.file_jobs import begin_archive, latest_archive
 from analytics.statistics.preferences.win_rates import Ties
-from analytics.views.study_report import REFRESH, current_or_none, ties_of, unknown_ties
+from analytics.views.study_report import (
+    REFRESH,
+    address_of_report,
+    current_or_none,
+    ties_of,
+    unknown_ties,
+)
 from evaluation.models import Study
 from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
@@ -30,7 +36,7 @@ def study_report_files(request: HttpRequest, slug: str) -> HttpResponse:
         return unknown_ties()
     report = current_or_none(study, ties)
     if report is None:
-        return redirect("analytics:study-report", slug=slug)
+        return redirect(address_of_report(study, ties))
     if request.method == "POST":
         return _begin(request, study, ties)
     archive = latest_archive(study, ties=ties)
@@ -53,6 +59,9 @@ def study_report_files(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _begin(request: HttpRequest, study: Study, ties: Ties) -> HttpResponse:
+    archive = latest_archive(study, ties=ties)
+    if archive is not None and archive.current:
+        return redirect(address_of_files(study, ties))
     try:
         enqueue_job(begin_archive(study, by=request.user, ties=ties))
     except Refused as refused:
@@ -69,7 +78,7 @@ def study_report_file(request: HttpRequest, slug: str, path: str) -> HttpRespons
         return unknown_ties()
     report = current_or_none(study, ties)
     if report is None:
-        return redirect("analytics:study-report", slug=slug)
+        return redirect(address_of_report(study, ties))
     suffix = PurePosixPath(path).suffix
     texts = text_files(report)
     if path in texts:

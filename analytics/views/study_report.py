@@ -77,12 +77,17 @@ def _download(request: HttpRequest, slug: str, suffix: str, content_type: str) -
         return unknown_ties()
     report = current_or_none(study, ties)
     if report is None:
-        return redirect("analytics:study-report", slug=slug)
+        return redirect(address_of_report(study, ties))
     text = report_json(report) if suffix == "json" else report_markdown(report)
     response = HttpResponse(text, content_type=content_type)
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-report.{suffix}"'
     add_never_cache_headers(response)
     return response
+
+
+def address_of_report(study: Study, ties: Ties) -> str:
+    address = reverse("analytics:study-report", args=[study.slug])
+    return f"{address}?ties=win" if ties == "win" else address
 
 
 def ties_of(request: HttpRequest) -> Ties | None:

@@ -78,7 +78,7 @@ def _assignment(study: Study) -> str:
         within += f", with the setting drawn at random {drawn}"
     wanted = study.redundancy
     times = "one judgment was" if wanted == 1 else f"{wanted:,} judgments, each by another participant, were"
-    return f"{judged}{within}; {times} collected per item."
+    return f"{judged}{within}; {times} planned per item."
 
 
 def _checks(study: Study, steps: dict[str, Any]) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _checks(study: Study, steps: dict[str, Any]) -> Iterator[str]:
     if rule := steps.get("qualification"):
         yield (
             f"Only those who judged at least {rule['pass_mark']:,} of {counts[Role.QUALIFICATION]:,} qualification "
-            "items as expected went on."
+            "items as expected continued."
         )
     if rule := steps.get("attention"):
         n = rule["checks"]
@@ -100,7 +100,7 @@ def _checks(study: Study, steps: dict[str, Any]) -> Iterator[str]:
         )
         allowed = rule.get("allowed_failures")
         ended = (
-            f"; whoever failed {'any' if allowed == 0 else f'more than {allowed:,}'} could not go on"
+            f"; whoever failed {'one' if allowed == 0 else f'more than {allowed:,}'} could not continue"
             if allowed is not None
             else ""
         )

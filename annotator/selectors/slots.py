@@ -47,10 +47,12 @@ def closed_early(study: Study) -> list[str]:
     # Without any, nobody came to it: its judgments were imported.
     if filled in (0, planned):
         return []
-    by = (
-        "under a stopping rule that was registered at launch" if study.stopping else "without a stopping rule"
+    rule = (
+        "It had a stopping rule, registered at launch; whether it was met stands under Stopping early."
+        if study.stopping
+        else "It had no stopping rule."
     )
-    return [f"The study was closed early, {by}: {filled:,} of {planned:,} places had been filled."]
+    return [f"The study was closed early, with {filled:,} of {planned:,} planned judgments. {rule}"]
 
 
 def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:

@@ -23,7 +23,7 @@ def test_plots_are_made_by_a_button(
     visitor = member(viewport=WIDE)
     visitor.go("/studies/contexteval/report/")
     visitor.page.get_by_role("link", name="Files", exact=True).click()
-    visitor.page.get_by_role("button", name="Make the plots and the zip").click()
+    visitor.page.get_by_role("button", name="Create plots and zip").click()
     visitor.page.locator("#report-archive[hx-get]").wait_for()
     assert_sound(visitor)
     shot(visitor.page, "report-files-queued", "light", WIDE, full=False)

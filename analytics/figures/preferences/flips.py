@@ -36,9 +36,10 @@ class FlipsFigure(Figure):
         arms = items.arms
         between = [(first, second) for at, first in enumerate(arms) for second in arms[at + 1 :]]
         tests = given.tests("flips", len(between) * len(items.pairs))
+        untested = {"flip_test": None, "margin_test": None} if given.may_stop_on("win_rate") else {}
         return {
             "pairs": [
-                plain(flip)
+                plain(flip) | untested
                 for first, second in between
                 for flip in pair_flips(
                     items, judgments, first=first, second=second, resample=resample, tests=tests

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from analytics.reports.common import NothingToReport
 from analytics.reproduce.formats import FORMATS
 from analytics.reproduce.registry import REPRODUCTIONS
 from analytics.reproduce.release_input import release_input
@@ -41,4 +42,8 @@ class Command(BaseCommand):
                 found = reproduction.compute(given)
         except Refused as refused:
             raise refusal(refused) from None
+        except NothingToReport:
+            raise CommandError(
+                f"{options['path']} has no judgments of {options['release']}; docs/papers.md says which path is needed."
+            ) from None
         self.stdout.write(FORMATS[options["format"]](found))

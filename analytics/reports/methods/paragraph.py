@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics.figures.report_view import joined
+from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation import hooks
 from evaluation.models import Rater, Study
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 
 Record = dict[str, Any]
 # How a sentence names the questions of a kind.
+OTHER_KIND = ("an answer", "answers")
 ASKED = {
     Kind.PREFERENCE: ("a preference", "preferences"),
     Kind.SCALE: ("a rating", "ratings"),
@@ -84,7 +86,8 @@ def _questions(spec: Mapping[str, Any]) -> str:
         asked.setdefault(each.kind, []).append(each.prompt)
     parts = []
     for kind, prompts in asked.items():
-        one, several = ASKED[Kind(kind)]
+        # A kind that an installation adds has no words here.
+        one, several = ASKED.get(kind, OTHER_KIND)
         quoted = f" ({joined([f'“{prompt}”' for prompt in prompts])})" if len(prompts) <= MOST_NAMED else ""
         parts.append(f"{one if len(prompts) == 1 else f'{len(prompts)} {several}'}{quoted}")
     return f"Raters were asked for {joined(parts)}." if parts else ""
@@ -135,7 +138,8 @@ def _revisions(report: Record) -> str:
 def _software(report: Record) -> str:
     parameters, digest = report["parameters"], report["study"]["study_hash"]
     return (
-        f"The figures were computed with Assay (version {parameters['version']}, seed {parameters['seed']}); the hash "
+        f"The figures were computed with Assay {SOFTWARE_VERSION} (figures {parameters['version']}, seed "
+        f"{parameters['seed']}); the hash "
         f"of the study's items and questions is {digest}."
     )
 

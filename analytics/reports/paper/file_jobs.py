@@ -4,13 +4,15 @@ import zipfile
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
 from analytics.reports.build import fingerprint
 from analytics.reports.cache import compute_report, effective_ties
 from analytics.reports.common import NothingToReport
 from analytics.reports.paper.archive import ARCHIVE, folder, write_archive
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import Job, Study
-from evaluation.refusals import WrongState
+from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
 from evaluation.services.jobs import JobProgress, begin_job, finish_job, new_file_name
 
@@ -21,6 +23,11 @@ class ReportArchive:
 
     job: Job
     current: bool
+
+    @property
+    def expired(self) -> bool:
+        """True where the file was made, and deleted after its time."""
+        return self.job.state == Job.State.DONE and not (self.job.file and self.job.path.exists())
 
     def read(self, path: str) -> bytes | None:
         """The content of one of its files, or all of it; None if it has none of that path."""
@@ -42,20 +49,38 @@ def latest_archive(study: Study, *, ties: Ties = "half") -> ReportArchive | None
 
 
 def begin_archive(study: Study, *, by: Any, ties: Ties = "half") -> Job:
-    """Queue the job; Refused while another one of the study is under way."""
+    """Queue the job; Refused while another one of the study is under way, unless its worker fell silent."""
     ties = effective_ties(study, ties)
-    job = begin_job(
-        kind=Job.Kind.REPORT,
-        slug=study.slug,
-        study=study,
-        by=by,
-        # Taken first: what arrives until the files are made makes them old.
-        parameters={"ties": ties, "fingerprint": fingerprint(study, ties=ties)},
-        file=new_file_name("zip"),
-        file_name=f"{study.slug}-report.zip",
-    )
-    log_action(study=study, by=by, message="Started to make the report's files.")
+    _give_up_lost(study)
+    try:
+        job = begin_job(
+            kind=Job.Kind.REPORT,
+            slug=study.slug,
+            study=study,
+            by=by,
+            parameters={"ties": ties, "fingerprint": fingerprint(study, ties=ties)},
+            file=new_file_name("zip"),
+            file_name=f"{study.slug}-report.zip",
+        )
+    except Refused:
+        raise Refused("The report's files are already being created. Try again once they are done.") from None
+    log_action(study=study, by=by, message="Started creating the report's files.")
     return job
+
+
+def _give_up_lost(study: Study) -> None:
+    """A worker that should come back has lost its lease, and the next job writes a file of its own."""
+    active = Job.objects.filter(
+        study=study, kind=Job.Kind.REPORT, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    ).order_by("pk")
+    for job in active:
+        if job.is_lost:
+            active.filter(pk=job.pk, heartbeat_at=job.heartbeat_at).update(
+                state=Job.State.FAILED,
+                lease=None,
+                finished_at=timezone.now(),
+                message="The worker stopped before the files were created.",
+            )
 
 
 def make_files_of(job: Job) -> None:
@@ -63,6 +88,9 @@ def make_files_of(job: Job) -> None:
     assert job.study is not None  # only an import has none
     progress = JobProgress(job)
     progress("computing the figures", 0, 1)
+    # What arrives from here on makes the files old; what arrived in the queue is in them.
+    parameters = job.parameters | {"fingerprint": fingerprint(job.study, ties=job.parameters["ties"])}
+    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=parameters)
     try:
         report = compute_report(job.study, ties=job.parameters["ties"])
     except NothingToReport as nothing:

@@ -18,7 +18,7 @@ COMMANDS = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\char34{}",
     "`": r"\textasciigrave{}",
     **{each: f"\\{each}" for each in "#$%&_"},
     # After the end of a row these would be its options.

@@ -43,6 +43,7 @@ class AlpacaEvalReproduction(Reproduction):
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
+        _ = given.study  # which refuses, in a sentence, a file that is none of AlpacaEval's
         entries = load_json_list(given.path)
         models = dict.fromkeys(
             (entry["generator_2"], entry["generator_1"], entry["annotator"]) for entry in entries

@@ -129,7 +129,7 @@ def write_csv(out: BinaryIO, chunks: Iterable[list[Row]]) -> None:
 def spreadsheet_cell(value: Any) -> Any:
     """A value as a spreadsheet may read it: no formula, and booleans as words."""
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+        return f"'{value}" if value.lstrip(" \N{NO-BREAK SPACE}").startswith(FORMULA_STARTS) else value
     if isinstance(value, bool):
         return "true" if value else "false"
     return value

@@ -30,7 +30,9 @@ HOSTILE = (
 )
 TEXT = st.text(max_size=40) | st.sampled_from(HOSTILE)
 # What is left of escaped text once its commands are taken out has no character of LaTeX's syntax.
-COMMAND = re.compile(r"\\(?:text[a-z]+\{\}|ldots\{\}|ensuremath\{[^{}]*\}|[#$%&_]|,)|\{[\[*]\}|\{\}|~")
+COMMAND = re.compile(
+    r"\\(?:text[a-z]+\{\}|char34\{\}|ldots\{\}|ensuremath\{[^{}]*\}|[#$%&_]|,)|\{[\[*]\}|\{\}|~"
+)
 
 
 def is_balanced(text):
@@ -74,7 +76,7 @@ def test_plain_text_is_printed_as_it_reads(text):
     backslash = {r"\textbackslash{}": "\\", r"\textbraceleft{}": "{", r"\textbraceright{}": "}"}
     others = {
         r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textless{}": "<", r"\textgreater{}": ">",
-        r"\textbar{}": "|", r"\textquotedbl{}": '"', r"\textasciigrave{}": "`", "{[}": "[", "{*}": "*", "{}": "",
+        r"\textbar{}": "|", r"\char34{}": '"', r"\textasciigrave{}": "`", "{[}": "[", "{*}": "*", "{}": "",
         **{f"\\{each}": each for each in "#$%&_"},
     }  # fmt: skip
     found = re.sub(

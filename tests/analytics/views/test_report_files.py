@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from uuid import uuid4
 
 import pytest
 from django.urls import reverse
@@ -86,7 +87,7 @@ def test_plots_and_the_zip_are_made_by_the_worker(
     client.force_login(owner)
     (plot, *_) = plots_of(compute_report(study))
     page = client.get(files(study)).content.decode()
-    assert "Make the plots and the zip" in page
+    assert "Create plots and zip" in page
     assert client.get(files(study, f"plots/{plot.key}.svg"))["Location"] == files(study)
     job = made(client, study, sent, django_capture_on_commit_callbacks)
     assert job.state == Job.State.DONE, job.message
@@ -110,11 +111,34 @@ def test_old_plots_are_not_given_as_new(client, study, owner, sent, django_captu
 def test_a_second_request_is_refused_while_one_is_under_way(client, study, owner, sent):
     client.force_login(owner)
     client.post(files(study))
-    assert (
-        "Another report&#x27;s files of contrast is running"
-        in client.post(files(study), follow=True).content.decode()
-    )
+    assert "already being created" in client.post(files(study), follow=True).content.decode()
     assert Job.objects.count() == 1
+
+
+def test_a_job_whose_worker_fell_silent_is_given_up(client, study, owner, sent):
+    client.force_login(owner)
+    client.post(files(study))
+    long_ago = "2026-01-01T00:00:00Z"
+    Job.objects.update(state=Job.State.RUNNING, sent_at=long_ago, heartbeat_at=long_ago, lease=uuid4())
+    assert "Create plots and zip" in client.get(files(study)).content.decode()
+    client.post(files(study))
+    assert [job.state for job in Job.objects.order_by("pk")] == [Job.State.FAILED, Job.State.QUEUED]
+
+
+def test_what_is_current_is_not_made_again(client, study, owner, sent, django_capture_on_commit_callbacks):
+    client.force_login(owner)
+    made(client, study, sent, django_capture_on_commit_callbacks)
+    client.post(files(study))
+    assert Job.objects.count() == 1
+
+
+def test_files_that_were_deleted_after_their_time_say_so(
+    client, study, owner, sent, django_capture_on_commit_callbacks
+):
+    client.force_login(owner)
+    made(client, study, sent, django_capture_on_commit_callbacks)
+    Job.objects.get().path.unlink()
+    assert "have been deleted after some time" in client.get(files(study)).content.decode()
 
 
 def test_progress_is_a_fragment(client, study, owner, sent):

@@ -73,7 +73,7 @@ def test_a_rank_is_one_more_than_the_intervals_that_lie_above():
         undefined("none"),
         estimate(0.2, 0.1, 0.3),
     ]
-    assert interval_ranks(bare) == (1, None, 1)
+    assert interval_ranks(bare) == (None, None, 1)
     assert places(bare) == (1, None, 2)
 
 

@@ -223,3 +223,20 @@ def test_the_change_has_an_interval_from_thirty_queries_on():
     assert few.rate.low is not None
     enough = length_controlled(rows_of(preference[:30], longer[:30]), resample=spec())
     assert enough.change.low <= enough.change.value <= enough.change.high
+
+
+def test_where_every_item_is_won_there_is_wilsons_interval_and_no_change():
+    n = 40
+    rows = LengthRows(np.ones(n), np.linspace(-300, 500, n), np.zeros(n), np.arange(n), np.arange(n) % 5)
+    found = length_controlled(rows, resample=spec())
+    assert found.plain.value == 1
+    assert found.rate.low == pytest.approx(found.plain.low)
+    assert found.change.low is None
+    assert found.change.undefined
+
+
+def test_where_length_decides_the_change_stays_inside_what_rates_can_differ_by():
+    longer = np.random.default_rng(2).normal(0, 300, 60)
+    rows = LengthRows((longer > 0) * 1.0, longer, np.zeros(60), np.arange(60), np.arange(60) % 5)
+    found = length_controlled(rows, resample=spec())
+    assert -1 <= found.change.low <= found.change.value <= found.change.high <= 1

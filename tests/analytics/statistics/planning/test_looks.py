@@ -59,3 +59,12 @@ def test_the_rule_is_met_at_the_first_look_that_is_narrow_enough() -> None:
     assert decided.sequence is not None
     assert decided.sequence.low[decided.met_at - 1] > 0.5 >= decided.sequence.low[decided.met_at - 2]
     assert looks_at(values, complete, order, half_width=0.001, level=0.95).met_at is None
+
+
+def test_a_query_whose_agreement_is_undefined_does_not_enter() -> None:
+    counts = np.array([[2, 1, 0], [0, 1, 0], [0, 0, 3]])
+    values = query_values(counts, np.arange(3), 3, "agreement")
+    found = looks_at(
+        values, complete_queries(counts, np.arange(3), 3, 1), np.arange(3), half_width=0.2, level=0.95
+    )
+    assert (found.entered, found.complete) == (1, 2)

@@ -190,3 +190,8 @@ def test_pilots_that_say_too_little() -> None:
         ratings_of_pilot(same, same)
     with pytest.raises(ParameterError, match="Standard deviations"):
         RatingAssumptions(0.1, 0, 0)
+
+
+def test_a_pilot_at_the_edge_is_not_refused_for_rounding() -> None:
+    found = votes_of_pilot(np.array([[0, 0, 2], [1, 0, 1], [0, 0, 1]]))
+    assert found.win_rate == pytest.approx(7 / 12)

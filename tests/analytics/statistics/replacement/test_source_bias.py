@@ -56,3 +56,16 @@ def test_text_of_one_kind_has_none():
     assert "a model" in biased([1, 2], [0, 0], [0, 1]).bias.undefined
     with pytest.raises(TidyDataError, match="each text"):
         biased([1], [1, 0], [0, 0])
+
+
+def test_what_is_estimated_is_what_is_tested():
+    """Of queries with both kinds models lose by one; of those with one kind alone they would win by three."""
+    gap = [-1, 0] * 10 + [3] * 40 + [0] * 40
+    by_model = [1, 0] * 10 + [1] * 40 + [0] * 40
+    query = [n // 2 for n in range(20)] + list(range(10, 90))
+    found = biased(gap, by_model, query)
+    assert found.bias.value == pytest.approx(-1)
+    assert found.test.p_value < 0.01
+    assert [(part.reason, part.n) for part in found.bias.left_out] == [
+        ("responses of queries with text of one kind only", 80)
+    ]

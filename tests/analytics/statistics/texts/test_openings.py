@@ -1,6 +1,6 @@
 import pytest
 
-from analytics.statistics.texts.openings import OPENINGS, opening_of
+from analytics.statistics.texts.openings import NO_QUESTION, OPENINGS, opening_of
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,8 @@ from analytics.statistics.texts.openings import OPENINGS, opening_of
 def test_how_questions_begin(text, expected):
     assert opening_of(text) == expected
     assert expected in OPENINGS
+
+
+def test_a_text_without_an_end_takes_no_time():
+    """A square of its 400,000 letters would not end while anybody waits."""
+    assert opening_of("word " * 80_000) == NO_QUESTION

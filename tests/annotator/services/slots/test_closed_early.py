@@ -30,13 +30,13 @@ def test_without_a_rule(study):
     study.status = Status.CLOSED
     n = Slot.objects.filter(study=study).count()
     assert told(study) == [
-        f"The study was closed early, without a stopping rule: 1 of {n} places had been filled."
+        f"The study was closed early, with 1 of {n} planned judgments. It had no stopping rule."
     ]
 
 
 def test_with_a_rule(study):
     study.status, study.stopping = Status.CLOSED, {"figure": "win_rate"}
-    assert "under a stopping rule that was registered at launch" in told(study)[0]
+    assert "It had a stopping rule, registered at launch" in told(study)[0]
 
 
 def test_not_where_every_place_is_filled_or_none(study):
