@@ -15,7 +15,7 @@ from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
 Record = dict[str, Any]
 # How a sentence names the questions of a kind.
 OTHER_KIND = ("an answer", "answers")
-ASKED = {
+ASKED: dict[str, tuple[str, str]] = {
     Kind.PREFERENCE: ("a preference", "preferences"),
     Kind.SCALE: ("a rating", "ratings"),
     Kind.CHECKLIST: ("a yes/no checklist", "yes/no checklists"),
