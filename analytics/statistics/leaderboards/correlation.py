@@ -44,17 +44,25 @@ def leaderboard_correlation(one: Floats, other: Floats) -> LeaderboardCorrelatio
     )
     if reason:
         return LeaderboardCorrelation(*[undefined(reason, n=len(x), unit="systems")] * 3)
+    return LeaderboardCorrelation(
+        *(
+            Estimate(value, None, None, len(x), "systems", undefined=NO_INTERVAL)
+            for value in coefficients_of(x, y)
+        )
+    )
+
+
+def coefficients_of(x: Floats, y: Floats) -> tuple[float, float, float]:
+    """Pearson's r, Spearman's rho and Kendall's tau-b of finite rates (s,), neither all alike."""
     # Rates that differ by rounding only are tied.
     x, y = np.round(x, 12), np.round(y, 12)
     ranks = scipy.stats.rankdata(x), scipy.stats.rankdata(y)
-    values = (
-        float(np.corrcoef(x, y)[0, 1]),
-        float(np.corrcoef(*ranks)[0, 1]),
-        float(scipy.stats.kendalltau(x, y).statistic),
-    )
-    return LeaderboardCorrelation(
-        *(
-            Estimate(min(1.0, max(-1.0, value)), None, None, len(x), "systems", undefined=NO_INTERVAL)
-            for value in values
+    pearson, spearman, kendall = (
+        min(1.0, max(-1.0, float(value)))
+        for value in (
+            np.corrcoef(x, y)[0, 1],
+            np.corrcoef(*ranks)[0, 1],
+            scipy.stats.kendalltau(x, y).statistic,
         )
     )
+    return pearson, spearman, kendall
