@@ -50,7 +50,7 @@ def answers_frame(rows: StudyRows, directed: Sequence[Directed]) -> AnswersFrame
         for group in memberships(rows.raters, present)
     ]
     by_value = any(question.over == Over.VALUE for question in questions)
-    attributes = read_attributes(rows.study) if by_value else None
+    attributes = read_attributes(rows.study, rows.filters) if by_value else None
     return AnswersFrame(
         rows.items,
         questions,
@@ -139,8 +139,12 @@ def _answers(asked: Asked, mine: Bools, raters: Ints, rows: StudyRows, group: Me
     shown: Ints = np.full(len(value), UNKNOWN_PLACE)
     if asked.question.kind == Kind.RANKING and len(value):
         value = mid_ranks(np.round(value, 9), judgment)
+    if len(value):
+        # The response that was picked, or that the answer is about.
+        is_pick = asked.question.kind == Kind.PREFERENCE
+        response = value.astype(np.int64) if is_pick else response_places(asked.parts)[part]
         table = _shown_places(rows.shown, items.system.shape[1])
-        shown = np.where(once, table[order, response_places(asked.parts)[part]], UNKNOWN_PLACE)
+        shown = np.where(once & (response >= 0), table[order, np.maximum(response, 0)], UNKNOWN_PLACE)
     return Answers(asked.question, items, asked.parts, judgment, item, rater, part, value, shown)
 
 

@@ -122,7 +122,8 @@ class Answers:
 
     `part` codes `parts`, the same for every group. `value` is the number, or the code of the label: a choice's place
     among the choices, the place of the preferred response, -1 for a tie. `judgment` is any code of the judgment,
-    `shown` the place at which a ranked response was shown, UNKNOWN_PLACE where it is not known.
+    `shown` the place on the screen of the response that it is about or, of a pick, that it picks, UNKNOWN_PLACE where
+    that is not known or none.
     """
 
     question: QuestionSpec

@@ -1,0 +1,61 @@
+"""Picks by place on the screen: whether what was shown first is picked more often."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import percent
+from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.ratings.places import picked_places
+from evaluation.protocols import QuestionSpec
+
+
+class PickedPlacesFigure(Figure):
+    heading = "bias"
+    place = 50
+    definition = (
+        "Best picks by place on the screen: the share that went to what was shown there, beside chance."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "picks"
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """None where the order in which responses were shown is not known."""
+        assert isinstance(given, AnswerInput)
+        offered = np.count_nonzero(given.items.system >= 0, axis=1)[given.answers.item]
+        found = picked_places(
+            given.answers.as_picks(), given.answers.shown, offered, resample=given.resample("places")
+        )
+        return dict(plain(found)) if found.places else None
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            for group in view.lead_first(question):
+                heading = f"{question['prompt']}: {view.title_for(group, 'Place on the screen')}"
+                yield Block(heading, tables=(_shares(group[self.key]),), folded=True, tag=tag_of(group))
+
+
+FIGURE = PickedPlacesFigure()
+
+
+def _shares(found: Record) -> Table:
+    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+    build = Builder(
+        "Share of picks that went to the response shown at each place, and the share by chance, in percent.",
+        columns(["Place", "Picked", "By chance", "n"]),
+        foot=f"Not included: {left_out}." if left_out else "",
+    )
+    for each in found["places"]:
+        build.add(
+            head(f"{each['place'] + 1}."),
+            build.share(each["share"]),
+            build.number(each["chance"], percent),
+            build.n(each["share"]),
+        )
+    return build.build()

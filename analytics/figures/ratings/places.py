@@ -1,0 +1,79 @@
+"""Ratings by place on the screen: whether what was shown first is rated otherwise than what was shown last."""
+
+from collections.abc import Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import score_plot
+from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.ratings.places import place_means
+from evaluation.protocols import Over, QuestionSpec
+
+
+class RatingPlacesFigure(Figure):
+    heading = "bias"
+    place = 60
+    definition = (
+        "Ratings of responses by their place on the screen: the mean at each place, and its difference from the mean "
+        "at all places."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.over in (
+            Over.RESPONSE,
+            Over.FOLLOW_UP_RESPONSE,
+            Over.TURN_RESPONSE,
+        )
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """None where the order is not known, or never more than one response was shown."""
+        assert isinstance(given, AnswerInput)
+        found = place_means(
+            given.values, given.answers.shown, within=given.ends, resample=given.resample("places")
+        )
+        return dict(plain(found)) if len(found.places) > 1 else None
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            lead = view.lead(question)
+            for group in view.lead_first(question):
+                found = group[self.key]
+                yield Block(
+                    f"{question['prompt']}: {view.title_for(group, 'Place on the screen')}",
+                    tables=(_means(found),),
+                    plot=score_plot(
+                        [
+                            (f"{each['place'] + 1}.", [(group, each["difference"])])
+                            for each in found["places"]
+                        ],
+                        what=f"Rating by place less the overall mean: {question['prompt']}",
+                        caption="Mean rating at each place on the screen less the mean at all places.",
+                    )
+                    if group is lead
+                    else None,
+                    folded=True,
+                    tag=tag_of(group),
+                )
+
+
+FIGURE = RatingPlacesFigure()
+
+
+def _means(found: Record) -> Table:
+    left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
+    build = Builder(
+        "Mean rating of responses by their place on the screen, and its difference from the mean at all places.",
+        columns(["Place", "Mean", "Difference", "n"]),
+        foot=f"Not included: {left_out}." if left_out else "",
+    )
+    for each in found["places"]:
+        build.add(
+            head(f"{each['place'] + 1}."),
+            build.coefficient(each["mean"]),
+            build.coefficient(each["difference"]),
+            build.n(each["mean"]),
+        )
+    return build.build()

@@ -1,0 +1,95 @@
+"""Ratings and picks by place: by hand, against plain loops, and what is left out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analytics.statistics.core.estimates import LeftOut, TidyDataError
+from analytics.statistics.ratings.places import (
+    NO_RESPONSE,
+    UNKNOWN_PICKED,
+    UNKNOWN_RATED,
+    picked_places,
+    place_means,
+)
+from tests.analytics.statistics.build import quick, spec
+from tests.analytics.statistics.rating_arrays import make_picks, make_values, random_rows
+
+POINTS = (1, 2, 3, 4, 5)
+ENDS = (1, 5)
+
+
+def test_means_by_hand() -> None:
+    values = make_values([(0, 0, 0, 5), (0, 1, 0, 1), (1, 0, 0, 4), (1, 1, 0, 2), (2, 0, 0, 1)])
+    found = place_means(values, np.array([0, 1, 1, 0, -1]), within=ENDS, resample=spec())
+    assert [(each.place, each.mean.value, each.mean.n) for each in found.places] == [(0, 3.5, 2), (1, 2.5, 2)]
+    assert found.overall.value == 3
+    assert [each.difference.value for each in found.places] == [0.5, -0.5]
+    assert found.left_out == (LeftOut(UNKNOWN_RATED, 1),)
+
+
+@quick
+@given(st.integers(0, 2**16), st.integers(2, 20))
+def test_means_against_a_loop(seed, n_items) -> None:
+    rng = np.random.default_rng(seed)
+    rows = random_rows(rng, POINTS, n_items)
+    place = rng.integers(-1, 3, len(rows))
+    found = place_means(make_values(rows), place, within=ENDS, resample=spec())
+    at = {}
+    for row, where in zip(rows, place.tolist(), strict=True):
+        at.setdefault(where, []).append(row[3])
+    unknown = len(at.pop(-1, []))
+    assert [(each.place, each.mean.n) for each in found.places] == [(p, len(at[p])) for p in sorted(at)]
+    everything = [value for values in at.values() for value in values]
+    for each in found.places:
+        assert each.mean.value == pytest.approx(np.mean(at[each.place]))
+        assert each.difference.value == pytest.approx(np.mean(at[each.place]) - np.mean(everything))
+        if each.difference.low is not None:
+            assert each.difference.low <= each.difference.value <= each.difference.high
+    # The differences, weighted by how many ratings have a place, make up for each other.
+    assert sum(each.difference.value * each.mean.n for each in found.places) == pytest.approx(0, abs=1e-9)
+    assert sum(part.n for part in found.left_out) == unknown
+
+
+def test_picks_by_hand() -> None:
+    # Of three items with two responses and one with three; the last rater calls it a tie.
+    picks = make_picks([[0, 1], [1], [0, 1], [2, -1]])
+    found = picked_places(
+        picks, np.array([0, 0, 1, -1, 0, 2, -1]), np.array([2, 2, 2, 2, 2, 3, 3]), resample=spec()
+    )
+    assert [(each.place, each.share.value, each.share.n) for each in found.places] == [
+        (0, pytest.approx(3 / 5), 5),
+        (1, pytest.approx(1 / 5), 5),
+        (2, 1, 1),
+    ]
+    assert [each.chance for each in found.places] == pytest.approx([(4 / 2 + 1 / 3) / 5] * 2 + [1 / 3])
+    assert found.left_out == (LeftOut(NO_RESPONSE, 1), LeftOut(UNKNOWN_PICKED, 1))
+
+
+@quick
+@given(st.integers(0, 2**16), st.integers(1, 30))
+def test_shares_of_equally_many_responses_add_up_to_one(seed, n_items) -> None:
+    rng = np.random.default_rng(seed)
+    responses = [rng.integers(-1, 4, 2).tolist() for _ in range(n_items)]
+    picks = make_picks(responses)
+    order = [rng.permutation(4) for _ in range(2 * n_items)]
+    place = np.array([o[p] if p >= 0 else -1 for o, p in zip(order, picks.response, strict=True)])
+    found = picked_places(picks, place, np.full(len(picks), 4), resample=spec())
+    given_places = [p for p in place.tolist() if p >= 0]
+    if not given_places:
+        assert not found.places
+        return
+    assert sum(each.share.value for each in found.places) == pytest.approx(1)
+    for each in found.places:
+        assert each.share.value == pytest.approx(given_places.count(each.place) / len(given_places))
+        assert each.chance == pytest.approx(0.25)
+
+
+def test_places_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(TidyDataError, match="a place for each rating"):
+        place_means(make_values([(0, 0, 0, 1)]), np.array([0, 1]), within=ENDS, resample=spec())
+    with pytest.raises(TidyDataError, match="for each pick"):
+        picked_places(make_picks([[0]]), np.array([0, 1]), np.array([2]), resample=spec())
+    with pytest.raises(TidyDataError, match="does not have"):
+        picked_places(make_picks([[0]]), np.array([2]), np.array([2]), resample=spec())
