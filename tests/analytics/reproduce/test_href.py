@@ -1,0 +1,217 @@
+"""HREF's tables from small files in the forms of its repository and data sets."""
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from analytics.reproduce.releases.href import draw_agreement
+from evaluation.models import Judgment, Rater, Study
+from evaluation.services import verify_study
+from tests.analytics.reproduce import href_files as small
+from tests.analytics.reproduce.reproducing import reproduced, values
+
+pytestmark = pytest.mark.django_db
+LOO = "Leave-one-out agreement"
+RATES, RANKS = "Expected win rates on the development set", "Ranks on the development set"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for write in (
+        small.agreement_set, small.judges, small.results, small.development_set, small.leaderboard,
+    ):  # fmt: skip
+        write(tmp_path)
+    return tmp_path
+
+
+def test_table_2_by_hand(folder, capsys):
+    """(1, 1, 2, 2): whoever is held out, the other label is the mode of the rest, so people never agree."""
+    figures, _ = reproduced(capsys, "href", folder)
+    found = values(figures, LOO, digits=2)
+    # (0, 1, 2, 2): a 2 held out leaves three modes, a third; 0 and 1 are not the mode of the rest.
+    by_pair = [1, 0, 2 * (1 / 3) / 4, 3 / 4, 3 / 4]
+    assert found["People: all"] == pytest.approx(100 * sum(by_pair) / 5, abs=0.01)
+    assert found["People: Open QA"] == pytest.approx(100 * sum(by_pair[:3]) / 3, abs=0.01)
+    # The judge's: a, then the baseline (half of the modes), a tie (where a 2 is held out a third), the baseline.
+    outer = [1, 1 / 2, 2 * (1 / 3) / 4, 1]
+    assert found["judge-70b: Open QA"] == pytest.approx(100 * sum(outer[:3]) / 3, abs=0.01)
+    # The reply that could not be read is left out.
+    assert found["judge-70b: all"] == pytest.approx(100 * sum(outer) / 4, abs=0.01)
+    assert found["judge-70b: Generation"] == 100
+    told = values(figures, "Human agreement set", digits=1)
+    assert told == {"Pairs": 5, "Instructions": 4, "Annotations per pair": 4, "Ties, %": 20}
+    assert figures["Human agreement set", "Ties, %"]["difference"] == 15.1
+
+
+def test_as_published_draws_and_counts_unread_replies(folder, capsys):
+    figures, _ = reproduced(capsys, "href", folder, "--as-published")
+    drawn = values(figures, LOO, "as_published")
+    rng = random.Random(42)
+    rates = []
+    for category in ("Generation", "Open QA"):
+        for of, _, _, labels in small.PAIRS:
+            if of == category:
+                inner = [mode_of(labels, at, rng) == label for at, label in enumerate(labels)]
+                [mode_of(labels, at, rng) for at in range(4)]
+                rates.append(sum(inner) / 4)
+    assert drawn["People: all"] == pytest.approx(100 * sum(rates) / 5, abs=1e-4)
+    assert drawn["judge-70b: Generation"] == 50
+    assert drawn["judge-70b: all"] < values(figures, LOO)["judge-70b: all"]
+    # A reply that could not be read is a loss.
+    rates = values(figures, RATES, "as_published", 2)
+    assert rates["aspen: Generation"] == 50
+    assert values(figures, RATES, digits=2)["aspen: Generation"] == 66.67
+    # The script doesn't count 1.5 as a tie.
+    assert (rates["birch: Generation"], values(figures, RATES, digits=2)["birch: Generation"]) == (25, 37.5)
+    # The second's interval meets the first's, the third's does not.
+    ranks = values(figures, RANKS, "as_published")
+    assert (ranks["aspen: all"], ranks["birch: all"], ranks["cedar: all"]) == (1, 1, 3)
+
+
+def mode_of(labels, held_out, rng):
+    rest = [label for at, label in enumerate(labels) if at != held_out]
+    counts = Counter(rest)
+    return rng.choice([label for label in counts if counts[label] == max(counts.values())])
+
+
+def test_win_rates_and_ranks_beside_the_leaderboard(folder, capsys):
+    figures, found = reproduced(capsys, "href", folder)
+    shown = values(figures, RATES, digits=2)
+    assert shown["aspen: Open QA"] == 87.5
+    assert shown["cedar: all"] == 0
+    assert figures[RATES, "aspen: Open QA"]["difference"] == 0
+    assert figures[RATES, "aspen: all"]["published"] == "71.88"
+    assert figures[RATES, "aspen: all"]["ours"] == pytest.approx(100 * 5.5 / 7)
+    assert figures[RATES, "aspen: Generation"]["published"] == ""
+    assert figures[RANKS, "aspen: all"]["published"] == "1"
+    assert values(figures, RANKS)["aspen: all"] == 1
+    assert [each["title"].split(" (")[0] for each in found["tables"]] == [
+        "Human agreement set", LOO, RATES, RANKS,
+    ]  # fmt: skip
+    assert not Study.objects.exists()
+
+
+def test_table_2_beside_what_the_scripts_wrote(folder, capsys):
+    (folder / "human_agreement_analysis_results.csv").write_text(
+        ",annotator,average,confidence_interval,Generation,Open QA\n"
+        "0,judge-70b,0.6667,0.1<0.6667 <0.9,1.0,0.5556\n"
+        "1,human,0.5333,0.1<0.5333 <0.9,0.75,0.3889\n"
+    )
+    figures, _ = reproduced(capsys, "href", folder)
+    assert figures[LOO, "judge-70b: all"]["published"] == "66.7"
+    assert figures[LOO, "judge-70b: all"]["difference"] == 0
+    assert figures[LOO, "People: Open QA"]["published"] == "38.9"
+    assert figures[LOO, "longer: all"]["published"] == ""
+
+
+def test_the_study(folder, capsys):
+    call_command("import_published", "href", str(folder), slug="href")
+    study = Study.objects.get(slug="href")
+    assert list(study.arms.values_list("key", flat=True)) == ["agreement", "dev"]
+    assert study.baseline == small.BASE
+    assert study.queries.filter(split="agreement").count() == 4
+    assert study.queries.filter(split="dev").count() == 8
+    assert study.queries.get(text="Open QA 1?").references == ["A human on Open QA 1?"]
+    people = study.raters.filter(kind=Rater.Kind.PERSON)
+    assert sorted(people.values_list("label", flat=True)) == [f"annotator {at}" for at in range(1, 5)]
+    assert not people.filter(pseudonym__in=small.PEOPLE).exists()
+    assert Judgment.objects.filter(study=study, outcome="failed").count() == 2
+    assert list(verify_study(study)) == []
+    assert "2 failed judgments" in capsys.readouterr().out
+
+
+def test_the_agreement_set_alone(tmp_path, capsys):
+    figures, found = reproduced(capsys, "href", small.agreement_set(tmp_path))
+    assert len(found["tables"]) == 2
+    assert values(figures, LOO, digits=1)["People: Generation"] == 75
+
+
+def test_results_alone_keep_the_scripts_name_for_the_baseline(tmp_path, capsys):
+    small.results(tmp_path, categories=("Open QA", "Multi-Document Synthesis"))
+    figures, _ = reproduced(capsys, "href", tmp_path)
+    assert figures["Expected win rates on the evaluation set", "aspen: Open QA"]["ours"] == 87.5
+    call_command("import_published", "href", str(tmp_path), slug="href")
+    study = Study.objects.get(slug="href")
+    assert study.baseline == small.WRONG_NAME
+    assert set(study.queries.values_list("split", flat=True)) == {"private"}
+
+
+def test_what_belongs_elsewhere_is_left_out_and_counted(folder, capsys):
+    path = folder / "results" / "human_agreement_analysis" / "open_qa" / "longer" / "annotations.json"
+    entries = json.loads(path.read_text())
+    elsewhere = small.annotation("Sing.", "aspen", 1.0, dataset="href_Generation")
+    stranger = small.annotation("Which?", "aspen", 1.0, dataset="href_Open QA")
+    path.write_text(json.dumps([*entries, elsewhere, stranger, entries[0]]))
+    small.write(folder / "results" / "aspen" / "longer_href_aggregated" / "longer" / "annotations.json", [1])
+    call_command("import_published", "href", str(folder), slug="href")
+    printed = capsys.readouterr().out
+    assert "1 annotations in the folder of another category, left out" in printed
+    assert "1 annotations of pairs that are not in the agreement set, left out" in printed
+    assert "1 repeated annotations, read as replicates" in printed
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"annotations": [1, 2, 3, 0]}, "annotations are .* and not of 0, 1 and 2"),
+        ({"annotaters": ["a"]}, "annotations and annotaters are not as many"),
+        ({"generator_b": "aspen"}, "both outputs are by 'aspen'"),
+        ({"instruction": None}, "instruction is None"),
+    ],
+)
+def test_pairs_of_another_form_are_refused(changed, said, tmp_path):
+    row = small.pair(*small.PAIRS[0]) | changed
+    (tmp_path / "dev.jsonl").write_text(json.dumps(row))
+    with pytest.raises(CommandError, match=said):
+        call_command("reproduce", "href", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"preference": 3}, "the preference must be 0, 1, 1.5, 2 or null, and is 3"),
+        ({"preference": [1]}, r"and is \[1\]"),
+        ({"generator_2": small.BASE}, "both outputs are by"),
+        ({"output_1": None}, "output_1 is None"),
+    ],
+)
+def test_annotations_of_another_form_are_refused(changed, said, tmp_path):
+    entry = small.annotation("Why?", "aspen", 1.0) | changed
+    small.write(tmp_path / "aspen" / "open_qa" / "href" / "annotations.json", [entry])
+    with pytest.raises(CommandError, match=said):
+        call_command("import_published", "href", str(tmp_path), slug="href")
+
+
+def test_neither_a_set_nor_annotations(tmp_path):
+    with pytest.raises(CommandError, match="has neither HREF's human agreement set"):
+        call_command("reproduce", "href", str(tmp_path))
+    (tmp_path / "rows.csv").write_text("a")
+    with pytest.raises(CommandError, match=r"rows.csv is neither Parquet nor JSON lines"):
+        call_command("reproduce", "href", str(tmp_path / "rows.csv"))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([0, 1, 2]), min_size=4, max_size=4), min_size=1, max_size=20))
+def test_a_draw_agrees_with_everybody_where_all_do(all_labels):
+    rows = [
+        {
+            "category": "Open QA",
+            "instruction": str(at),
+            "generator_a": "a",
+            "generator_b": "b",
+            "annotations": labels,
+        }
+        for at, labels in enumerate(all_labels)
+    ]
+    said = {(str(at), "a", "b"): labels[0] for at, labels in enumerate(all_labels)}
+    drawn = draw_agreement(rows, said)
+    assert 0 <= drawn.inner["all"] <= 1
+    alike = [labels for labels in all_labels if len(set(labels)) == 1]
+    if len(alike) == len(all_labels):
+        assert drawn.inner["all"] == drawn.outer["all"] == 1
+    assert drawn.inner["all"] == draw_agreement(rows, {}).inner["all"]
