@@ -1,16 +1,23 @@
-"""ContextEval's human judgments: agreement and win rates in its three settings.
+"""ContextEval's judgments of people and autoraters: agreement and win rates in its three settings.
 
-Source: Tables 4a and 6 (human evaluators). The figures outside the parentheses of Table 4 are those of all items, ties
+Source: Tables 4 and 6. The figures outside the parentheses of Table 4 are those of all items, ties
 included, and those inside are without them: the caption has it the other way round, which the majorities of Table 6
 show.
 """
 
-from collections.abc import Iterator
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from analytics.frames.rows import JUDGES
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import ReleaseInput
+from analytics.reproduce.release_input import PEOPLE, ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
+from evaluation.dumps.published.contexteval import ARMS, read_judges, read_people
 
+Record = dict[str, Any]
 GPT, GEMINI = "gpt-4", "gemini-1.5-flash-exp-0827"
 CLAUDE, LLAMA = "claude-3.5-sonnet", "meta-llama_Meta-Llama-3.1-405B-Instruct-Turbo"
 GEMMA, JAMBA = "google_gemma-2-27b-it", "jamba-1.5-large"
@@ -33,62 +40,175 @@ WINS = {
         NN: ("38.82", "54.12", "7.06"), NC: ("36.67", "50.00", "13.33"), CC: ("49.43", "34.48", "16.09"),
     },
 }  # fmt: skip
+# The same of autoraters.
+JUDGES_AGREEMENT = {
+    (GPT, GEMINI): {NN: ("68.03", "68.73"), NC: ("78.34", "78.40"), CC: ("74.51", "74.56")},
+    (CLAUDE, LLAMA): {NN: ("64.00", "65.04"), NC: ("74.57", "74.89"), CC: ("74.93", "75.13")},
+    (GEMMA, JAMBA): {NN: ("73.22", "74.40"), NC: ("80.98", "81.01"), CC: ("75.94", "75.99")},
+}
+JUDGES_WINS = {
+    (GPT, GEMINI): {
+        NN: ("39.07", "53.00", "7.92"), NC: ("53.69", "46.04", "0.27"), CC: ("68.05", "31.79", "0.16"),
+    },
+    (CLAUDE, LLAMA): {
+        NN: ("47.36", "47.07", "5.57"), NC: ("44.86", "54.57", "0.57"), CC: ("75.29", "24.49", "0.23"),
+    },
+    (GEMMA, JAMBA): {
+        NN: ("55.16", "39.16", "5.68"), NC: ("46.65", "52.91", "0.44"), CC: ("63.89", "35.93", "0.17"),
+    },
+}  # fmt: skip
+# In this order the script asks for their judgments, of which the first stands for several that are as common.
+JUDGE_ORDER = (CLAUDE, LLAMA, "gpt-4", "gemini-1.5-pro", GEMMA, JAMBA, "Qwen_Qwen2-72B-Instruct")
+TIE, ONE, TWO = "tie", "one", "two"
 CUT = {"65.99": "Cut in print: 65.999...", "55.55": "Cut in print: 55.555..."}
 WITHOUT_TIES = (
     "An item with three different labels counts here as having no tie as its most common label; in the release, only "
     "if a tie was not the label that came first."
 )
+FORGIVING = (
+    "As published: a reply without a dictionary is Response 1 if that stands anywhere in it, otherwise Response 2; the "
+    "rest are ties. Ours: replies of another form are unparsed and left out."
+)
+Cell = tuple[tuple[str, str], str]
+Published = Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True)
+class ScriptCell:
+    """A pair in a setting by the release's own reading, in shares; None where nothing is left to count."""
+
+    with_ties: float
+    without_ties: float | None
+    majorities: tuple[float | None, float | None, float | None]
 
 
 class ContextEvalReproduction(Reproduction):
     key = "contexteval"
     paper = "Contextualized Evaluations: Judging Language Model Responses to Underspecified Queries"
     missing = (
-        "Autoraters (Tables 4b and 6): their judgments are a file of their own, which is not read.",
         "Validation of contexts (Figure 2) and ratings by attribute value (Figures 5 and 6): not released.",
         "Codes of justifications (Figure 4): the release has the texts; the derived study `justifications` codes them.",
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
-        yield table("Agreement of people (Table 4a), in percent", _agreement(given))
-        yield table("Win rates by majority of people (Table 6), in percent", _wins(given))
+        _ = given.study
+        if read_people(given.path):
+            agreed = _agreement(given, PEOPLE, AGREEMENT, {})
+            yield table("Agreement of people (Table 4a), in percent", agreed)
+            yield table(
+                "Win rates by majority of people (Table 6), in percent", _wins(given, PEOPLE, WINS, {})
+            )
+        if rows := read_judges(given.path):
+            group = _judges_group(given)
+            read = _as_script(rows) if given.as_published else {}
+            agreed = _agreement(given, group, JUDGES_AGREEMENT, read)
+            yield table("Agreement of autoraters (Table 4b), in percent", agreed, FORGIVING)
+            won = _wins(given, group, JUDGES_WINS, read)
+            yield table("Win rates by majority of autoraters (Table 6), in percent", won, FORGIVING)
 
 
-def _agreement(given: ReleaseInput) -> Iterator[PublishedFigure]:
+def _judges_group(given: ReleaseInput) -> str:
+    """The group of all judges, or the only one."""
+    keys = [each["key"] for each in given.report["groups"] if each["kind"] in (JUDGES, "judge")]
+    return JUDGES if JUDGES in keys else str(keys[0])
+
+
+def _agreement(
+    given: ReleaseInput, group: str, published: Published, read: Mapping[Cell, ScriptCell]
+) -> Iterator[PublishedFigure]:
     found = {
         (frozenset((cell["system_1"], cell["system_2"])), cell["arm"]): cell
-        for cell in given.record("agreement/percentage", "preference")["by_cell"]
+        for cell in given.record("agreement/percentage", "preference", group)["by_cell"]
     }
-    for pair, of_arms in AGREEMENT.items():
+    for pair, of_arms in published.items():
         for arm, (ours, without) in of_arms.items():
-            cell = found.get((frozenset(pair), arm))
+            cell, script = found.get((frozenset(pair), arm)), read.get((pair, arm))
             name = f"{pair[0]} vs {pair[1]}, {arm}"
-            yield _figure(name, ours, cell and cell["with_ties"])
-            yield _figure(f"{name}, without ties", without, cell and cell["without_ties"], WITHOUT_TIES)
+            yield _figure(name, ours, cell and cell["with_ties"], script.with_ties if script else None)
+            yield _figure(
+                f"{name}, without ties",
+                without,
+                cell and cell["without_ties"],
+                script.without_ties if script else None,
+                WITHOUT_TIES,
+            )
 
 
-def _wins(given: ReleaseInput) -> Iterator[PublishedFigure]:
+def _wins(
+    given: ReleaseInput, group: str, published: Published, read: Mapping[Cell, ScriptCell]
+) -> Iterator[PublishedFigure]:
     found = {
         (frozenset((each["cell"]["system_1"], each["cell"]["system_2"])), each["cell"]["arm"]): each
-        for each in given.record("preferences/win_rates", "preference")["majority"]
+        for each in given.record("preferences/win_rates", "preference", group)["majority"]
     }
-    for pair, of_arms in WINS.items():
-        for arm, published in of_arms.items():
-            rates = found.get((frozenset(pair), arm))
+    for pair, of_arms in published.items():
+        for arm, shares in of_arms.items():
+            rates, script = found.get((frozenset(pair), arm)), read.get((pair, arm))
             names = {rates["cell"][side]: side for side in ("system_1", "system_2")} if rates else {}
-            for name, printed in zip((*pair, "tie"), published, strict=True):
-                rate = rates and rates[names.get(name, "tie")]
-                yield _figure(f"{pair[0]} vs {pair[1]}, {arm}: {name}", printed, rate)
+            for at, (name, printed) in enumerate(zip((*pair, TIE), shares, strict=True)):
+                rate = rates and rates[names.get(name, TIE)]
+                won = script.majorities[at] if script else None
+                yield _figure(f"{pair[0]} vs {pair[1]}, {arm}: {name}", printed, rate, won)
+
+
+def _as_script(rows: Iterable[Record]) -> dict[Cell, ScriptCell]:
+    """Agreement and majorities as the release's script counts them.
+
+    The order of its files stands for which query a line is of: the nth line of each autorater is of one item.
+    """
+    of_cells: dict[Cell, dict[str, list[str]]] = {}
+    for row in rows:
+        pair = (row["candidate_one_model"], row["candidate_two_model"])
+        of_judges = of_cells.setdefault((pair, ARMS[row["setting"]]), {})
+        of_judges.setdefault(row["eval_model"], []).append(_forgiving(row))
+    return {cell: _script_cell(of_judges) for cell, of_judges in of_cells.items()}
+
+
+def _script_cell(of_judges: Mapping[str, Sequence[str]]) -> ScriptCell:
+    known = [name for name in JUDGE_ORDER if name in of_judges]
+    order = [*known, *(name for name in of_judges if name not in known)]
+    shares, without, majorities = [], [], []
+    for labels in zip(*(of_judges[name] for name in order), strict=False):
+        [(label, times)] = Counter(labels).most_common(1)
+        shares.append(times / len(labels))
+        without += [times / len(labels)] if label != TIE else []
+        majorities += [label] if 2 * times > len(labels) else []
+    won = [majorities.count(label) / len(majorities) if majorities else None for label in (ONE, TWO, TIE)]
+    return ScriptCell(
+        sum(shares) / len(shares), sum(without) / len(without) if without else None, (won[0], won[1], won[2])
+    )
+
+
+def _forgiving(row: Record) -> str:
+    """A reply by the script's parser: without a dictionary, the first of "Response 1" and "Response 2" that occurs
+    anywhere; what is left over is a tie."""
+    text = row["eval_judgement"]
+    plain = text.replace("*", "").strip()
+    start = plain.find("output: ") + len("output: ")
+    try:
+        verdict = ast.literal_eval(plain[start : plain.find("}") + 1])
+        said = str(verdict["judgement"])
+    except (SyntaxError, ValueError, TypeError, KeyError):
+        said = text
+    shown = (ONE, TWO) if row["rand_choice"] == 1 else (TWO, ONE)
+    return next((side for at, side in enumerate(shown, 1) if f"Response {at}" in said), TIE)
 
 
 def _figure(
-    name: str, published: str, estimate: dict[str, float | None] | None, note: str = ""
+    name: str,
+    published: str,
+    estimate: dict[str, float | None] | None,
+    script: float | None = None,
+    note: str = "",
 ) -> PublishedFigure:
     """A share in percent; none where the files don't have the pair of systems in the setting."""
-    value = estimate["value"] if estimate else None
-    if value is None:
+    if estimate is None:
         return PublishedFigure(name, published, None, note="Not in the files.")
-    return PublishedFigure(name, published, value * 100, note=CUT.get(published, note))
+    value = estimate["value"]
+    read = None if script is None else script * 100
+    if value is None:
+        return PublishedFigure(name, published, None, read, "Nothing in the files to compute it from.")
+    return PublishedFigure(name, published, value * 100, read, CUT.get(published, note))
 
 
 REPRODUCTION = ContextEvalReproduction()
