@@ -26,6 +26,7 @@ import numpy as np
 from analytics.figures.families import LEAST_QUERIES
 from benchmarks.conditions import CONDITIONS
 from benchmarks.juries import JURIES
+from benchmarks.orders import ORDERS
 from benchmarks.replacing import REPLACING
 from benchmarks.simulated import DESIGNS, PASSES, Design
 from benchmarks.uneven import UNEVEN
@@ -48,11 +49,11 @@ class Grid:
 
 
 GRIDS = {
-    "usual": Grid((*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES), (15, 30, 100)),
+    "usual": Grid((*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS), (15, 30, 100)),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
 }
-ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES)
+ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The designs' parameter is the share of the most common label. A third of the differences among items is agreed upon,
 whatever that share: a rater gives an item's own label or, as often as it takes, any label by its share. Half of the
-items have a label of their query's, the others one of their own.
+items have a label of their query's, the others one of their own. Of length control it is the win rate at equal lengths.
 """
 
 import numpy as np
@@ -16,6 +16,7 @@ from analytics.statistics.agreement.percentage import agreement
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.judges.labels_vs_people import kappa_with_majority
 from analytics.statistics.judges.ratings_vs_people import compare_means
+from analytics.statistics.leaderboards.length_control import LengthRows, length_controlled
 from analytics.statistics.ratings.scales import distribution, mean_value
 from benchmarks.simulated import (
     POINTS,
@@ -80,7 +81,20 @@ def rating_figures(rng: np.random.Generator, queries: int, items: int, share: fl
     }
 
 
+def length_figures(rng: np.random.Generator, queries: int, items: int, rate: float) -> Figures:
+    """Preferences for one system nearly always, as often at equal lengths as `rate` says, by a rater who prefers longer
+    responses."""
+    query = np.repeat(np.arange(queries), items)
+    gap = rng.standard_normal(len(query)) + 0.3
+    lean = np.log(rate / (1 - rate)) + 0.5 * rng.standard_normal(queries)[query] + 0.5 * np.tanh(gap)
+    preferred = (rng.logistic(size=len(query)) < lean).astype(np.float64)
+    rows = LengthRows(preferred, 200 * gap, np.zeros(len(query)), query, np.arange(queries)[query] % 5)
+    found = length_controlled(rows, resample=no_replicates())
+    return {"length-controlled rate, uneven": found.rate, "change, uneven": found.change}
+
+
 UNEVEN: tuple[Design, ...] = (
     Design("uneven labels", (0.7, 0.8, 0.9), label_figures),
     Design("uneven ratings", (0.7, 0.8, 0.9), rating_figures),
+    Design("uneven lengths", (0.9, 0.97, 0.99), length_figures),
 )

@@ -25,6 +25,9 @@ LEAST_FOR_CHANGE = 30
 FEW_FOR_CHANGE = "The interval of this difference needs at least 30 queries."
 FEW_QUERIES = "Length control needs at least ten queries with a usable judgment."
 ALL_ALIKE = "Every query says the same, so this difference has no interval."
+# With fewer queries on the other side of one half the fit is nearly separated (docs/statistics.md).
+LEAST_OTHER_WAY = 5
+NEARLY_ONE_SIDED = "Fewer than five queries go the other way: too few for an interval at equal lengths."
 NO_USABLE_JUDGMENT = "items without a usable judgment"
 # Columns of the design: the system, the length and the difficulty.
 SYSTEM, LENGTH, DIFFICULTY = range(3)
@@ -80,6 +83,7 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     take no part in the fit; the mean is over the others too, as in the reference. Intervals are those of the fit with
     the least penalty of all, leaving out one query at a time in one Newton step with the same standard deviation: the
     chosen penalty draws small effects to zero, around which intervals would cover too little. They hold the value.
+    Where fewer than five queries have a preference on the less common side of one half, rate and change have none.
     """
     known = np.isfinite(rows.preference)
     n, queries = int(np.count_nonzero(known)), len(np.unique(rows.query[known]))
@@ -109,12 +113,11 @@ def length_controlled(rows: LengthRows, *, resample: ResampleSpec) -> LengthCont
     _, plain, _ = free
     assert plain.value is not None
     rate, change = _around(free[0], value), _around(_change(free, figures.error), value - plain.value)
-    if plain.value in (0.0, 1.0):
-        # All alike: the fit's own width is that of its penalty alone.
-        rate = _around(replace(plain, value=value), value)
-        change = replace(change, low=None, high=None, method="", undefined=ALL_ALIKE)
     if queries < LEAST_FOR_CHANGE:
-        change = replace(change, low=None, high=None, method="", undefined=FEW_FOR_CHANGE)
+        change = _without_interval(change, FEW_FOR_CHANGE)
+    if _other_way(rows.preference[known], rows.query[known]) < LEAST_OTHER_WAY:
+        # Nearly separated, the fit's own width is that of its penalty.
+        rate, change = _without_interval(rate, NEARLY_ONE_SIDED), _without_interval(change, NEARLY_ONE_SIDED)
     effects = np.zeros(3)
     effects[varies] = fit.coefficients
     return LengthControlled(
@@ -185,6 +188,16 @@ def _change(free: Sequence[Estimate], error: Floats) -> Estimate:
     low = max(gap - reach(value_1 - low_1, high_2 - value_2), -1.0)
     high = min(gap + reach(high_1 - value_1, value_2 - low_2), 1.0)
     return replace(change, low=low, high=high, method="from the limits of both rates")
+
+
+def _other_way(preference: Floats, query: Ints) -> int:
+    """The number of queries with a preference on the less common side of one half, or at it."""
+    against, for_it = preference <= 0.5, preference >= 0.5
+    return min(len(np.unique(query[against])), len(np.unique(query[for_it])))
+
+
+def _without_interval(estimate: Estimate, reason: str) -> Estimate:
+    return replace(estimate, low=None, high=None, method="", undefined=reason)
 
 
 def _around(free: Estimate, value: float) -> Estimate:

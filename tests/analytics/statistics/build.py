@@ -15,7 +15,7 @@ from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Items, Judgments
 from tests.fixtures import contexteval
 
-quick = settings(deadline=None, max_examples=60, derandomize=True)
+quick = settings(max_examples=60)
 
 
 def spec(replicates: int = 200, seed: int = 7, level: float = 0.95) -> ResampleSpec:

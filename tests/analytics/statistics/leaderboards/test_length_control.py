@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from analytics.statistics.core.estimates import TidyDataError
 from analytics.statistics.leaderboards.length_control import (
     FEW_FOR_CHANGE,
     FEW_QUERIES,
+    NEARLY_ONE_SIDED,
     LengthRows,
     difficulties,
     length_controlled,
@@ -225,14 +227,29 @@ def test_the_change_has_an_interval_from_thirty_queries_on():
     assert enough.change.low <= enough.change.value <= enough.change.high
 
 
-def test_where_every_item_is_won_there_is_wilsons_interval_and_no_change():
+def one_sided(n_lost):
+    """40 queries of one item, so many of them lost."""
     n = 40
-    rows = LengthRows(np.ones(n), np.linspace(-300, 500, n), np.zeros(n), np.arange(n), np.arange(n) % 5)
-    found = length_controlled(rows, resample=spec())
-    assert found.plain.value == 1
-    assert found.rate.low == pytest.approx(found.plain.low)
-    assert found.change.low is None
-    assert found.change.undefined
+    won = np.ones(n)
+    won[3 : 3 + n_lost] = 0
+    return LengthRows(won, np.linspace(-300, 500, n), np.zeros(n), np.arange(n), np.arange(n) % 5)
+
+
+@pytest.mark.parametrize("n_lost", [0, 1, 4])
+def test_where_fewer_than_five_queries_go_the_other_way_there_is_no_interval(n_lost):
+    found = length_controlled(one_sided(n_lost), resample=spec())
+    assert found.plain.value == 1 - n_lost / 40
+    assert found.plain.low is not None
+    for each in (found.rate, found.change):
+        assert each.value is not None
+        assert (each.low, each.high, each.method, each.undefined) == (None, None, "", NEARLY_ONE_SIDED)
+
+
+def test_five_queries_are_enough_and_ties_go_the_other_way():
+    assert length_controlled(one_sided(5), resample=spec()).rate.low is not None
+    rows = one_sided(0)
+    tied = replace(rows, preference=np.where(np.arange(40) < 5, 0.5, 1.0))
+    assert length_controlled(tied, resample=spec()).rate.low is not None
 
 
 def test_where_length_decides_the_change_stays_inside_what_rates_can_differ_by():

@@ -99,7 +99,7 @@ def test_the_difference_of_ratings_has_textbook_power() -> None:
     assert found.seen == pytest.approx(TTestPower().power(0.4 / spread, 50, 0.05), abs=0.01)
 
 
-@given(vote_assumptions(), st.integers(1, 5), st.integers(10, 300))
+@given(vote_assumptions(), st.integers(1, 5), st.integers(30, 300))
 def test_more_items_and_raters_are_no_less_precise(assumed: VoteAssumptions, raters: int, items: int) -> None:
     model = Model("win_rate", assumed)
     once, items_twice = (precision(model, n, raters, seed=1) for n in (items, 4 * items))
