@@ -4,7 +4,7 @@ Pure functions of a seed. People's slots and judges' calls use the same ones.
 """
 
 import hashlib
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from math import gcd
@@ -108,6 +108,15 @@ def looks_order(queries: Sequence[str], seed: int) -> list[int]:
     It hangs on each one's key and the seed alone, so that nothing of how they are judged decides when they enter.
     """
     return sorted(range(len(queries)), key=lambda at: (derived_seed(seed, "looks", queries[at]), queries[at]))
+
+
+def sampled_queries(queries: Collection[str], seed: int, n: int) -> frozenset[str]:
+    """A simple random part of `n` of these queries, or all of them where there are fewer.
+
+    It hangs on each one's key and the seed alone, so that anybody can draw it again from the study's file.
+    """
+    ordered = sorted(queries, key=lambda key: (derived_seed(seed, "human sample", key), key))
+    return frozenset(ordered[:n])
 
 
 def slot_ranks(

@@ -6,7 +6,33 @@ from typing import Any
 from django.db.models import Case, Count, OuterRef, Q, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 
-from evaluation.models import Exclusion, Judgment, Outcome, Rater, Role, Study
+from evaluation import design
+from evaluation.models import Exclusion, Item, Judgment, Outcome, PublishedLeaderboard, Rater, Role, Study
+
+
+def queries_of_people(study: Study) -> frozenset[int] | None:
+    """The ids of the queries that people judge where the design says that it is a random part; None: all of them.
+
+    Drawn among all queries with main items, withdrawn ones too, so that withdrawing changes nothing for the others.
+    """
+    if study.human_sample is None:
+        return None
+    asked = study.queries.filter(items__role=Role.MAIN).order_by().distinct()
+    ids: dict[str, int] = dict(asked.values_list("key", "pk").iterator())
+    return frozenset(ids[key] for key in design.sampled_queries(ids.keys(), study.seed, study.human_sample))
+
+
+def count_items_of_people(study: Study) -> int:
+    """The number of main items that people are to judge."""
+    main = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).order_by()
+    theirs = queries_of_people(study)
+    if theirs is None:
+        return main.count()
+    return sum(query in theirs for query in main.values_list("query", flat=True).iterator())
+
+
+# Leaves every row.
+EVERY_ROW = Q()
 
 
 def standing_exclusions(study: Study) -> QuerySet[Exclusion]:
@@ -53,10 +79,11 @@ def counting_judgments(study: Study) -> QuerySet[Judgment]:
     return main_judgments(study).filter(countable_q(study), item__withdrawn_at=None)
 
 
-def left_out_counts(study: Study) -> dict[str, int]:
+def left_out_counts(study: Study, among: Q = EVERY_ROW) -> dict[str, int]:
     """Reason to number of the main judgments that are in no figure; each is counted under one reason."""
     rows = (
         main_judgments(study)
+        .filter(among)
         .annotate(
             gone=Case(When(excluded_q(study), then=True), default=False),
             aside=Case(When(out_of_figures_q(study), then=True), default=False),
@@ -92,14 +119,14 @@ def judges_in_figures(study: Study) -> QuerySet[Rater]:
     return judges.exclude(pk__in=gone).order_by("label", "pseudonym")
 
 
-def judge_outcome_counts(study: Study) -> dict[int, dict[str, int]]:
+def judge_outcome_counts(study: Study, among: Q = EVERY_ROW) -> dict[int, dict[str, int]]:
     """Rater to outcome to number of main judgments, for the judges in figures; exclusions and withdrawn items aside."""
     judges = list(judges_in_figures(study).values_list("pk", flat=True))
     if not judges:  # nothing is asked of the many judgments of a study without judges
         return {}
     rows = (
         main_judgments(study)
-        .filter(~excluded_q(study), rater__in=judges, item__withdrawn_at=None)
+        .filter(~excluded_q(study), among, rater__in=judges, item__withdrawn_at=None)
         .order_by("rater", "outcome")
         .values_list("rater", "outcome")
         .annotate(n=Count("pk"))
@@ -151,3 +178,9 @@ def added_item_counts(study: Study) -> dict[int, int]:
     """Number of a revision to how many items were added to the running study with it."""
     added = study.items.filter(revision_number__gt=1).order_by()
     return dict(added.values_list("revision_number").annotate(n=Count("pk")))
+
+
+def published_leaderboard(slug: str) -> PublishedLeaderboard | None:
+    """The copy that anybody may read of a study's leaderboard; None where nothing is published."""
+    found = PublishedLeaderboard.objects.filter(study__slug=slug, study__in=Study.objects.visible())
+    return found.only("description", "content", "computed_at", "published_at").first()

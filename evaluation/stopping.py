@@ -6,6 +6,8 @@ from typing import Any, Self
 
 # The figures that can be looked at as often as one likes, each a mean over queries of values between 0 and 1.
 STOPPABLE = {"win_rate": "expected win rate", "agreement": "percentage agreement"}
+# Its queries enter in a registered order, each once people have judged it.
+NO_STOPPING_WITH_SAMPLE = "a study whose people judge a part of the queries can't have a stopping rule"
 
 
 @dataclass(frozen=True)

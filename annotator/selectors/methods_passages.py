@@ -9,6 +9,7 @@ from annotator.models import Participant
 from evaluation.models import Judgment, Outcome, Rater, Role, Study
 from evaluation.models.item import count_responses
 from evaluation.models.study import ArmPer, OncePer
+from evaluation.selectors import queries_of_people
 
 # The steps of a participant's way in their order, and how a sentence names them; checks have a passage of their own.
 STEPS = {
@@ -78,7 +79,18 @@ def _assignment(study: Study) -> str:
         within += f", with the setting drawn at random {drawn}"
     wanted = study.redundancy
     times = "one judgment was" if wanted == 1 else f"{wanted:,} judgments, each by another participant, were"
-    return f"{judged}{within}; {times} planned per item."
+    return f"{judged}{within}; {times} planned per item.{_sample(study)}"
+
+
+def _sample(study: Study) -> str:
+    theirs = queries_of_people(study)
+    if theirs is None:
+        return ""
+    queries = study.queries.filter(items__role=Role.MAIN).distinct().count()
+    return (
+        f" People judged a simple random part of the queries, {len(theirs):,} of {queries:,}, which was registered at "
+        f"launch and drawn from the seed {study.seed}."
+    )
 
 
 def _checks(study: Study, steps: dict[str, Any]) -> Iterator[str]:

@@ -133,6 +133,9 @@ class Study(models.Model):
 
     # The rule by which it may stop early (`evaluation.stopping`), empty where everything is judged.
     stopping = models.JSONField(default=dict, blank=True)
+    # The number of queries that people judge, a random part that `design.sampled_queries` draws; judges judge all of
+    # them. None where people do, too.
+    human_sample = models.PositiveIntegerField(null=True, blank=True, validators=[MinValueValidator(1)])
 
     # Rules that may change while the study is live: not hashed.
     redundancy = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(1)])
@@ -197,6 +200,13 @@ class Study(models.Model):
                 name="study_epsilon_is_share", condition=Q(epsilon__gte=0) & Q(epsilon__lte=1)
             ),
             models.CheckConstraint(name="study_redundancy_positive", condition=Q(redundancy__gte=1)),
+            models.CheckConstraint(
+                name="study_human_sample_positive", condition=Q(human_sample=None) | Q(human_sample__gte=1)
+            ),
+            # The order in which queries enter a figure that is looked at is one of all of them.
+            models.CheckConstraint(
+                name="study_human_sample_without_stopping", condition=Q(human_sample=None) | Q(stopping={})
+            ),
             models.CheckConstraint(
                 name="study_lease_covers_paid_minutes", condition=Q(lease_minutes__gte=F("paid_minutes"))
             ),
@@ -344,6 +354,8 @@ class CachedReport(models.Model):
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="cached_reports")
     fingerprint = models.CharField(max_length=64)
+    # The hash of the view that it is of; empty for the whole study.
+    view = models.CharField(max_length=64, blank=True)
     payload = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now)
 

@@ -14,6 +14,7 @@ from annotator.services.slots.claim import expire
 from evaluation import design
 from evaluation.models import Arm, Item, OncePer, Role, Study
 from evaluation.models.item import count_responses
+from evaluation.selectors import queries_of_people
 from evaluation.services.studies.launch import heartbeat
 
 BATCH = 2_000
@@ -28,7 +29,10 @@ Member = tuple[int, int, int, int, int, str]
 
 
 def deal_slots(study: Study) -> None:
-    """Launch hook: gives every main item that has none its places. A launch that was cut short starts again."""
+    """Launch hook: gives every main item that people judge its places, if it has none.
+
+    A launch that was cut short starts again.
+    """
     if study.launching_since is not None:
         take_back_slots(study)
     deal_missing_slots(study)
@@ -64,12 +68,15 @@ def append(study: Study, items: QuerySet[Item], ks: Iterable[int], tally: Tally)
     """Add places k for each item, rank by rank within its arm; tell `tally` after every batch, in its transaction."""
     by_arm: dict[int, list[Member]] = defaultdict(list)
     query_keys: dict[int, str] = {}
-    strata = _strata(study)
+    theirs = queries_of_people(study)
+    strata = _strata(study, theirs)
     rows = items.order_by().values_list(
         "key", "query__key", "pk", "query_id", "start_order", "arm_id", "systems_key", "lengths"
     )
     # Sorted here and not by the database, whose collation would decide who gets which rank.
     for key, query_key, pk, query, start, arm, systems, lengths in sorted(rows.iterator()):
+        if theirs is not None and query not in theirs:
+            continue
         assert start is not None, "orders are assigned before slots are dealt"
         group = query_key if study.once_per == OncePer.QUERY else key
         by_arm[arm].append((pk, query, start, count_responses(lengths), strata[(arm, systems)], group))
@@ -89,11 +96,15 @@ def _blocks(study: Study, query_keys: Mapping[int, str]) -> dict[int, int] | Non
     return {ids[place]: at // size for at, place in enumerate(order)}
 
 
-def _strata(study: Study) -> Counter[tuple[int, str]]:
-    """The number of main items that share an arm and a set of systems: the balance of their orders depends on it."""
-    frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(start_order=None)
-    counted = frozen.order_by().values_list("arm_id", "systems_key").annotate(n=Count("pk"))
-    return Counter({(arm, systems): n for arm, systems, n in counted})
+def _strata(study: Study, theirs: frozenset[int] | None) -> Counter[tuple[int, str]]:
+    """The number of people's items that share an arm and a set of systems: the balance of their orders depends on
+    it."""
+    frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(start_order=None).order_by()
+    if theirs is None:
+        counted = frozen.values_list("arm_id", "systems_key").annotate(n=Count("pk"))
+        return Counter({(arm, systems): n for arm, systems, n in counted})
+    rows = frozen.values_list("arm_id", "systems_key", "query_id").iterator()
+    return Counter((arm, systems) for arm, systems, query in rows if query in theirs)
 
 
 def _append_in_arm(

@@ -9,12 +9,14 @@ from annotator.models import ArmFront, Assignment, AssignmentState, Slot, SlotSt
 from annotator.selectors import count_in_play
 from evaluation import design
 from evaluation.models import Study
+from evaluation.selectors import queries_of_people
 
 
 def check_slots(study: Study) -> Iterator[str]:
     """A sentence per thing that does not hold."""
     yield from _check_holders(study)
     yield from _check_places(study)
+    yield from _check_sample(study)
     yield from _check_balance(study)
     yield from _check_counts(study)
 
@@ -50,6 +52,17 @@ def _check_places(study: Study) -> Iterator[str]:
     )
     for item in items.filter(places__gt=study.redundancy, waiting__gt=0).iterator():
         yield f"Item {item.key}: {item.places} places where the redundancy is {study.redundancy}."
+
+
+def _check_sample(study: Study) -> Iterator[str]:
+    """Where people judge a random part of the queries, no place stands outside it."""
+    theirs = queries_of_people(study)
+    if theirs is None:
+        return
+    queries = Slot.objects.filter(study=study).order_by("query__key").values_list("query_id", "query__key")
+    for query, key in queries.distinct():
+        if query not in theirs:
+            yield f"Query {key}: it has places for people, and is not in the random part that they judge."
 
 
 def _check_counts(study: Study) -> Iterator[str]:

@@ -148,6 +148,8 @@ def _rules(spec: Spec) -> Iterator[tuple[str, str]]:
     yield "Baseline", spec["baseline"] or "none"
     rule = StoppingRule.of(spec.get("stopping") or {})
     yield "Stopping early", str(rule) if rule else "never: all items are judged"
+    sample = spec.get("human_sample")
+    yield "Queries that people judge", "all of them" if sample is None else f"a random part of {sample:,}"
     yield "Seed", str(spec["seed"])
     yield "Epsilon of judges", f"{spec.get('epsilon', DEFAULT_EPSILON):g}"
     if get_protocol(spec["protocol"]).has_needs:

@@ -29,7 +29,10 @@ CODES = (
 # Of protocols that leave it to the study.
 NEEDS = ("What an item needs", {"fields": NeedsForm.NEEDS_FIELDS})
 JUDGED = ("What is compared", {"fields": ("baseline", ("once_per", "arm_per"))})
-REDUNDANCY = ("Redundancy", {"fields": (("redundancy", "items_per_participant"), "seed", "epsilon")})
+REDUNDANCY = (
+    "Redundancy",
+    {"fields": (("redundancy", "items_per_participant"), "human_sample", "seed", "epsilon")},
+)
 STOPPING = ("Stopping early", {"fields": (StoppingForm.STOPPING_FIELDS,)})
 STEPS = ("Participant steps", {"fields": StepsForm.STEP_FIELDS})
 SKIPPING = ("Skipping", {"fields": StepsForm.SKIP_FIELDS})

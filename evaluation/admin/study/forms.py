@@ -18,6 +18,7 @@ from evaluation.protocols import PROTOCOLS, Kind, Shown
 from evaluation.protocols.attributes import find_attribute_problems
 from evaluation.protocols.kinds import KINDS
 from evaluation.services import PAPER_ARMS
+from evaluation.stopping import NO_STOPPING_WITH_SAMPLE
 
 ARMS: dict[str, tuple[str, Any]] = {
     "plain": ("One arm, without context", PAPER_ARMS[:1]),
@@ -127,6 +128,7 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "redundancy": "Judgments per item",
             "exact_times": "Export exact times",
             "epsilon": "Epsilon of judges",
+            "human_sample": "Queries that people judge",
             "going_back": "Revisable answers",
             "show_references": "Show references",
             "revisions_in_all": "Model revisions in total",
@@ -153,6 +155,8 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
             "language": LANGUAGE_HELP,
             "show_references": "Participants may open the human-written references of a query.",
             "redundancy": "How many different people judge each item.",
+            "human_sample": "The number of queries in a random part that people judge, while judges judge all queries. "
+            "The seed decides which; launch fixes them. Empty: people judge all queries.",
             "items_per_participant": "How many items one participant is asked to judge.",
             "paid_minutes": "The expected duration of a visit, on which pay is based.",
             "lease_minutes": "How long an item stays reserved for its participant before somebody else can "
@@ -199,6 +203,10 @@ class StudyForm(StepsForm, NeedsForm, StoppingForm, LiveStudyForm):
         if "stopping_figure" in self.fields:
             for name, problem in StoppingForm.problems_of(data).items():
                 self.add_error(name, problem)
+            if data.get("stopping_figure") and data.get("human_sample") is not None:
+                self.add_error(
+                    "human_sample", f"{NO_STOPPING_WITH_SAMPLE[:1].upper()}{NO_STOPPING_WITH_SAMPLE[1:]}."
+                )
         return data
 
     @staticmethod

@@ -7,6 +7,7 @@ from math import ceil
 from typing import Any
 
 from evaluation.models import Arm, ArmPer, Item, ItemResponse, OncePer, Role, Study
+from evaluation.selectors import queries_of_people
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,13 @@ class ArmDesign:
 
 @dataclass(frozen=True)
 class LaunchDesign:
-    """The whole. `redundancy` is the judgments wanted per item."""
+    """The whole. `redundancy` is the judgments wanted per item, `queries` the number of those with items and `sampled`
+    that of those that people judge, where it is a random part."""
 
     arms: tuple[ArmDesign, ...]
     redundancy: int
+    queries: int
+    sampled: int | None
     # Where an arm is drawn for each item, and everybody judges items of them all; otherwise the arms' in all.
     across_arms: int | None = None
 
@@ -57,14 +61,17 @@ def study_design(study: Study) -> LaunchDesign:
         .iterator()
     )
     systems = _systems(study)
+    theirs = queries_of_people(study)
+    queries = len({row[3] for row in rows if row[2] == Role.MAIN})
+    sampled = None if theirs is None else len(theirs)
     arms = []
     for arm in study.arms.all():
         mine = [row for row in rows if row[1] == arm.pk]
-        arms.append(_arm_design(study, arm, mine, systems))
+        arms.append(_arm_design(study, arm, mine, systems, theirs))
     if study.arm_per == ArmPer.PARTICIPANT:
-        return LaunchDesign(tuple(arms), study.redundancy)
-    queries = Counter(row[3] for row in rows if row[2] == Role.MAIN)
-    return LaunchDesign(tuple(arms), study.redundancy, _people(study, queries)[1])
+        return LaunchDesign(tuple(arms), study.redundancy, queries, sampled)
+    met = Counter(row[3] for row in rows if row[2] == Role.MAIN and (theirs is None or row[3] in theirs))
+    return LaunchDesign(tuple(arms), study.redundancy, queries, sampled, _people(study, met)[1])
 
 
 def _systems(study: Study) -> dict[int, str]:
@@ -76,8 +83,11 @@ def _systems(study: Study) -> dict[int, str]:
     return {item: ",".join(map(str, sorted(each))) for item, each in found.items()}
 
 
-def _arm_design(study: Study, arm: Arm, rows: list[Any], systems: dict[int, str]) -> ArmDesign:
-    main = [(pk, query) for pk, _, role, query in rows if role == Role.MAIN]
+def _arm_design(
+    study: Study, arm: Arm, rows: list[Any], systems: dict[int, str], theirs: frozenset[int] | None
+) -> ArmDesign:
+    items = [(pk, query) for pk, _, role, query in rows if role == Role.MAIN]
+    main = [(pk, query) for pk, query in items if theirs is None or query in theirs]
     others = Counter(role for _, _, role, _ in rows if role != Role.MAIN)
     slots = len(main) * study.redundancy
     # Who meets a query (or an item) once needs as many others for its further places.
@@ -86,7 +96,7 @@ def _arm_design(study: Study, arm: Arm, rows: list[Any], systems: dict[int, str]
     return ArmDesign(
         label=arm.label,
         shows_context=arm.context_at_judging,
-        items=len(main),
+        items=len(items),
         others=tuple((str(Role(role).label), n) for role, n in sorted(others.items())),
         slots=slots,
         orders=_orders(study.redundancy, Counter(systems.get(pk, "") for pk, _ in main)),

@@ -15,7 +15,13 @@ from evaluation.dumps.derive import derivations_of
 from evaluation.facts import Fact
 from evaluation.models import Item, ItemFlag, Job, Role, Status, Study
 from evaluation.permissions import studies_for
-from evaluation.selectors import added_item_counts, counting_judgments, left_out_counts, standing_exclusions
+from evaluation.selectors import (
+    added_item_counts,
+    count_items_of_people,
+    counting_judgments,
+    left_out_counts,
+    standing_exclusions,
+)
 from evaluation.services import launch_problems
 from evaluation.services.studies.reference_pairs import can_pair_references
 from evaluation.services.studies.rehearsals import rehearsal_of
@@ -83,11 +89,13 @@ def _flags(study: Study) -> Any:
 
 def _facts(study: Study, judged: int) -> list[Fact]:
     items = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None).count()
+    theirs = count_items_of_people(study)
+    part = "" if study.human_sample is None else f" of the random part that people judge: {theirs:,} items"
     left_out = left_out_counts(study)
     reasons = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in left_out.items())
     return [
-        Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item"),
-        Fact("Judgments", f"{judged:,}", f"of all raters; {items * study.redundancy:,} needed from people"),
+        Fact("Items", f"{items:,}", f"{study.redundancy} judgments needed per item{part}"),
+        Fact("Judgments", f"{judged:,}", f"of all raters; {theirs * study.redundancy:,} needed from people"),
         Fact("Excluded", f"{sum(left_out.values()):,}", reasons or "all judgments are counted"),
     ]
 

@@ -93,6 +93,8 @@ def compile_rows(
         spec["arm_per"] = study.arm_per
     if study.stopping:
         spec["stopping"] = study.stopping
+    if study.human_sample is not None:
+        spec["human_sample"] = study.human_sample
     if study.language != Language.ENGLISH:
         spec["language"] = study.language
     if study.epsilon != DEFAULT_EPSILON:

@@ -16,6 +16,7 @@ from evaluation.protocols import Problem
 from evaluation.protocols.attributes import attributes_of, find_unknown
 from evaluation.protocols.base import Spec
 from evaluation.rendering import RenderBox
+from evaluation.selectors import queries_of_people
 from evaluation.services.studies.compilation import (
     ResponseRenderer,
     compile_spec,
@@ -110,14 +111,19 @@ def _batches(study: Study) -> Iterator[Sequence[Item]]:
 def assign_orders(study: Study) -> None:
     """Give every frozen item without one the presentation order of its first slot (see `design`)."""
     frozen = Item.objects.filter(study=study, role=Role.MAIN).exclude(stimulus_hash="")
-    already: Counter[Any] = Counter(
-        frozen.exclude(start_order=None).order_by().values_list("arm__key", "systems_key")
-    )
+    theirs = queries_of_people(study)
+
+    def stratum(arm: str, systems: str, query: int) -> tuple[str, ...]:
+        # Items that people don't judge are balanced by themselves, or those that they do judge would not be.
+        return (arm, systems) if theirs is None or query in theirs else (arm, systems, "judges alone")
+
+    ordered = frozen.exclude(start_order=None).order_by().values_list("arm__key", "systems_key", "query")
+    already: Counter[Any] = Counter(stratum(*row) for row in ordered.iterator())
     # Sorted here and not by the database, whose collation would decide which item gets which order.
     unordered = frozen.filter(start_order=None).order_by()
-    new = sorted(unordered.values_list("key", "pk", "arm__key", "systems_key", "lengths"))
-    strata = [(arm, systems) for _, _, arm, systems, _ in new]
-    rows = {(arm, systems): design.n_orders(count_responses(lengths)) for _, _, arm, systems, lengths in new}
+    new = sorted(unordered.values_list("key", "pk", "arm__key", "systems_key", "query", "lengths"))
+    strata = [stratum(*row[2:5]) for row in new]
+    rows = {each: design.n_orders(count_responses(row[5])) for each, row in zip(strata, new, strict=True)}
     starts = design.starting_orders(strata, study.seed, already, rows)
     for start in sorted(set(starts.tolist())):
         chosen = [row[1] for row, each in zip(new, starts, strict=True) if each == start]

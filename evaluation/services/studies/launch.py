@@ -38,6 +38,7 @@ def launch_problems(study: Study, *, with_rehearsal: bool = False) -> list[str]:
     if Import.objects.filter(state=Import.State.RUNNING, created_study=study).exists():
         problems.append("The study is still being imported.")
     problems += pass_mark_problems(study, study.steps)
+    problems += _sample_problems(study)
     if not with_rehearsal and Study.objects.filter(rehearsal_of=study.pk).exists():
         problems.append("There is a rehearsal of this draft, which is not kept beyond it: delete it first.")
     without_gold = study.items.exclude(role=Role.MAIN).filter(gold__isnull=True)
@@ -104,6 +105,18 @@ def pass_mark_problems(study: Study, steps: Mapping[str, Any]) -> list[str]:
     if available >= mark:
         return []
     return [f"The pass mark is {mark}, but there are {available} qualification items."]
+
+
+def _sample_problems(study: Study) -> list[str]:
+    if study.human_sample is None:
+        return []
+    queries = study.queries.filter(items__role=Role.MAIN).distinct().count()
+    if study.human_sample < queries:
+        return []
+    return [
+        f"People are to judge a random part of {study.human_sample:,} queries, but the study has {queries:,}: "
+        "let them judge fewer, or all of them."
+    ]
 
 
 def heartbeat(study: Study) -> None:

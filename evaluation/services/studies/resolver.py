@@ -30,7 +30,7 @@ from evaluation.protocols import AnswerValue, Kind
 from evaluation.protocols.condition_calibration import MAX_SETS
 from evaluation.protocols.entries.sets import Entry, read_answers, write_set
 from evaluation.refusals import Refused
-from evaluation.selectors import counting_judgments
+from evaluation.selectors import counting_judgments, queries_of_people
 from evaluation.services.studies.creation import create_study, write_questions_and_texts
 from evaluation.turns import written_turns
 
@@ -137,8 +137,9 @@ def derive_resolver(study: Study, *, slug: str, title: str = "") -> ResolverStud
 
 def count_queries(study: Study) -> int:
     """The number of queries to be calibrated."""
-    main = study.queries.filter(items__role=Role.MAIN, items__withdrawn_at=None)
-    return main.distinct().count()
+    main = study.queries.filter(items__role=Role.MAIN, items__withdrawn_at=None).order_by().distinct()
+    theirs = queries_of_people(study)
+    return main.count() if theirs is None else len(theirs.intersection(main.values_list("pk", flat=True)))
 
 
 def has_entries(spec: Mapping[str, Any]) -> bool:
