@@ -8,8 +8,8 @@ from hypothesis import settings
 
 from evaluation.protocols import get_protocol
 
-# Property tests, the same examples every time; how long one takes depends on the machine.
-many = settings(deadline=None, max_examples=200, derandomize=True)
+# Property tests with more examples than most.
+many = settings(max_examples=200)
 
 PAIRWISE = get_protocol("pairwise")
 WITH_CONTEXT, WITHOUT_CONTEXT = "NoCtxGen-CtxEval", "NoCtxGen-NoCtxEval"

@@ -1,6 +1,6 @@
 """Shares of the codes that a step gave, by system: what kinds of questions each system asks (AGENT-CQ, Table 4)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,10 @@ from judging.services.generation.products import products_of
 
 @dataclass(frozen=True)
 class CodeShares:
-    """Of one code of a list (`field`), the share of each system's products that have it; intervals are over queries."""
+    """Of one code of a list (`field`), the share of each system's products that have it; intervals are over queries.
+
+    Where several codes may hold, a product counts for each of its own, and shares add up to more than one.
+    """
 
     field: str
     code: str
@@ -37,9 +40,9 @@ def code_shares(run: Run, step: str) -> list[CodeShares]:
     of_system = {key: system == key for key in sorted(set(system.tolist()))}
     found = []
     for field, codes in lists.items():
-        given = np.array([content.get(field) for _, content in rows], dtype=object)
+        given = [_codes_in(content.get(field)) for _, content in rows]
         for code in codes:
-            has = (given == code).astype(np.float64)
+            has = np.array([code in each for each in given], dtype=np.float64)
             shares = {key: _share(has[mine], queries[mine], resample) for key, mine in of_system.items()}
             found.append(CodeShares(field, code, shares))
     return found
@@ -49,10 +52,18 @@ def _code_lists(run: Run, step: str) -> dict[str, list[str]]:
     steps = {each.key: each for each in PIPELINES[run.generating.pipeline].steps}
     if step not in steps:
         raise Refused(f"{run.generating} has no step {step!r}; it has: {', '.join(steps)}.")
-    found = {name: list(shape["enum"]) for name, shape in steps[step].shapes.items() if "enum" in shape}
+    shapes = {name: shape.get("items", shape) for name, shape in steps[step].shapes.items()}
+    found = {name: list(shape["enum"]) for name, shape in shapes.items() if "enum" in shape}
     if not found:
         raise Refused(f"The step {step!r} of {run.generating} gives no codes.")
     return found
+
+
+def _codes_in(given: str | Sequence[str] | None) -> frozenset[str]:
+    """One code, or several."""
+    if given is None:
+        return frozenset()
+    return frozenset([given] if isinstance(given, str) else given)
 
 
 def _share(has: np.ndarray, query: np.ndarray, resample: ResampleSpec) -> Estimate:
@@ -61,10 +72,10 @@ def _share(has: np.ndarray, query: np.ndarray, resample: ResampleSpec) -> Estima
 
 
 def share_lines(run: Run, step: str) -> Iterator[str]:
-    """The shares as a Markdown table, in percent."""
+    """The shares as a Markdown table, in percent; products of no system, such as the types of queries, are all one."""
     found = code_shares(run, step)
     systems = list(found[0].by_system)
-    yield f"| {step} | code | {' | '.join(systems)} |"
+    yield f"| {step} | code | {' | '.join(name or 'all' for name in systems)} |"
     yield f"| --- | --- | {' | '.join(['---:'] * len(systems))} |"
     for each in found:
         yield f"| {each.field} | {each.code} | {' | '.join(_cell(each.by_system[key]) for key in systems)} |"

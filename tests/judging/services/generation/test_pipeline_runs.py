@@ -390,3 +390,26 @@ def test_a_list_of_prompts_is_a_file_of_queries(db, tmp_path):
     assert sorted(Study.objects.get(slug="listed").queries.values_list("text", flat=True)) == [
         "And which bread, please?", "Which soup?",
     ]  # fmt: skip
+
+
+def test_a_query_counts_for_each_of_its_types(study, capsys):
+    run = generated(study, "query_types")
+    held = (["ambiguous", "subjective"], ["ambiguous"], ["open_ended"])
+    for number, product in enumerate(Product.objects.filter(unit__run=run).order_by("pk")):
+        product.content = {"types": held[number % 3], "reason": "It depends."}
+        product.save(update_fields=["content"])
+    capsys.readouterr()
+    call_command("generate", study.slug, "--run", str(run.pk), "--shares", "types")
+    rows = [line.strip("| ").split(" | ") for line in capsys.readouterr().out.splitlines() if line[0] == "|"]
+    assert rows[0] == ["types", "code", "all"]
+    shares = {
+        row[1]: float(row[2].partition(" ")[0]) for row in rows if row[0] == "types" and row[1] != "code"
+    }
+    assert shares == {
+        "ambiguous": 66.7,
+        "incomplete": 0,
+        "subjective": 33.3,
+        "open_ended": 33.3,
+        "closed_ended": 0,
+    }
+    assert rows[-1] == ["products", "30"]
