@@ -156,6 +156,19 @@ class PromptPreview:
 
 
 prompt_previews: HookRegistry[PromptPreview] = HookRegistry()
+
+
+@dataclass(frozen=True)
+class BundleFile:
+    """A file of a study's replication bundle: its path, a sentence on what it holds, and its lines."""
+
+    path: str
+    about: str
+    lines: Callable[[], Iterator[bytes]]
+
+
+# What the other apps put into a study's replication bundle: no key, no address, nothing of a platform.
+bundle_files: HookRegistry[Callable[[Any], Iterable[BundleFile]]] = HookRegistry()
 # Sentences for the report's methods paragraph.
 methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
 

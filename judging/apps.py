@@ -17,7 +17,7 @@ class JudgingConfig(AppConfig):
             selectors,
         )
         from judging.generation.retrieval.corpora import CORPORA
-        from judging.services import demo, duplication, entry_drafts, prompt_preview
+        from judging.services import bundle_files, demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.estimates.item_costs import item_costs
         from judging.services.generation import background
@@ -35,6 +35,7 @@ class JudgingConfig(AppConfig):
         hooks.job_work.register("corpus", background.add_corpus_of)
         hooks.job_work.register("making", background.make_study_of)
         hooks.demo.register("heuristics", demo.run_heuristics)
+        hooks.bundle_files.register("judges", bundle_files.bundle_files)
         hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)

@@ -4,9 +4,12 @@ Whoever calls has checked everything; here it only becomes rows. Judgments go th
 others.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import pickle
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import models, transaction
@@ -43,7 +46,7 @@ from evaluation.services.studies.freeze import (
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
 # Those that a spec names only where they are not the default.
-OPTIONAL_FIELDS = ("arm_per", "needs", "language", "epsilon", "stopping", *SHOWN_WHERE_SET)
+OPTIONAL_FIELDS = ("arm_per", "needs", "language", "epsilon", "stopping", "human_sample", *SHOWN_WHERE_SET)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +104,8 @@ class ImportedJudgment:
     # Reasons of standing exclusions, empty where there is none.
     rater_excluded: str = ""
     excluded: str = ""
+    # Its place among the judgments of the study, where the dump tells their order.
+    place: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,11 +159,49 @@ def _write_spec_rows(study: Study, spec: Mapping[str, Any]) -> None:
         raise RuntimeError("the rows of this study do not compile to the spec that they were made from")
 
 
-class ImportWriter:
-    """A writer of batches of items with their judgments into a study that is being imported."""
+class JudgmentSpool:
+    """Judgments that wait in a file for their turn: sixteen bytes of memory for each."""
 
-    def __init__(self, study: Study, rater_facts: Mapping[str, RaterFacts]) -> None:
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed on leaving
+        self._places = array("q")
+        self._offsets = array("q")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._file.close()
+
+    def add(self, place: int, item: int, judgment: ImportedJudgment) -> None:
+        self._places.append(place)
+        self._offsets.append(self._file.tell())
+        pickle.dump((item, judgment), self._file)
+
+    def batches(self, size: int) -> Iterator[list[tuple[int, ImportedJudgment]]]:
+        """Items' primary keys and their judgments, by place."""
+        order = sorted(range(len(self._places)), key=self._places.__getitem__)
+        for at in range(0, len(order), size):
+            yield [self._read(each) for each in order[at : at + size]]
+
+    def _read(self, number: int) -> tuple[int, ImportedJudgment]:
+        self._file.seek(self._offsets[number])
+        read: tuple[int, ImportedJudgment] = pickle.load(self._file)  # noqa: S301 - written above, by this process
+        return read
+
+
+class ImportWriter:
+    """A writer of batches of items with their judgments into a study that is being imported.
+
+    With a `spool` the judgments wait in it until `write_spooled`, and are then written in their order, after their
+    raters, who stand in that of `rater_facts`.
+    """
+
+    def __init__(
+        self, study: Study, rater_facts: Mapping[str, RaterFacts], spool: JudgmentSpool | None = None
+    ) -> None:
         self.study = study
+        self.spool = spool
         self.rater_facts = rater_facts
         self.dump = study.created_by_import
         self.counts = {"items": 0, "judgments": 0, "raters": 0}
@@ -166,6 +209,7 @@ class ImportWriter:
         self._systems = dict(study.systems.values_list("key", "pk"))
         self._revisions = dict(study.revisions.values_list("number", "pk"))
         self._raters: dict[str, int] = {}
+        self._waiting: dict[str, RaterInput] = {}
         self._excluded_raters: set[int] = set()
 
     def write(self, batch: Sequence[ImportedItem]) -> None:
@@ -246,14 +290,34 @@ class ImportWriter:
         self.counts["items"] += len(batch)
 
     def _write_judgments(self, batch: Sequence[ImportedItem]) -> None:
-        pairs = [(each.item, judgment) for each in batch for judgment in each.judgments]
+        pairs = [(each.item.pk, judgment) for each in batch for judgment in each.judgments]
+        if self.spool is None:
+            self._write_pairs(pairs)
+            return
+        for item, judgment in pairs:
+            assert judgment.place is not None  # the check has seen to it
+            self.spool.add(judgment.place, item, judgment)
+            self._waiting.setdefault(judgment.rater.pseudonym, judgment.rater)
+
+    def write_spooled(self) -> None:
+        """Write what waits, in short transactions."""
+        if self.spool is None:
+            return
+        known = [self._waiting.pop(name) for name in self.rater_facts if name in self._waiting]
+        with transaction.atomic():
+            self._write_raters([*known, *self._waiting.values()])
+        for pairs in self.spool.batches(settings.ASSAY_BATCH_SIZE):
+            with transaction.atomic():
+                self._write_pairs(pairs)
+
+    def _write_pairs(self, pairs: Sequence[tuple[int, ImportedJudgment]]) -> None:
         if not pairs:
             return
         self._write_raters(judgment.rater for _, judgment in pairs)
         inputs = [
             JudgmentInput(
                 rater_id=self._raters[judgment.rater.pseudonym],
-                item_id=item.pk,
+                item_id=item,
                 revision_id=self._revisions[judgment.revision],
                 **judgment.values,
             )

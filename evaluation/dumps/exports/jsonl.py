@@ -4,6 +4,8 @@ Keys are sorted, and nothing depends on when or where the export ran, so that ex
 the same bytes.
 """
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import UTC
 from typing import Any
@@ -27,13 +29,31 @@ RULES = (
 )  # fmt: skip
 
 
-def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
-    """Lines, each with the number of items written by then."""
+class JudgmentOrder:
+    """The place of each judgment of a study among all, as they were recorded: eight bytes for each."""
+
+    def __init__(self, study: Study) -> None:
+        self._pks = array("q", study.judgments.order_by("pk").values_list("pk", flat=True).iterator())
+
+    def of(self, judgment: StoredJudgment) -> int:
+        return bisect_left(self._pks, judgment.pk)
+
+
+def jsonl_lines(stored: StoredStudy, *, in_order: bool = False) -> Iterator[tuple[bytes, int]]:
+    """Lines, each with the number of items written by then.
+
+    `in_order`: with the order of raters and judgments, so that figures of what is read back are the same to the last
+    digit.
+    """
     study = stored.study
     specs = list(study.revisions.order_by("number").values_list("spec", flat=True)) or [compile_spec(study)]
     arms = {arm["key"]: arm for arm in specs[-1]["arms"]}
     drafts = study.protocol_object.drafts_entries
-    yield orjson.dumps(study_record(study, specs), option=OPTIONS), 0
+    record = study_record(study, specs)
+    if in_order:
+        record |= {"in_order": True, "raters": _rater_records(study, in_order=True)}
+    yield orjson.dumps(record, option=OPTIONS), 0
+    places = JudgmentOrder(study) if in_order else None
     done = 0
     for chunk in stored.chunks():
         given = response_contexts(stored, chunk)
@@ -41,6 +61,9 @@ def jsonl_lines(stored: StoredStudy) -> Iterator[tuple[bytes, int]]:
             record = item_record(
                 item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
             )
+            if places is not None:
+                for each, judgment in zip(record.get("judgments", ()), item.judgments, strict=True):
+                    each["place"] = places.of(judgment)
             done += 1
             yield orjson.dumps(record, option=OPTIONS), done
 
@@ -92,12 +115,13 @@ def query_record(query: dict[str, Any]) -> dict[str, Any]:
     return written
 
 
-def _rater_records(study: Study) -> list[dict[str, Any]]:
-    """Facts about the raters that have judgments."""
-    judged = Exists(Judgment.objects.filter(rater=OuterRef("pk")))
-    known = study.raters.filter(Q(in_figures=False) | ~Q(about={}) | ~Q(group="")).filter(judged)
+def _rater_records(study: Study, *, in_order: bool = False) -> list[dict[str, Any]]:
+    """Facts about the raters that have judgments; `in_order`: of all of them, in the order in which they came."""
+    known = study.raters.filter(Exists(Judgment.objects.filter(rater=OuterRef("pk"))))
+    if not in_order:
+        known = known.filter(Q(in_figures=False) | ~Q(about={}) | ~Q(group=""))
     records = []
-    for pseudonym, in_figures, group, about in known.order_by("pseudonym").values_list(
+    for pseudonym, in_figures, group, about in known.order_by("pk" if in_order else "pseudonym").values_list(
         "pseudonym", "in_figures", "group", "about"
     ):
         facts = {

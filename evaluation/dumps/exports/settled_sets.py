@@ -17,6 +17,7 @@ from django.db.models import Count
 from evaluation.models import Role, Study
 from evaluation.protocols.entries.sets import Citation, Entry
 from evaluation.refusals import Refused
+from evaluation.selectors import queries_of_people
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 from evaluation.services.studies.resolver import CalibratedSet, calibrated_sets, count_queries, has_entries
 
@@ -66,7 +67,9 @@ def settled_sets(study: Study) -> SettledSets:
 def wanted_set_counts(study: Study) -> dict[int, int]:
     """The number of sets wanted for each query that has items to judge."""
     items = study.items.filter(role=Role.MAIN, withdrawn_at=None).order_by()
-    return {query: n * study.redundancy for query, n in items.values_list("query_id").annotate(n=Count("pk"))}
+    theirs = queries_of_people(study)
+    counts = items.values_list("query_id").annotate(n=Count("pk"))
+    return {query: n * study.redundancy for query, n in counts if theirs is None or query in theirs}
 
 
 def settled_lines(found: SettledSets) -> Iterator[bytes]:

@@ -44,6 +44,7 @@ class StoredAnswer:
 
 @dataclass(slots=True)
 class StoredJudgment:
+    pk: int
     rater: StoredRater
     revision: int
     excluded: str
@@ -156,7 +157,7 @@ class StoredStudy:
         judgments = {}
         for pk, item, rater, revision, *values in rows:
             judgment = StoredJudgment(
-                self._raters[rater], self._revisions[revision], excluded.get(pk, ""), *values
+                pk, self._raters[rater], self._revisions[revision], excluded.get(pk, ""), *values
             )
             judgments[pk] = judgment
             items[item].judgments.append(judgment)

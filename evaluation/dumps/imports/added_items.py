@@ -64,6 +64,10 @@ def _aside(source: Source, study: Study, watch: Watch) -> Iterator[Study]:
         raise Refused(
             "The study has a stopping rule, for which the order of its queries is fixed: items can't be added to it."
         )
+    if study.human_sample is not None:
+        raise Refused(
+            "People judge a random part of the study's queries, which was drawn at launch: items can't be added to it."
+        )
     prefix = f"{study.slug[:50]}-adding-{study.pk}-"
     _remove_leftovers(prefix)
     incoming = import_dump(

@@ -87,6 +87,7 @@ class DumpChecker:
         self.hashes: list[tuple[str, str]] = []
         self.raters: dict[str, tuple[str, str, str]] = {}
         self.excluded: dict[str, str] = {}
+        self.places = RecurringKeys("a judgment", source.unit)
         unit = source.unit
         self.items = RecurringKeys("an item", unit)
         self.queries = RecurringKeys("a query", unit)
@@ -149,14 +150,28 @@ class DumpChecker:
         item, problems = examined.item, examined.problems
         checked.items += 1
         checked.has_judgments = checked.has_judgments or bool(record.get("judgments"))
-        for judgment in item.judgments:
+        for number, judgment in enumerate(item.judgments):
             problems += self._rater_problems(judgment)
+            problems += self._place_problems(judgment, number, line, in_order=checked.header.in_order)
         if examined.stands:
             problems += stimulus_problems(record, item)
             if checked.header.study_hash:
                 self.hashes.append((record["key"], canonical_hash(item.stimulus)))
         self._remember(line, item, stands=examined.stands)
         return problems
+
+    def _place_problems(
+        self, judgment: ImportedJudgment, number: int, line: int, *, in_order: bool
+    ) -> list[str]:
+        where = f"judgments[{number}]"
+        if not in_order:
+            unasked = f"{where}: has a place, though the study's line does not say in_order"
+            return [] if judgment.place is None else [unasked]
+        if judgment.place is None:
+            return [f"{where}: has no place, though the study's line says in_order"]
+        # Nothing that two judgments could have in common is its content, so that any second one differs.
+        self.places.add(judgment.place, [line, number], line)
+        return []
 
     def _rater_problems(self, judgment: ImportedJudgment) -> list[str]:
         rater, reason = judgment.rater, judgment.rater_excluded
@@ -186,7 +201,7 @@ class DumpChecker:
             self.responses.add([query.key, response.key], _content(response), line)
 
     def _at_the_end(self, checked: CheckResult) -> None:
-        for recurring in (self.items, self.queries, self.contexts, self.responses):
+        for recurring in (self.items, self.queries, self.contexts, self.responses, self.places):
             for line, problem in recurring.conflicts():
                 self.problems.add(f"{self.source.unit} {line}", [problem])
         header = checked.header

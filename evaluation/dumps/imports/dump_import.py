@@ -17,6 +17,7 @@ from evaluation.rendering import RenderBox
 from evaluation.services.imports import (
     ImportedItem,
     ImportWriter,
+    JudgmentSpool,
     begin_import,
     discard_import,
     finish_import,
@@ -50,7 +51,8 @@ def import_dump(
         study = _begin(source, checked, owner)
         fingerprint = source.fingerprint()
         try:
-            writer = _write(source, checked, study, box, watch)
+            with JudgmentSpool() as spool:
+                writer = _write(source, checked, study, box, watch, spool)
             if source.fingerprint() != fingerprint:
                 raise _changed(source)
             finish_import(study, notes={**source.notes(), "written": writer.counts})
@@ -88,15 +90,18 @@ def _begin(source: Source, checked: CheckResult, owner: Any) -> Study:
         raise Refused(*invalid.messages) from None
 
 
-def _write(source: Source, checked: CheckResult, study: Study, box: RenderBox, watch: Watch) -> ImportWriter:
+def _write(
+    source: Source, checked: CheckResult, study: Study, box: RenderBox, watch: Watch, spool: JudgmentSpool
+) -> ImportWriter:
     specs = list(checked.header.study.specs)
     markdown = box.render if checked.frozen else None
     preparer = ItemPreparer(specs, markdown, checked.header.measures)
     study.simulated = checked.header.simulated
-    writer = ImportWriter(study, checked.header.raters)
+    writer = ImportWriter(study, checked.header.raters, spool if checked.header.in_order else None)
     for batch, done in _batches(source, preparer, checked.frozen):
         writer.write(batch)
         watch("writing", done, source.total)
+    writer.write_spooled()
     return writer
 
 

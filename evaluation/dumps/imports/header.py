@@ -17,6 +17,7 @@ from evaluation.protocols.answers.measures import Measure, conflict_in, declared
 from evaluation.services.imports import OPTIONAL_FIELDS, SPEC_FIELDS, RaterFacts, StudyInput
 from evaluation.services.studies.compilation import FORMAT
 from evaluation.services.studies.creation import first_asker, first_attributes, first_questions, first_texts
+from evaluation.stopping import NO_STOPPING_WITH_SAMPLE
 
 QUESTION_DEFAULTS = {"help": "", "required": True, "shown": "always", "options": {}}
 
@@ -30,6 +31,8 @@ class Header:
     study_hash: str = ""
     # Facts of the line itself, not of its items.
     simulated: bool = False
+    # True: raters stand in their order, and every judgment has its place.
+    in_order: bool = False
     raters: Mapping[str, RaterFacts] = field(default_factory=dict)
     # By the rater that declares them.
     measures: Mapping[str, Sequence[Measure]] = field(default_factory=dict)
@@ -61,6 +64,7 @@ def read_header(value: Mapping[str, Any], *, slug: str, protocol: str, title: st
         value.get("status"),
         value.get("study_hash", ""),
         value.get("simulated", False),
+        value.get("in_order", False),
         raters,
         _measures(raters),
     )
@@ -165,6 +169,8 @@ def _check(study: StudyInput) -> None:
         )
     if row.stopping and not row.compares_pairs:
         problems.append("spec: stopping is for studies that compare pairs of responses")
+    if row.stopping and row.human_sample is not None:
+        problems.append(f"spec: {NO_STOPPING_WITH_SAMPLE}")
     if problems:
         raise LineInvalid(*problems)
 

@@ -82,6 +82,7 @@ def _prepare(
         values=values | times,
         rater_excluded=reasons.get("rater", ""),
         excluded=reasons.get("judgment", ""),
+        place=record.get("place"),
     )
     return judgment, []
 

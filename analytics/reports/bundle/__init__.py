@@ -1,0 +1,1 @@
+"""Replication bundles: a study with its figures as one archive, and its figures computed anew from one."""

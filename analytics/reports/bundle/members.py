@@ -1,0 +1,189 @@
+"""The files of a bundle: their paths, what each holds, and their content."""
+
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from typing import Any
+
+import orjson
+
+from analytics.figures.report_view import Record
+from analytics.reports.code_version import SOFTWARE_VERSION, code_version
+from analytics.reports.files import report_json
+from analytics.reports.paper.archive import tables_of
+from analytics.reports.paper.table_csv import table_csv
+from evaluation import hooks
+from evaluation.dumps.exports.jsonl import OPTIONS, jsonl_lines
+from evaluation.dumps.exports.stored_study import StoredStudy
+from evaluation.models import Exclusion, Study
+
+FORMAT = "assay-bundle/1"
+MANIFEST = "MANIFEST.json"
+README = "README.md"
+STUDY, REPORT, VERSIONS = "study.jsonl", "report/report.json", "versions.json"
+REVISIONS, EXCLUSIONS = "revisions.json", "exclusions.json"
+TABLES = "report/tables/"
+# Rules that are for those who collect, and for nobody who reads: whoever has a code could claim to have taken part.
+NOT_TO_PASS_ON = ("completion_codes", "contact")
+INDENTED = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE | orjson.OPT_INDENT_2
+
+
+@dataclass(frozen=True)
+class BundleMember:
+    """One file: its path, a sentence on what it holds, and what writes it, piece by piece."""
+
+    path: str
+    about: str
+    content: Callable[[], Iterator[bytes]]
+
+
+def bundle_members(study: Study, report: Record) -> list[BundleMember]:
+    """Every file but the manifest, in the order of the archive."""
+    found = [
+        BundleMember(
+            STUDY,
+            "the study as `import_study` reads it: its spec, items, seeds, the orders in which responses were shown, "
+            "raters under their pseudonyms, and their judgments in the order in which they came",
+            lambda: _study_lines(study),
+        ),
+        BundleMember(
+            REVISIONS, "every revision of questions and texts, with its hash", lambda: _revisions(study)
+        ),
+        BundleMember(
+            EXCLUSIONS,
+            "what was left out of the figures and why, also where that was undone; withdrawn items; how many answers "
+            "were replaced",
+            lambda: _exclusions(study),
+        ),
+        *(
+            BundleMember(each.path, each.about, each.lines)
+            for hook in hooks.bundle_files
+            for each in hook(study)
+        ),
+        BundleMember(
+            VERSIONS, "versions of Assay, of Python and of every package that was installed", _versions
+        ),
+        BundleMember(
+            REPORT, "every figure of the report, as numbers", lambda: iter([report_json(report).encode()])
+        ),
+        *_tables(report),
+    ]
+    return [_readme(study, report, found), *found]
+
+
+def _tables(report: Record) -> Iterator[BundleMember]:
+    for table in tables_of(report):
+        text = table_csv(table).encode()
+        caption = " ".join(table.caption.split()).replace("|", "\\|")
+        yield BundleMember(f"{TABLES}{table.key}.csv", caption, lambda text=text: iter([text]))  # type: ignore[misc]
+
+
+def _study_lines(study: Study) -> Iterator[bytes]:
+    lines = (line for line, _ in jsonl_lines(StoredStudy(study), in_order=True))
+    first = orjson.loads(next(lines))
+    for name in NOT_TO_PASS_ON:
+        first["rules"].pop(name, None)
+    yield orjson.dumps(first, option=OPTIONS)
+    yield from lines
+
+
+def _revisions(study: Study) -> Iterator[bytes]:
+    yield orjson.dumps(
+        [
+            {
+                "number": each.number,
+                "hash": each.hash,
+                "spec_hash": each.spec_hash,
+                "items_hash": each.items_hash,
+                "day": _day(each.created_at),
+                "spec": each.spec,
+            }
+            for each in study.revisions.order_by("number")
+        ],
+        option=INDENTED,
+    )
+
+
+def _exclusions(study: Study) -> Iterator[bytes]:
+    rows = Exclusion.objects.filter(study=study).select_related("rater", "judgment__rater", "judgment__item")
+    withdrawn = study.items.filter(withdrawn_at__isnull=False).order_by("position", "pk")
+    record = {
+        "answers_replaced": study.corrections,
+        "exclusions": [_exclusion(each) for each in rows.order_by("pk").iterator()],
+        "withdrawn": [
+            {"item": key, "day": _day(at)} for key, at in withdrawn.values_list("key", "withdrawn_at")
+        ],
+    }
+    yield orjson.dumps(record, option=INDENTED)
+
+
+def _exclusion(row: Exclusion) -> Record:
+    """An exclusion without the names of those who made and undid it."""
+    if row.judgment is None:
+        assert row.rater is not None  # it is of one or the other
+        of: Record = {"scope": "rater", "rater": row.rater.pseudonym}
+    else:
+        of = {
+            "scope": "judgment",
+            "rater": row.judgment.rater.pseudonym,
+            "item": row.judgment.item.key,
+            "replicate": row.judgment.replicate,
+        }
+    undone = {"undone_day": _day(row.undone_at), "undone_reason": row.undone_reason} if row.undone_at else {}
+    return {**of, "reason": row.reason, "day": _day(row.at), **undone}
+
+
+def _day(moment: Any) -> str:
+    return str(moment.astimezone(UTC).date().isoformat())
+
+
+def _versions() -> Iterator[bytes]:
+    packages = {
+        each.metadata["Name"].lower(): each.version for each in distributions() if each.metadata["Name"]
+    }
+    record = {
+        "assay": SOFTWARE_VERSION,
+        "figures": code_version(),
+        "python": platform.python_version(),
+        "packages": packages,
+    }
+    yield orjson.dumps(record, option=INDENTED)
+
+
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _readme(study: Study, report: Record, members: list[BundleMember]) -> BundleMember:
+    ties = report["parameters"]["ties"]
+    text = "\n".join(
+        [
+            f"# {study.title}: replication bundle",
+            "",
+            f"Everything that the figures of the study `{study.slug}` were computed from, and the figures themselves.",
+            f"They were computed by Assay {SOFTWARE_VERSION} (figures {code_version()}), a tie counted as "
+            f"{'half a win' if ties == 'half' else 'a win'}; the study's hash is",
+            f"`{study.study_hash}`.",
+            "",
+            "To compute every figure again, without any network, and hold it against the ones in here:",
+            "",
+            "    manage.py replicate BUNDLE.zip",
+            "",
+            "says figure by figure and table by table what is the same. To keep the study, or collect it anew:",
+            "",
+            "    manage.py replicate BUNDLE.zip --keep NEW-SLUG",
+            "    manage.py duplicate_study NEW-SLUG",
+            "",
+            "Raters have pseudonyms; no name or number of a recruiting platform, no key and no address of a model's",
+            "server is in here. Times are days and durations, unless the study was set to pass on exact ones.",
+            f"`{MANIFEST}` has the sha256 of every other file.",
+            "",
+            "| File | What it holds |",
+            "| --- | --- |",
+            *(f"| `{each.path}` | {each.about} |" for each in members),
+            "",
+        ]
+    )
+    return BundleMember(README, "this text", lambda: iter([text.encode()]))

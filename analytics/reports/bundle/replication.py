@@ -1,0 +1,105 @@
+"""The figures of a bundle computed anew: its study is imported, reported on by this code, and compared."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.db import transaction
+
+from analytics.figures.report_view import Record
+from analytics.reports.build import SCHEMA, build_report
+from analytics.reports.bundle.comparison import ComparedFigure, Sameness, compare_reports, compare_tables
+from analytics.reports.bundle.members import REPORT, STUDY, VERSIONS
+from analytics.reports.bundle.reading import Bundle, open_bundle
+from analytics.reports.bundle.writing import silent
+from analytics.reports.code_version import code_version
+from analytics.reports.common import REPLICATES, TIES, NothingToReport
+from analytics.reports.files import report_json
+from analytics.reports.paper.archive import Watch, tables_of
+from analytics.reports.paper.table_csv import table_csv
+from evaluation.dumps import FileSource, import_dump
+from evaluation.models import Study
+from evaluation.refusals import Refused
+
+
+@dataclass(frozen=True)
+class Replication:
+    """The outcome of a replication: every figure compared, and each table with True if its bytes are the same."""
+
+    manifest: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    figures: list[ComparedFigure]
+    tables: list[tuple[str, bool]]
+    # The study that was kept; None where it was taken back.
+    study: Study | None
+
+    @property
+    def other_code(self) -> bool:
+        """True where the figures were computed by another version than this one."""
+        return bool(self.manifest["figures"] != code_version())
+
+    @property
+    def succeeded(self) -> bool:
+        """True if every figure is the same, but perhaps for rounding, and shows the same in every table."""
+        return all(each.sameness < Sameness.DIFFERENT for each in self.figures) and all(
+            same for _, same in self.tables
+        )
+
+
+def replicate(path: Path, *, keep: str = "", owner: Any = None, watch: Watch = silent) -> Replication:
+    """Check the bundle, import its study, compute its report and compare.
+
+    The study is taken back, unless `keep` is the slug that it is to have. Refused with every reason, and then nothing
+    is kept.
+    """
+    watch("checking the manifest", 0, 1)
+    with open_bundle(path) as bundle:
+        theirs = _report(bundle)
+        versions = bundle.json(VERSIONS)
+        with bundle.extracted(STUDY) as dump:
+            if keep:
+                study = import_dump(FileSource(dump), slug=keep, owner=owner, watch=watch)
+                ours = _computed(study, theirs, watch)
+            else:
+                with transaction.atomic():
+                    name = f"replicating-{secrets.token_hex(8)}"
+                    study = import_dump(FileSource(dump), slug=name, watch=watch)
+                    ours = _computed(study, theirs, watch)
+                    transaction.set_rollback(True)
+        tables = {table.key: table_csv(table).encode() for table in tables_of(ours)}
+        return Replication(
+            bundle.manifest,
+            versions if isinstance(versions, dict) else {},
+            compare_reports(theirs, orjson.loads(report_json(ours))),
+            compare_tables(bundle.tables, tables),
+            study if keep else None,
+        )
+
+
+def _report(bundle: Bundle) -> Record:
+    report = bundle.json(REPORT)
+    schema = report.get("schema") if isinstance(report, dict) else None
+    if schema != SCHEMA:
+        raise Refused(f"{REPORT}: its schema is {schema!r}; this version compares {SCHEMA!r}.")
+    parameters = report.get("parameters")
+    if not isinstance(parameters, dict) or parameters.get("ties") not in TIES:
+        raise Refused(f"{REPORT} does not say how a tie counts.")
+    if (
+        not isinstance(parameters.get("replicates"), int)
+        or not 0 < parameters["replicates"] <= 100 * REPLICATES
+    ):
+        raise Refused(f"{REPORT}: the number of replicates is not one that a report has.")
+    record: Record = report
+    return record
+
+
+def _computed(study: Study, theirs: Record, watch: Watch) -> Record:
+    watch("computing the figures", 0, 1)
+    parameters = theirs["parameters"]
+    try:
+        return build_report(study, replicates=parameters["replicates"], ties=parameters["ties"])
+    except NothingToReport as nothing:
+        raise Refused(f"{STUDY}: {nothing}") from None

@@ -1,0 +1,200 @@
+"""Replication bundles: from a judged study to an archive, and from that to the same figures."""
+
+import hashlib
+import json
+import zipfile
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from analytics.reports.bundle.comparison import Sameness, compare_reports
+from analytics.reports.bundle.replication import replicate
+from analytics.reports.bundle.writing import export_bundle
+from evaluation.models import Item, Judgment, Rater, Study
+from evaluation.refusals import Refused
+from evaluation.services import exclude
+from tests.analytics.reports.goldens import demo_study
+from tests.analytics.reports.judging import judge, judged_study
+
+pytestmark = pytest.mark.django_db
+DEMOS = (
+    "plain-comparison", "aspects", "ranking", "context-validation", "relevance", "answer-pairs", "question-quality",
+    "justification-coding", "condition-calibration", "custom",
+)  # fmt: skip
+
+
+@pytest.fixture
+def study():
+    study = judged_study("contrast", redundancy=2)
+    judge(study, raters=3)
+    Study.objects.filter(pk=study.pk).update(
+        completion_codes={"complete": "C0DE-FOR-PAY"}, contact="team@example.org"
+    )
+    study.refresh_from_db()
+    return study
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "bundle.zip"
+
+
+def replicated(path, **options):
+    out = StringIO()
+    code = 0
+    try:
+        call_command("replicate", str(path), stdout=out, **options)
+    except SystemExit as end:
+        code = end.code
+    return code, out.getvalue()
+
+
+def rewritten(path, change, *, manifest=False):
+    """The archive with other contents, and with a manifest of these if asked for."""
+    with zipfile.ZipFile(path) as archive:
+        found = {name: archive.read(name) for name in archive.namelist()}
+    change(found)
+    if manifest:
+        record = json.loads(found["MANIFEST.json"])
+        record["sha256"] = {
+            name: hashlib.sha256(content).hexdigest()
+            for name, content in found.items()
+            if name != "MANIFEST.json"
+        }
+        found["MANIFEST.json"] = json.dumps(record).encode()
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in found.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("slug", DEMOS)
+def test_every_figure_of_a_demo_is_the_same_to_the_last_digit(slug, path):
+    study = demo_study(slug)
+    export_bundle(study, path)
+    done = replicate(path)
+    assert {each.name: each.differences for each in done.figures if each.differences} == {}
+    assert done.tables
+    assert [key for key, same in done.tables if not same] == []
+    assert Study.objects.count() == 1
+
+
+def test_what_is_left_out_stays_left_out(study, path):
+    first, second, third = Rater.objects.filter(study=study).order_by("pk")
+    exclude(study=study, rater=third, by=None, reason="was not there")
+    exclude(study=study, judgment=second.judgments.order_by("pk")[1], by=None, reason="slipped")
+    Rater.objects.filter(pk=first.pk).update(group="experts")
+    Item.objects.filter(pk=first.judgments.order_by("pk")[2].item_id).update(withdrawn_at="2024-05-06T10:00Z")
+    Judgment.objects.filter(study=study).update(duration_ms=48_200, judged_at="2024-05-06T10:00Z")
+    study.refresh_from_db()
+    export_bundle(study, path)
+    code, said = replicated(path, keep="again")
+    assert code == 0, said
+    assert "0 different." in said
+    assert "kept as again" in said
+    kept = Study.objects.get(slug="again")
+    assert kept.study_hash == study.study_hash
+    assert sorted(kept.exclusions.values_list("reason", flat=True)) == ["slipped", "was not there"]
+    with zipfile.ZipFile(path) as archive:
+        record = json.loads(archive.read("exclusions.json"))
+    assert [each["scope"] for each in record["exclusions"]] == ["rater", "judgment"]
+    assert len(record["withdrawn"]) == 1
+
+
+def test_the_same_study_gives_the_same_bytes(study, path, tmp_path):
+    export_bundle(study, path)
+    call_command("export_bundle", "contrast", str(tmp_path / "second.zip"), stderr=StringIO())
+    assert path.read_bytes() == (tmp_path / "second.zip").read_bytes()
+
+
+def test_nothing_that_is_not_to_be_passed_on_is_inside(study, path):
+    export_bundle(study, path)
+    with zipfile.ZipFile(path) as archive:
+        everything = b"\n".join(archive.read(name) for name in archive.namelist())
+    for secret in (b"C0DE-FOR-PAY", b"team@example.org"):
+        assert secret not in everything
+
+
+def test_a_member_that_was_changed_is_named(study, path):
+    export_bundle(study, path)
+
+    def change(found):
+        found["study.jsonl"] = found["study.jsonl"].replace(b'"r1"', b'"r2"', 1)
+        found["more.txt"] = b"?"
+        del found["versions.json"]
+
+    rewritten(path, change)
+    with pytest.raises(Refused) as refused:
+        replicate(path)
+    assert refused.value.problems == [
+        "versions.json is missing.",
+        "more.txt is not in the manifest.",
+        "study.jsonl was changed: its sha256 is not the one in the manifest.",
+    ]
+    with pytest.raises(CommandError, match="was changed"):
+        call_command("replicate", str(path))
+
+
+def test_a_figure_that_differs_is_shown_and_the_exit_code_is_1(study, path):
+    export_bundle(study, path)
+
+    def change(found):
+        report = json.loads(found["report/report.json"])
+        report["counts"]["judgments"] += 1
+        report["parameters"]["version"] = "another"
+        found["report/report.json"] = json.dumps(report).encode()
+        record = json.loads(found["MANIFEST.json"])
+        found["MANIFEST.json"] = json.dumps(record | {"figures": "another"}).encode()
+
+    rewritten(path, change, manifest=True)
+    code, said = replicated(path)
+    assert code == 1
+    assert "made by another version of the code (figures another" in said
+    assert "DIFFERENT         counts\n  judgments: " in said
+    assert "1 different." in said
+    assert not Study.objects.exclude(pk=study.pk).exists()
+
+
+@pytest.mark.parametrize("name", ["../outside.txt", "/etc/outside", "a/../../b", "C:/x"])
+def test_a_path_outside_is_refused(study, path, name):
+    export_bundle(study, path)
+    rewritten(path, lambda found: found.update({name: b"x"}), manifest=True)
+    with pytest.raises(Refused, match="leads outside"):
+        replicate(path)
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(study, path):
+    export_bundle(study, path)
+    rewritten(path, lambda found: found.update({"zeros": b"\0" * 5_000_000}), manifest=True)
+    with pytest.raises(Refused, match="times its size"):
+        replicate(path)
+
+
+def test_what_is_no_bundle_is_refused(path, tmp_path):
+    with pytest.raises(Refused, match="can't be read"):
+        replicate(tmp_path / "none.zip")
+    path.write_bytes(b"no zip")
+    with pytest.raises(Refused, match="no zip archive"):
+        replicate(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("README.md", "?")
+    with pytest.raises(Refused, match="no replication bundle"):
+        replicate(path)
+
+
+def test_a_study_without_judgments_has_no_bundle(path):
+    study = judged_study("empty")
+    with pytest.raises(Refused):
+        export_bundle(study, path)
+    assert not path.exists()
+
+
+def test_rounding_is_told_from_difference():
+    of = {"figure": "f", "question": "q", "group": "g"}
+    compared = {
+        value: compare_reports({"records": [{**of, "v": 0.3}]}, {"records": [{**of, "v": value}]})[
+            -1
+        ].sameness
+        for value in (0.3, 0.1 + 0.2, 0.31)
+    }
+    assert list(compared.values()) == [Sameness.EXACT, Sameness.ROUNDED, Sameness.DIFFERENT]
