@@ -65,8 +65,10 @@ bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
-# (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md).
+# (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md). The properties of
+# statistics come first, with other examples each time.
 audit: setup-dev
+	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal -m pure tests/analytics/statistics
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors

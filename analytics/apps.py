@@ -9,7 +9,9 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics import checks  # noqa: F401 - registers the system checks
+        from analytics.reports.deferred.section_jobs import compute_section_of
         from analytics.reports.paper.file_jobs import make_files_of
         from evaluation import hooks
 
         hooks.job_work.register("report", make_files_of)
+        hooks.job_work.register("section", compute_section_of)

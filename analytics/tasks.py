@@ -1,7 +1,11 @@
 """Background work: computing the reports of large studies."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from celery import shared_task
 
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.reports.cache import compute_report as compute_and_keep
 from analytics.reports.cache import release_claim
 from analytics.reports.common import NothingToReport
@@ -12,24 +16,23 @@ from evaluation.operations.message_queue import send_message
 
 # The name that messages have always carried.
 @shared_task(name="evaluation.tasks.compute_report")
-def compute_report(study_id: int, ties: Ties = "half") -> None:
-    """Computes a study's report and keeps it; doing it twice changes nothing."""
-    study = Study.objects.get(pk=study_id)
+def compute_report(study_id: int, ties: Ties = "half", view: Mapping[str, Any] | None = None) -> None:
+    """Computes a study's report, or that of a view, and keeps it; doing it twice changes nothing."""
+    study, filters = Study.objects.get(pk=study_id), Filters.of(view or {})
     try:
-        compute_and_keep(study, ties=ties)
+        compute_and_keep(study, ties=ties, filters=filters)
     except NothingToReport:
-        release_claim(study)
+        release_claim(study, filters=filters)
     except Exception:
-        release_claim(study)
+        release_claim(study, filters=filters)
         raise
 
 
-def queue_report(study_id: int, ties: Ties = "half") -> None:
+def queue_report(study_id: int, ties: Ties = "half", filters: Filters = EVERYTHING) -> None:
     """Has a report computed that was claimed. If no broker takes the message the claim is given back: whoever asks next
     sends it, and the page that waits asks by itself."""
-    if ties == "half":
-        sent = send_message(compute_report, study_id)
-    else:
-        sent = send_message(compute_report, study_id, ties=ties)
-    if not sent:
-        release_claim(Study.objects.get(pk=study_id))
+    named: dict[str, Any] = {} if ties == "half" else {"ties": ties}
+    if filters:
+        named["view"] = filters.canonical()
+    if not send_message(compute_report, study_id, **named):
+        release_claim(Study.objects.get(pk=study_id), filters=filters)

@@ -310,6 +310,8 @@ SPECTACULAR_SETTINGS = {
 # Launches and reports above these sizes run in the worker instead of in the request.
 ASSAY_LAUNCH_INLINE_ITEMS = env.int("ASSAY_LAUNCH_INLINE_ITEMS", default=500)
 ASSAY_REPORT_INLINE_JUDGMENTS = env.int("ASSAY_REPORT_INLINE_JUDGMENTS", default=20_000)
+# Of reports over more judgments, figures that take long are computed once their section is opened.
+ASSAY_REPORT_DEFER_JUDGMENTS = env.int("ASSAY_REPORT_DEFER_JUDGMENTS", default=200_000)
 # Rows per transaction in bulk work, so that live submits never wait long behind it.
 ASSAY_BATCH_SIZE = env.int("ASSAY_BATCH_SIZE", default=500)
 # Seconds that rendering one response may take before it falls back to plain text.

@@ -8,6 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from analytics.api.view_fields import ViewFields, filters_from
 from analytics.reports.cache import current_report, is_claimed
 from analytics.reports.common import TIES, NothingToReport
 from analytics.tasks import queue_report
@@ -39,7 +40,7 @@ class ComputingSerializer(serializers.Serializer[Any]):
     )
 
 
-class ReportQuery(QuerySerializer):
+class ReportQuery(ViewFields, QuerySerializer):
     ties = serializers.ChoiceField(
         required=False, choices=TIES, default="half", help_text="How a tie counts in expected win rates."
     )
@@ -60,14 +61,17 @@ class ReportDetail(StudyView):
         },
     )
     def get(self, request: Request, slug: str) -> Response:
+        ties, filters = self.query["ties"], filters_from(self.study, self.query)
         try:
-            kept = current_report(self.study, compute_later=self._compute_later, ties=self.query["ties"])
+            kept = current_report(
+                self.study,
+                compute_later=lambda pk: queue_report(pk, ties, filters),
+                ties=ties,
+                filters=filters,
+            )
         except NothingToReport as nothing:
             raise NotFound(str(nothing), code="nothing_to_report") from None
         if kept is None or kept.stale:
-            state = "computing" if is_claimed(self.study, ties=self.query["ties"]) else "waiting"
+            state = "computing" if is_claimed(self.study, ties=ties, filters=filters) else "waiting"
             return Response({"state": state}, status=202, headers={"Retry-After": str(RETRY_AFTER)})
         return Response(kept.report)
-
-    def _compute_later(self, study_id: int) -> None:
-        queue_report(study_id, self.query["ties"])

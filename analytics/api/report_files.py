@@ -12,6 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from analytics.api.report import RETRY_AFTER, ReportQuery
+from analytics.api.view_fields import ViewFields, filters_from
+from analytics.frames.filters import Filters
 from analytics.reports.cache import current_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.paper.archive import file_paths, text_files
@@ -44,7 +46,7 @@ class ReportFilesSerializer(serializers.Serializer[Any]):
     )
 
 
-class ReportFilesBody(StrictSerializer):
+class ReportFilesBody(ViewFields, StrictSerializer):
     ties = serializers.ChoiceField(
         required=False, choices=TIES, default="half", help_text="As for get_report."
     )
@@ -60,19 +62,24 @@ class OfReport(StudyView):
     def authorise(self) -> None:
         self.study = get_study_for(self.request.user, self.kwargs["slug"])
 
-    def report(self, ties: Any) -> dict[str, Any]:
+    def report(self, ties: Any, filters: Filters) -> dict[str, Any]:
         """The report; NotFound without one, Conflict while it is computed."""
         try:
-            kept = current_report(self.study, compute_later=lambda pk: queue_report(pk, ties), ties=ties)
+            kept = current_report(
+                self.study,
+                compute_later=lambda pk: queue_report(pk, ties, filters),
+                ties=ties,
+                filters=filters,
+            )
         except NothingToReport as nothing:
             raise NotFound(str(nothing), code="nothing_to_report") from None
         if kept is None or kept.stale:
             raise Conflict("The report is being computed; ask again later.", code="computing")
         return kept.report
 
-    def record(self, ties: Any) -> dict[str, Any]:
-        files = file_paths(self.report(ties))
-        archive = latest_archive(self.study, ties=ties)
+    def record(self, ties: Any, filters: Filters) -> dict[str, Any]:
+        files = file_paths(self.report(ties, filters))
+        archive = latest_archive(self.study, ties=ties, filters=filters)
         if archive is None:
             return {"state": NONE, "current": False, "percent": 0, "message": "", "files": files}
         job = archive.job
@@ -95,7 +102,7 @@ class ReportFiles(OfReport):
         responses={200: ReportFilesSerializer, **CONFLICTS},
     )
     def get(self, request: Request, slug: str) -> Response:
-        return Response(self.record(self.query["ties"]))
+        return Response(self.record(self.query["ties"], filters_from(self.study, self.query)))
 
     @extend_schema(
         operation_id="make_report_files",
@@ -108,13 +115,13 @@ class ReportFiles(OfReport):
     def post(self, request: Request, slug: str) -> Response:
         body = ReportFilesBody(data=request.data)
         body.is_valid(raise_exception=True)
-        ties = body.validated_data["ties"]
-        self.report(ties)
+        ties, filters = body.validated_data["ties"], filters_from(self.study, body.validated_data)
+        self.report(ties, filters)
         try:
-            enqueue_job(begin_archive(self.study, by=request.user, ties=ties))
+            enqueue_job(begin_archive(self.study, by=request.user, ties=ties, filters=filters))
         except Refused as refused:
             raise Conflict(str(refused), code="refused") from None
-        return Response(self.record(ties), status=202, headers={"Retry-After": str(RETRY_AFTER)})
+        return Response(self.record(ties, filters), status=202, headers={"Retry-After": str(RETRY_AFTER)})
 
 
 class ReportFile(OfReport):
@@ -129,11 +136,12 @@ class ReportFile(OfReport):
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         path, ties = self.query["path"], self.query["ties"]
-        report = self.report(ties)
+        filters = filters_from(self.study, self.query)
+        report = self.report(ties, filters)
         if path not in file_paths(report):
             raise NotFound("The report has no file of that path.")
         texts = text_files(report)
-        content = texts[path]().encode() if path in texts else self._made(path, ties)
+        content = texts[path]().encode() if path in texts else self._made(path, ties, filters)
         name = f"{slug}-{PurePosixPath(path).name}"
         return HttpResponse(
             content,
@@ -141,8 +149,8 @@ class ReportFile(OfReport):
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
 
-    def _made(self, path: str, ties: Any) -> bytes:
-        archive = latest_archive(self.study, ties=ties)
+    def _made(self, path: str, ties: Any, filters: Filters) -> bytes:
+        archive = latest_archive(self.study, ties=ties, filters=filters)
         content = archive.read(path) if archive is not None and archive.current else None
         if content is None:
             raise Conflict(f"{path} is not made yet: POST to report/files/.", code="not_made")

@@ -37,6 +37,8 @@ class Block:
     anchor: str = ""
     # Whether the text must be read before the figures.
     notice: bool = False
+    # Whether it stands for figures that are not computed yet.
+    deferred: bool = False
 
     @property
     def beside(self) -> bool:
@@ -95,6 +97,13 @@ class ReportPage:
     findings: tuple[dict[str, Any], ...]
     sections: tuple[Section, ...]
     notice: str = ""
+    # The part of the study that the report is of; empty for all of it.
+    view: str = ""
     citation: str = ""
     leading: str = ""
     others: tuple[Summary, ...] = ()
+
+    @property
+    def is_partial(self) -> bool:
+        """True while some of its figures wait until somebody opens their section."""
+        return any(block.deferred for section in self.sections for block in section.blocks)

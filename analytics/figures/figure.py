@@ -39,6 +39,9 @@ class Figure(ABC):
     place: ClassVar[int] = LAST
     # Where its findings stand among those of one question.
     finding_place: ClassVar[int] = LAST
+    # Of a figure that takes long over many judgments: its name for the reader who has it computed by opening its
+    # section. For figures without tests, findings and facts alone, so that nothing else in the report waits for it.
+    deferred_as: ClassVar[str] = ""
     definition: ClassVar[str]
 
     def __init__(self) -> None:

@@ -77,6 +77,8 @@ class Terms:
     # The rule by which the study may stop early, and the judgments by people that an item is to get.
     stopping: StoppingRule | None = None
     redundancy: int = 0
+    # True of a report of a part of the study's judgments.
+    is_view: bool = False
     # Of judges that were made as prompt conditions of one: by key, that of the condition with everything.
     conditions: Mapping[str, str] = field(default_factory=dict)
     # By how much a judge may fit people worse than one of them does (`Study.epsilon`).

@@ -16,11 +16,21 @@ def _found() -> Iterable[Figure]:
             yield from entries_in(import_module(f"{figures.__name__}.{info.name}"), "FIGURE")
 
 
+MOST_LETTERS = 40
+# Parts of a figure that the report's words and corrections need at once.
+NEVER_DEFERRED = ("tests", "findings", "facts")
+
+
 def _problems(figure: Figure) -> Iterable[str]:
     if figure.heading not in HEADINGS:
         yield f"a heading that there is ({figure.heading!r} is none; analytics/figures/headings.py has them)"
     if type(figure).blocks is Figure.blocks:
         yield "blocks (its tables and plots on the page)"
+    if len(figure.deferred_as) > MOST_LETTERS:
+        yield f"a deferred_as of at most {MOST_LETTERS} letters, as a job's phase has"
+    for name in NEVER_DEFERRED if figure.deferred_as else ():
+        if getattr(type(figure), name) is not getattr(Figure, name):
+            yield f"no {name}, or no deferred_as: what it says belongs to the whole report"
 
 
 FIGURES: Registry[Figure] = Registry(

@@ -9,6 +9,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Coalesce
 
 from analytics.frames.arrays import Attributes, StudyItems
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.core.values import NO_SYSTEM
 from evaluation.database.columns import Columns, ColumnType, read_columns
@@ -21,23 +22,24 @@ BETWEEN_SYSTEMS = " | "
 LONGEST_STRATUM, LONGEST_LENGTHS = 500, 200
 
 
-def _main_items(study: Study) -> QuerySet[Item]:
+def _main_items(study: Study, filters: Filters) -> QuerySet[Item]:
     main = Item.objects.filter(study=study, role=Role.MAIN, withdrawn_at=None)
-    return main.exclude(stimulus_hash="").order_by("pk")
+    return main.filter(filters.items_q(study)).exclude(stimulus_hash="").order_by("pk")
 
 
-def read_items(study: Study) -> tuple[StudyItems, npt.NDArray[np.int64]]:
+def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
     coded = ("query__key", "arm__key", "query__category", "query__split", "systems_key", "lengths", "used")
     types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
-    rows = _main_items(study).annotate(used=Coalesce("context__key", Value("")))
+    rows = _main_items(study, filters).annotate(used=Coalesce("context__key", Value("")))
     table = read_columns(rows, types)
     query, category = table.coded("query__key"), table.coded("query__category")
     split = table.coded("query__split")
     splits = np.zeros(len(query.values), dtype=np.int64)
     splits[query.codes] = split.codes
     # In the study's own order: the first arm is what the others are compared with.
-    arms = tuple(study.arms.values_list("key", flat=True))
+    known = study.arms.values_list("key", flat=True)
+    arms = tuple(key for key in known if not filters.arms or key in filters.arms)
     system, systems = _systems(table)
     items = StudyItems(
         key=table.array("key"),
@@ -86,15 +88,14 @@ def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:
     return of[codes], tuple(used)
 
 
-def read_attributes(study: Study) -> Attributes:
+def read_attributes(study: Study, filters: Filters = EVERYTHING) -> Attributes:
     """The values of each item's follow-up questions; equal texts are the same attribute or value.
 
     Attributes and their values stand in the order in which items first ask of them.
     """
     follow_ups = KeyTextTransform("follow_ups", KeyTransform("context", "stimulus"))
-    texts = read_columns(_main_items(study).annotate(asked=follow_ups), {"asked": ColumnType.CODED}).coded(
-        "asked"
-    )
+    rows = _main_items(study, filters).annotate(asked=follow_ups)
+    texts = read_columns(rows, {"asked": ColumnType.CODED}).coded("asked")
     asked = [json.loads(text or "[]") for text in texts.values]
     deepest = max((len(each) for each in asked), default=0)
     widest = max((len(one["answers"]) for each in asked for one in each), default=0)

@@ -14,7 +14,6 @@ from evaluation.database.columns import Columns, ColumnType, read_columns
 from evaluation.models import Answer, Rater
 from evaluation.protocols import Kind
 from evaluation.protocols.answers.measures import MEASURE_KIND, Measure, Subject
-from evaluation.selectors import countable_q
 
 TYPES = {
     "judgment__item_id": ColumnType.WHOLE,
@@ -116,7 +115,7 @@ def read_measure_values(rows: StudyRows) -> tuple[MeasureValues, ...]:
     raters = [rater for rater in rows.raters.items() if rater[1].measures]
     if not raters:
         return ()
-    answers = Answer.objects.filter(countable_q(rows.study, "judgment__"), kind=MEASURE_KIND)
+    answers = Answer.objects.filter(rows.counting("judgment__"), kind=MEASURE_KIND)
     table = read_columns(answers, TYPES)
     return tuple(_of_raters(rows, raters, table))
 

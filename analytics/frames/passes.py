@@ -9,6 +9,7 @@ import numpy as np
 from analytics.frames.answers import answers_frame
 from analytics.frames.arrays import AnswerGroup, Answers, AnswersFrame
 from analytics.frames.directions import Directed
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.pairs import PairFrame, PairGroup, pair_frames
 from analytics.frames.rows import read_rows
 from evaluation.models import Rater, Study
@@ -57,12 +58,19 @@ class StudyPasses:
 NO_PASSES = StudyPasses({})
 
 
-def read_passes(study: Study, paired: Sequence[QuestionSpec], others: Sequence[Directed]) -> StudyPasses:
+def read_passes(
+    study: Study,
+    paired: Sequence[QuestionSpec],
+    others: Sequence[Directed],
+    filters: Filters = EVERYTHING,
+) -> StudyPasses:
     """The passes of judges with anchor runs that came to their end; nothing is read of a study without any."""
     versions: dict[Version, list[tuple[int, Pass]]] = defaultdict(list)
     raters: dict[Version, list[str]] = defaultdict(list)
     rows = study.raters.filter(kind=Rater.Kind.JUDGE).order_by("pk").values_list("pk", "pseudonym", "about")
     for pk, pseudonym, about in rows:
+        if not filters.admits(pseudonym):
+            continue
         version = str(about.get("judge", "")), int(about.get("version") or 0)
         raters[version].append(pseudonym)
         if about.get("finished") and about.get("purpose") in (MAIN, ANCHOR):
@@ -72,7 +80,7 @@ def read_passes(study: Study, paired: Sequence[QuestionSpec], others: Sequence[D
     kept = {version: found for version, found in kept.items() if len(found) > 1}
     if not kept:
         return NO_PASSES
-    read = read_rows(study, only=[pk for found in kept.values() for pk, _ in found])
+    read = read_rows(study, [pk for found in kept.values() for pk, _ in found], filters)
     by_rater = {
         rater: tuple(each for _, each in found)
         for version, found in kept.items()

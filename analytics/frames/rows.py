@@ -12,6 +12,7 @@ from django.db.models import Expression, Q, Value
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from analytics.frames.arrays import RESPONSE, StudyItems
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.items import read_items
 from analytics.statistics.core.tidy import MISSING, Bools, Floats, Ints
 from analytics.statistics.preferences.best_picks import NO_PICK
@@ -127,26 +128,25 @@ class StudyRows:
     layouts: tuple[str, ...]
     # Of these raters alone, whether they are in figures or not; None: of those that are.
     only: tuple[int, ...] | None = None
+    filters: Filters = EVERYTHING
 
     def counting(self, path: str = "") -> Q:
         """The judgments that are read; `path` leads from the rows that are filtered to their judgment."""
-        if self.only is None:
-            return countable_q(self.study, path)
-        return countable_of_q(self.study, self.only, path)
+        return _counting(self.study, self.only, self.filters, path)
 
 
-def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
-    """The judgments of raters that are in figures, or `only` those of these raters, wherever they are."""
-    items, item_pks = read_items(study)
+def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters = EVERYTHING) -> StudyRows:
+    """The judgments of raters that are in figures, or `only` those of these raters, wherever they are; of either what
+    the filters leave."""
+    items, item_pks = read_items(study, filters)
     types = dict.fromkeys(("pk", "item_id", "rater_id", "replicate"), ColumnType.WHOLE) | {
         "shown": ColumnType.CODED,
         "layout": ColumnType.CODED,
     }
-    raters = _raters(study)
-    counting = countable_q(study)
+    raters = {pk: rater for pk, rater in _raters(study).items() if filters.admits(rater.pseudonym)}
     if only is not None:
-        raters = {pk: raters[pk] for pk in only}
-        counting = countable_of_q(study, only)
+        raters = {pk: raters[pk] for pk in only if pk in raters}
+    counting = _counting(study, only, filters)
     found = Judgment.objects.filter(counting, item__role=Role.MAIN, item__withdrawn_at=None)
     if measuring := [pk for pk, rater in raters.items() if not rater.answers]:
         found = found.exclude(rater__in=measuring)
@@ -164,7 +164,14 @@ def read_rows(study: Study, only: Sequence[int] | None = None) -> StudyRows:
     )[known].reset_index(drop=True)
     kept = None if only is None else tuple(only)
     pks = table.array("pk")[known]
-    return StudyRows(study, items, item_pks, raters, judgments, pks, shown.values, layout.values, kept)
+    return StudyRows(
+        study, items, item_pks, raters, judgments, pks, shown.values, layout.values, kept, filters
+    )
+
+
+def _counting(study: Study, only: Sequence[int] | None, filters: Filters, path: str = "") -> Q:
+    counting = countable_q(study, path) if only is None else countable_of_q(study, only, path)
+    return counting & filters.judgments(study, path)
 
 
 def _layout(study: Study) -> Expression:

@@ -7,6 +7,7 @@ import numpy as np
 
 from analytics.frames.answers import answers_frame, countable_questions
 from analytics.frames.arrays import AnswersFrame, StudyItems
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.measures import MeasureValues, read_measure_values
 from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_frames
 from analytics.frames.passes import StudyPasses, read_passes
@@ -85,12 +86,13 @@ class StudyFrame:
         )
 
 
-def study_frame(study: Study) -> StudyFrame:
-    """The study's main items that are not withdrawn, and the counting judgments of each group of raters.
+def study_frame(study: Study, filters: Filters = EVERYTHING) -> StudyFrame:
+    """The study's main items that are not withdrawn, and the counting judgments of each group of raters; of both what
+    the filters leave.
 
     Questions are those of the latest revision; texts can't be counted.
     """
-    directed, rows = countable_questions(study), read_rows(study)
+    directed, rows = countable_questions(study), read_rows(study, filters=filters)
     paired = [each.question for each in directed if study.compares_pairs and is_of_pairs(each.question)]
     compares = study.compares_pairs and (bool(paired) or not study.needs)
     others = [each for each in directed if each.question not in paired]
@@ -104,8 +106,8 @@ def study_frame(study: Study) -> StudyFrame:
         answers=answers,
         systems=dict(study.systems.values_list("key", "kind")),
         measures=measures,
-        texts=read_texts(study),
-        passes=read_passes(study, paired if compares else [], others),
+        texts=read_texts(study, filters),
+        passes=read_passes(study, paired if compares else [], others, filters),
         study_items=rows.items,
     )
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.statistics.core.tidy import Ints
 from evaluation import design
 from evaluation.models import Response, Role, Study
@@ -30,10 +31,14 @@ class StudyTexts:
     english: bool
 
 
-def read_texts(study: Study) -> StudyTexts:
+def read_texts(study: Study, filters: Filters = EVERYTHING) -> StudyTexts:
     """The responses of main items that are not withdrawn; of `MOST_QUERIES` queries at most, drawn by the seed."""
     shown = Response.objects.filter(
-        query__study=study, items__role=Role.MAIN, items__withdrawn_at=None, items__stimulus__isnull=False
+        filters.items_q(study, "items"),
+        query__study=study,
+        items__role=Role.MAIN,
+        items__withdrawn_at=None,
+        items__stimulus__isnull=False,
     )
     keys = sorted(set(shown.values_list("query_id", flat=True)))
     chosen = keys

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.db.models import Count
 
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.statistics.core.tidy import Floats, Ints
 from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Outcome, Rater, Study
@@ -31,9 +32,10 @@ class RecordedTimes:
     skipped: dict[str, int]
 
 
-def read_times(study: Study) -> list[RecordedTimes]:
+def read_times(study: Study, filters: Filters = EVERYTHING) -> list[RecordedTimes]:
     """Of people and of simulated raters, whichever have recorded times; judges' calls have none."""
-    judged = counting_judgments(study)
+    viewed = filters.judgments(study)
+    judged = counting_judgments(study).filter(viewed)
     timed = judged.filter(rater__kind__in=TIMED, duration_ms__isnull=False)
     if not timed.exists():
         return []
@@ -43,7 +45,7 @@ def read_times(study: Study) -> list[RecordedTimes]:
     )
     skipped = dict(
         main_judgments(study)
-        .filter(outcome=Outcome.SKIPPED, rater__kind__in=TIMED)
+        .filter(viewed, outcome=Outcome.SKIPPED, rater__kind__in=TIMED)
         .order_by()
         .values_list("rater")
         .annotate(n=Count("pk"))

@@ -1,10 +1,13 @@
 """A study's report as one JSON-ready dict with a versioned schema; page, text and files are made from it."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from analytics.figures.figure import Figure
 from analytics.figures.figure_input import MEASURES, FigureInput, Terms, figure_inputs, question_record
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.rows import JURY
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
 from analytics.reports import judges
@@ -25,7 +28,7 @@ from analytics.reports.methods.sentences import methods
 from analytics.reports.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
-from evaluation.models import Exclusion, Rater, Study
+from evaluation.models import Exclusion, Rater, Revision, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts
 from evaluation.stopping import StoppingRule
@@ -35,28 +38,103 @@ SCHEMA = "assay-report/2"
 Record = dict[str, Any]
 
 
-def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> Record:
+def build_report(
+    study: Study,
+    *,
+    replicates: int = REPLICATES,
+    ties: Ties = "half",
+    filters: Filters = EVERYTHING,
+    defer: bool = False,
+) -> Record:
     """Every figure of the study, question by question, each group of raters by itself and judges beside people.
 
-    `ties` says how a tie counts in expected win rates: half a win, or a win for either system. Raises NothingToReport
-    for a draft or a study without counting judgments.
+    `ties` says how a tie counts in expected win rates: half a win, or a win for either system. `filters` make it a
+    report of a part of the judgments. `defer` leaves the figures that may wait to `deferred_records`.
+
+    Raises NothingToReport for a draft or a study without counting judgments.
     """
+    revision = latest_revision(study)
+    # Asked before the items are read, of which there may be many.
+    if not counting_judgments(study).filter(filters.judgments(study)).exists():
+        raise NothingToReport(why_nothing(study, filters))
+    frame = study_frame(study, filters)
+    if not frame.groups:
+        raise NothingToReport("No judgment has an answer that counts yet, so there is nothing to report.")
+    records = judges.judges(study, frame, filters)
+    terms = terms_of(study, revision, records, replicates=replicates, ties=ties, is_view=bool(filters))
+    report: Record = {
+        "schema": SCHEMA,
+        "study": study_record(study, revision, filters, frame.study_items.systems),
+        "parameters": {
+            "replicates": replicates,
+            "level": LEVEL,
+            "seed": study.seed,
+            "ties": ties,
+            "version": code_version(),
+            **({"view": filters.canonical()} if filters else {}),
+        },
+        "counts": _counts(study, frame, filters),
+        "raters": _raters(study, frame),
+        "judges": records,
+        "groups": [_group(group) for group in frame.groups],
+        "times": times_record(study, filters),
+        "questions": [],
+        "records": [],
+    }
+    deferred: set[str] = set()
+    for question, form, inputs in figure_inputs(frame, terms):
+        figures = applying(question, form)
+        if defer and inputs:
+            deferred.update(figure.key for figure in figures if figure.deferred_as)
+            figures = [figure for figure in figures if not figure.deferred_as]
+        report["records"] += records_of(question, inputs, figures)
+        if form == MEASURES:
+            continue
+        answered = [{"group": given.group_key, **given.counts_record} for given in inputs]
+        report["questions"].append({**question_record(question, form), "groups": answered})
+    order = [question.key for question in frame.questions]
+    report["questions"].sort(key=lambda each: _place(each["key"], order))
+    if deferred:
+        report["deferred"] = sorted(deferred)
+    correct_tests(report["records"])
+    report["findings"] = []
+    report["methods"] = []
+    view = ReportView(report)
+    report["findings"] = findings(view)
+    report["methods"] = [*methods(study, view, revision.spec), *facts_of(study, filters)]
+    report["methods_paragraph"] = methods_paragraph(study, report, revision.spec)
+    return report
+
+
+def latest_revision(study: Study) -> Revision:
+    """Raises NothingToReport for a draft."""
     revision = study.revisions.order_by("-number").first()
     if revision is None:
         raise NothingToReport("The study has not been launched, so there is nothing to report yet.")
-    # Asked before the items are read, of which there may be many.
-    if not counting_judgments(study).exists():
-        raise NothingToReport(why_nothing(study))
-    frame = study_frame(study)
-    if not frame.groups:
-        raise NothingToReport("No judgment has an answer that counts yet, so there is nothing to report.")
-    records = judges.judges(study, frame)
+    return revision
+
+
+def terms_of(
+    study: Study,
+    revision: Revision,
+    judged: list[Record],
+    *,
+    replicates: int,
+    ties: Ties,
+    is_view: bool = False,
+) -> Callable[[int], Terms]:
+    """The terms of a study's figures, by the number of questions whose tests make one family.
+
+    `judged` are the records of its judges.
+    """
     derived = {
         rater.pseudonym: rater.about["derived"]
         for rater in judges_in_figures(study)
         if "derived" in rater.about
     }
-    both = frozenset(each["rater"] for each in records if judges.is_asked_both_ways(each))
+    both = frozenset(each["rater"] for each in judged if judges.is_asked_both_ways(each))
+    conditions, own_systems = judges.prompt_conditions(study), judges.own_systems(study)
+    stopping = StoppingRule.of(revision.spec.get("stopping") or {})
 
     def terms(asked: int) -> Terms:
         return Terms(
@@ -67,47 +145,15 @@ def build_report(study: Study, *, replicates: int = REPLICATES, ties: Ties = "ha
             asked,
             both,
             derived,
-            conditions=judges.prompt_conditions(study),
+            conditions=conditions,
             epsilon=study.epsilon,
-            own_systems=judges.own_systems(study),
-            stopping=StoppingRule.of(revision.spec.get("stopping") or {}),
+            own_systems=own_systems,
+            stopping=stopping,
             redundancy=study.redundancy,
+            is_view=is_view,
         )
 
-    report: Record = {
-        "schema": SCHEMA,
-        "study": study_record(study, revision),
-        "parameters": {
-            "replicates": replicates,
-            "level": LEVEL,
-            "seed": study.seed,
-            "ties": ties,
-            "version": code_version(),
-        },
-        "counts": _counts(study, frame),
-        "raters": _raters(study, frame),
-        "judges": records,
-        "groups": [_group(group) for group in frame.groups],
-        "times": times_record(study),
-        "questions": [],
-        "records": [],
-    }
-    for question, form, inputs in figure_inputs(frame, terms):
-        report["records"] += _records(question, form, inputs)
-        if form == MEASURES:
-            continue
-        answered = [{"group": given.group_key, **given.counts_record} for given in inputs]
-        report["questions"].append({**question_record(question, form), "groups": answered})
-    order = [question.key for question in frame.questions]
-    report["questions"].sort(key=lambda each: _place(each["key"], order))
-    correct_tests(report["records"])
-    report["findings"] = []
-    report["methods"] = []
-    view = ReportView(report)
-    report["findings"] = findings(view)
-    report["methods"] = [*methods(study, view, revision.spec), *facts_of(study)]
-    report["methods_paragraph"] = methods_paragraph(study, report, revision.spec)
-    return report
+    return terms
 
 
 def _place(key: str, order: list[str]) -> int:
@@ -116,9 +162,16 @@ def _place(key: str, order: list[str]) -> int:
     return order.index(known) if known in order else -1
 
 
-def _records(question: QuestionSpec, form: str, inputs: list[FigureInput]) -> list[Record]:
-    """The record of every figure that applies to the question, for every group that answered it."""
-    figures = [figure for figure in FIGURES.values() if figure.applies(question, form)]
+def applying(question: QuestionSpec, form: str) -> list[Figure]:
+    """The figures that are of the question."""
+    return [figure for figure in FIGURES.values() if figure.applies(question, form)]
+
+
+def records_of(
+    question: QuestionSpec, inputs: Iterable[FigureInput], figures: Iterable[Figure]
+) -> list[Record]:
+    """The record of each of these figures of the question, for every group that answered it."""
+    figures = list(figures)
     return [
         {"figure": figure.key, "question": question.key, "group": given.group_key, **record}
         for given in inputs
@@ -140,7 +193,7 @@ def _group(group: RaterGroup) -> Record:
     }
 
 
-def _counts(study: Study, frame: StudyFrame) -> Record:
+def _counts(study: Study, frame: StudyFrame, filters: Filters) -> Record:
     apart = frame.judges_apart
     return counts_record(
         study,
@@ -148,6 +201,7 @@ def _counts(study: Study, frame: StudyFrame) -> Record:
         queries=frame.queries,
         judgments=sum(group.judgments for group in apart),
         raters=sum(len(group.per_rater) for group in apart),
+        filters=filters,
     )
 
 
@@ -168,15 +222,20 @@ def _rater_kind(group: RaterGroup) -> str:
     return str(Rater.Kind.JUDGE) if group.kind == JURY else group.kind
 
 
-def fingerprint(study: Study, *, replicates: int = REPLICATES, ties: Ties = "half") -> str:
+def fingerprint(
+    study: Study, *, replicates: int = REPLICATES, ties: Ties = "half", filters: Filters = EVERYTHING
+) -> str:
     """Everything that a report depends on, as a hash: the key under which a computed one is cached."""
-    return fingerprints(study, replicates=replicates)[ties]
+    return fingerprints(study, replicates=replicates, filters=filters)[ties]
 
 
-def fingerprints(study: Study, *, replicates: int = REPLICATES) -> dict[Ties, str]:
+def fingerprints(
+    study: Study, *, replicates: int = REPLICATES, filters: Filters = EVERYTHING
+) -> dict[Ties, str]:
     """The same for every way to count a tie; what they depend on together is asked for once."""
     shared = _fingerprint(study, replicates)
-    return {ties: canonical_hash([shared, ties]) for ties in TIES}
+    view = [filters.canonical()] if filters else []
+    return {ties: canonical_hash([shared, ties, *view]) for ties in TIES}
 
 
 def _fingerprint(study: Study, replicates: int) -> str:

@@ -2,22 +2,31 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
+from analytics.frames.filters import EVERYTHING, Filters
+from analytics.leaderboard.boards import leaderboard_record
 from analytics.reports.build import SCHEMA, build_report, fingerprint, fingerprints
 from analytics.reports.code_version import code_version
 from analytics.reports.common import has_ties
+from analytics.reports.deferred.records import Watch, completed, deferred_records, no_watch, waiting_in
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import CachedReport, Study
 from evaluation.selectors import counting_judgments
+from evaluation.services.leaderboards import refresh_leaderboard
 
 # Who claimed a computation and has not delivered after this long is taken to be gone.
 ABANDONED_AFTER = timedelta(minutes=10)
+# Of one study no more views are kept: whoever asks for another has it computed.
+MOST_VIEWS = 6
+# The count of ties by which leaderboards rank.
+LEADERBOARD_TIES: Ties = "half"
 
 
 @dataclass(frozen=True)
@@ -34,18 +43,22 @@ def is_current(payload: dict[str, Any]) -> bool:
     return payload.get("schema") == SCHEMA and payload["parameters"]["version"] == code_version()
 
 
-def kept_report(study: Study, *, ties: Ties = "half") -> Kept | None:
+def kept_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> Kept | None:
     """The report of the study as it is now or, failing that, the latest one from before."""
     ties = effective_ties(study, ties)
-    current = fingerprint(study, ties=ties)
+    current = fingerprint(study, ties=ties, filters=filters)
     reports = {
         row.fingerprint: row.payload
-        for row in CachedReport.objects.filter(study=study).order_by("created_at")
+        for row in _rows(study, filters).order_by("created_at")
         if is_current(row.payload) and _ties_of(row.payload) == ties
     }
     if current in reports:
         return Kept(reports[current], stale=False)
     return Kept(list(reports.values())[-1], stale=True) if reports else None
+
+
+def _rows(study: Study, filters: Filters) -> QuerySet[CachedReport]:
+    return CachedReport.objects.filter(study=study, view=filters.digest)
 
 
 def effective_ties(study: Study, ties: Ties) -> Ties:
@@ -58,54 +71,122 @@ def _ties_of(report: dict[str, Any]) -> str:
     return str(report["parameters"].get("ties", "half"))
 
 
-def compute_report(study: Study, *, ties: Ties = "half") -> dict[str, Any]:
-    """The report of the study as it is now, kept or computed; a new one replaces all older ones.
+def compute_report(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> dict[str, Any]:
+    """The report of the study as it is now, kept or computed; a new one replaces all older ones of the same view, and
+    one of the whole study what a published leaderboard shows.
 
-    Raises NothingToReport.
+    In a new one of many judgments some figures wait (`whole_report` has them all). Raises NothingToReport.
     """
     ties = effective_ties(study, ties)
     # Taken first: what arrives while the figures are computed makes them old.
-    now = fingerprints(study)
+    now = fingerprints(study, filters=filters)
     current = now[ties]
     kept = CachedReport.objects.filter(study=study, fingerprint=current).first()
     if kept is not None and kept.payload:
         payload: dict[str, Any] = kept.payload
         return payload
-    report = build_report(study, ties=ties)
+    # A view is of fewer judgments, and none of its figures wait.
+    limit = settings.ASSAY_REPORT_DEFER_JUDGMENTS
+    defer = not filters and counting_judgments(study)[: limit + 1].count() > limit
+    report = build_report(study, ties=ties, filters=filters, defer=defer)
     with transaction.atomic():
         CachedReport.objects.update_or_create(
-            study=study, fingerprint=current, defaults={"payload": report, "created_at": timezone.now()}
+            study=study,
+            fingerprint=current,
+            defaults={"payload": report, "created_at": timezone.now(), "view": filters.digest},
         )
-        older = CachedReport.objects.filter(study=study).exclude(fingerprint__in=now.values())
+        older = _rows(study, filters).exclude(fingerprint__in=now.values())
         # One that counts ties otherwise is shown, as the latest from before, until its own successor is there.
         replaced = [row.pk for row in older if not row.payload or _ties_of(row.payload) == ties]
         older.filter(pk__in=replaced).delete()
+        _forget_views(study)
+        if ties == LEADERBOARD_TIES and not filters:
+            refresh_leaderboard(study, content=lambda: leaderboard_record(report))
     return report
 
 
-def current_report(study: Study, *, compute_later: Callable[[int], Any], ties: Ties = "half") -> Kept | None:
+def _forget_views(study: Study) -> None:
+    """The views beyond the latest few, and claims of views that nobody delivered."""
+    abandoned = timezone.now() - ABANDONED_AFTER
+    views = CachedReport.objects.filter(~Q(view=""), study=study)
+    views.filter(payload={}, created_at__lt=abandoned).delete()
+    made = views.exclude(payload={})
+    latest = made.order_by().values("view").annotate(latest=Max("created_at")).order_by("-latest", "view")
+    older = [row["view"] for row in latest[MOST_VIEWS:]]
+    made.filter(view__in=older).delete()
+
+
+def computed_at(study: Study, *, ties: Ties = "half") -> datetime:
+    """The moment at which the report of the study as it is now was computed; this one, if there is none."""
+    current = fingerprint(study, ties=effective_ties(study, ties))
+    rows = CachedReport.objects.filter(study=study, fingerprint=current)
+    return rows.values_list("created_at", flat=True).first() or timezone.now()
+
+
+def whole_report(
+    study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING, watch: Watch = no_watch
+) -> dict[str, Any]:
+    """The same with the figures that wait, which are kept from then on. Raises NothingToReport."""
+    return _with_figures(study, compute_report(study, ties=ties, filters=filters), "", watch)
+
+
+def report_with_section(
+    study: Study, heading: str, *, ties: Ties = "half", watch: Watch = no_watch
+) -> dict[str, Any]:
+    """The same with those figures that wait below this heading. Raises NothingToReport."""
+    return _with_figures(study, compute_report(study, ties=ties), heading, watch)
+
+
+def _with_figures(study: Study, report: dict[str, Any], heading: str, watch: Watch) -> dict[str, Any]:
+    keys = waiting_in(report, heading)
+    if not keys:
+        return report
+    ties: Ties = report["parameters"]["ties"]
+    before = fingerprint(study, ties=ties)
+    found = deferred_records(study, report, keys, watch)
+    with transaction.atomic():
+        # Locked, since another section may have been computed meanwhile. Where judgments have come in, the report is of
+        # fewer than these figures, and is not kept.
+        row = CachedReport.objects.select_for_update().filter(study=study, fingerprint=before).first()
+        if row is None or not row.payload or fingerprint(study, ties=ties) != before:
+            return completed(study, report, found)
+        row.payload = completed(study, row.payload, found)
+        row.save(update_fields=["payload"])
+    payload: dict[str, Any] = row.payload
+    return payload
+
+
+def current_report(
+    study: Study,
+    *,
+    compute_later: Callable[[int], Any],
+    ties: Ties = "half",
+    filters: Filters = EVERYTHING,
+) -> Kept | None:
     """The report, computed here and now where the study is small. Of a large one the latest there is, None where there
     is none; then its computation is queued once, by `compute_later(study_id)` on commit.
 
     Raises NothingToReport.
     """
-    kept = kept_report(study, ties=ties)
+    kept = kept_report(study, ties=ties, filters=filters)
     if kept is not None and not kept.stale:
         return kept
     limit = settings.ASSAY_REPORT_INLINE_JUDGMENTS
     # Counted no further than the limit, however many there are.
-    if counting_judgments(study)[: limit + 1].count() <= limit:
-        return Kept(compute_report(study, ties=ties), stale=False)
-    if claim_computation(study, ties=ties):
+    if counting_judgments(study).filter(filters.judgments(study))[: limit + 1].count() <= limit:
+        return Kept(compute_report(study, ties=ties, filters=filters), stale=False)
+    if claim_computation(study, ties=ties, filters=filters):
         transaction.on_commit(lambda: compute_later(study.pk), robust=True)
     return kept
 
 
-def claim_computation(study: Study, *, ties: Ties = "half") -> bool:
+def claim_computation(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> bool:
     """True for the caller that is to have the report computed: the first to ask, or after a silence."""
     now, ties = timezone.now(), effective_ties(study, ties)
     claim, is_new = CachedReport.objects.get_or_create(
-        study=study, fingerprint=fingerprint(study, ties=ties), defaults={"payload": {}}
+        study=study,
+        fingerprint=fingerprint(study, ties=ties, filters=filters),
+        defaults={"payload": {}, "view": filters.digest},
     )
     if is_new:
         return True
@@ -113,13 +194,12 @@ def claim_computation(study: Study, *, ties: Ties = "half") -> bool:
     return bool(abandoned.update(created_at=now))
 
 
-def is_claimed(study: Study, *, ties: Ties = "half") -> bool:
+def is_claimed(study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING) -> bool:
     """True if somebody is to compute the report of the study as it is now, or has done so."""
-    return CachedReport.objects.filter(
-        study=study, fingerprint=fingerprint(study, ties=effective_ties(study, ties))
-    ).exists()
+    current = fingerprint(study, ties=effective_ties(study, ties), filters=filters)
+    return _rows(study, filters).filter(fingerprint=current).exists()
 
 
-def release_claim(study: Study) -> None:
+def release_claim(study: Study, *, filters: Filters = EVERYTHING) -> None:
     """After a computation that failed: the next one who asks may try again."""
-    CachedReport.objects.filter(study=study, payload={}).delete()
+    _rows(study, filters).filter(payload={}).delete()

@@ -1,11 +1,13 @@
 """The common part of all reports: the study that they are of, and what was left out."""
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
+from analytics.frames.filters import EVERYTHING, Filters, view_in_words
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation import hooks
 from evaluation.models import Revision, Study
-from evaluation.selectors import left_out_counts, standing_exclusions
+from evaluation.selectors import left_out_counts, pooled_revisions, standing_exclusions
 
 REPLICATES = 1_000
 LEVEL = 0.95
@@ -23,16 +25,32 @@ class NothingToReport(Exception):
     """There is no counting judgment yet."""
 
 
-def why_nothing(study: Study) -> str:
+def why_nothing(study: Study, filters: Filters = EVERYTHING) -> str:
     """The reason why there is nothing to report: nobody has judged, or nothing of it counts."""
-    left_out = left_out_counts(study)
+    left_out = left_out_counts(study, filters.judgments(study))
+    if filters and not left_out:
+        view = view_in_words(filters.canonical())
+        return f"The view ({view}) leaves no judgment, so there is nothing to report."
+    if filters:
+        view = view_in_words(filters.canonical())
+        return f"The view ({view}) leaves no judgment that counts, so there is nothing to report."
     if not left_out:
         return "Nobody has judged an item yet, so there is nothing to report."
     parts = ", ".join(f"{n:,} {reason.replace('_', ' ')}" for reason, n in sorted(left_out.items()))
     return f"No judgment counts yet ({parts}), so there is nothing to report."
 
 
-def study_record(study: Study, revision: Revision) -> dict[str, Any]:
+def study_record(
+    study: Study, revision: Revision, filters: Filters = EVERYTHING, systems: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The study as the report describes it; of a view its own revision and settings, and the `systems` in it."""
+    labels = dict(study.systems.values_list("key", "label"))
+    if filters:
+        labels = {key: label for key, label in labels.items() if key in systems}
+    revisions = study.revisions.values("number", "spec_hash")
+    if filters.revision is not None:
+        revisions = revisions.filter(number=filters.revision)
+    arms = [arm for arm in revision.spec["arms"] if not filters.arms or arm["key"] in filters.arms]
     return {
         "slug": study.slug,
         "title": study.title,
@@ -40,28 +58,37 @@ def study_record(study: Study, revision: Revision) -> dict[str, Any]:
         "status": study.status,
         "study_hash": study.study_hash,
         "launched": f"{revision.created_at:%Y-%m-%d}",
-        "revisions": list(study.revisions.values("number", "spec_hash")),
+        "revisions": list(revisions),
         "redundancy": study.redundancy,
-        "baseline": study.baseline,
+        "baseline": study.baseline if not filters or study.baseline in labels else "",
         "simulated": study.simulated,
-        "arms": [{"key": arm["key"], "label": arm["label"]} for arm in revision.spec["arms"]],
-        "systems": [
-            {"key": key, "label": label or key} for key, label in study.systems.values_list("key", "label")
-        ],
+        "arms": [{"key": arm["key"], "label": arm["label"]} for arm in arms],
+        "systems": [{"key": key, "label": label or key} for key, label in labels.items()],
     }
 
 
-def counts_record(study: Study, *, items: int, queries: int, judgments: int, raters: int) -> dict[str, Any]:
+def counts_record(
+    study: Study,
+    *,
+    items: int,
+    queries: int,
+    judgments: int,
+    raters: int,
+    filters: Filters = EVERYTHING,
+) -> dict[str, Any]:
+    left_out = left_out_counts(study, filters.judgments(study))
+    excluded = standing_exclusions(study).filter(filters.raters_q(study), rater__isnull=False)
     return {
         "items": items,
         "queries": queries,
         "judgments": judgments,
         "raters": raters,
-        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out_counts(study).items())],
-        "excluded_raters": standing_exclusions(study).filter(rater__isnull=False).count(),
+        "left_out": [{"reason": reason, "n": n} for reason, n in sorted(left_out.items())],
+        "excluded_raters": excluded.count(),
     }
 
 
-def facts_of(study: Study) -> list[str]:
-    """Sentences of the other apps on the methods."""
-    return [sentence for fact in hooks.methods_facts for sentence in fact(study)]
+def facts_of(study: Study, filters: Filters = EVERYTHING) -> list[str]:
+    """Sentences of the other apps on the methods. Nothing is pooled in a view of one revision."""
+    facts = [fact for fact in hooks.methods_facts if filters.revision is None or fact is not pooled_revisions]
+    return [sentence for fact in facts for sentence in fact(study)]

@@ -7,6 +7,8 @@ import numpy as np
 
 from analytics.figures.figure_input import PAIRS
 from analytics.figures.report_view import ReportView, joined
+from analytics.frames.filters import EVERYTHING as WHOLE_STUDY
+from analytics.frames.filters import Filters
 from analytics.frames.rows import DEFAULT_RULE
 from analytics.frames.study import StudyFrame
 from analytics.statistics.core.tidy import MISSING, Bools, Judgments
@@ -35,13 +37,15 @@ WITH_PEOPLE = "which people did not, so it had more information"
 WITHOUT_PEOPLE = "which people are not shown"
 
 
-def judges(study: Study, frame: StudyFrame) -> list[Record]:
-    """Every judge in figures, those too of which nothing could be read."""
-    outcomes = judge_outcome_counts(study)
+def judges(study: Study, frame: StudyFrame, filters: Filters = WHOLE_STUDY) -> list[Record]:
+    """Every judge in figures, those too of which nothing could be read; of a view, those that it has judgments of."""
+    outcomes = judge_outcome_counts(study, filters.judgments(study))
     hidden = _hidden(study, frame)
     found = []
     for rater in judges_in_figures(study):
         if gives_only_measures(rater.about):
+            continue
+        if filters and not outcomes[rater.pk]:
             continue
         record = _describe(rater, outcomes[rater.pk], hidden)
         if record["judgments"] and not _has_verdicts(frame, rater.pseudonym):

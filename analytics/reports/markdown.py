@@ -21,8 +21,8 @@ def report_markdown(report: Record) -> str:
 
 def _page(page: ReportPage) -> Iterator[str]:
     yield f"# {escape(page.title)}"
-    if page.notice:
-        yield f"> {escape(page.notice)}"
+    for said in filter(None, (page.view, page.notice)):
+        yield f"> {escape(said)}"
     if page.others:
         yield f"**{escape(page.leading)}**"
     yield _facts(page.facts)

@@ -7,7 +7,9 @@ from analytics.display.tables import Builder, columns, count, head
 from analytics.figures.figure import Figure, StudyFigure
 from analytics.figures.headings import ordered
 from analytics.figures.registry import FIGURES
-from analytics.figures.report_view import Record, ReportView
+from analytics.figures.report_view import Record, ReportView, joined
+from analytics.frames.filters import view_in_words
+from analytics.reports.deferred.records import waiting_in
 from analytics.reports.keys import with_keys
 from analytics.reports.paper.citation import citation
 from analytics.reports.strip import group_facts, left_out, notice
@@ -38,6 +40,7 @@ def report_page(report: Record) -> ReportPage:
         findings=tuple({"anchor": "methods", **finding} for finding in report["findings"]),
         sections=with_keys((*_sections(view), _methods(report))),
         notice=notice(view),
+        view=_viewed(report),
         citation=citation(report),
         leading=view.leading["label"],
         others=tuple(
@@ -46,6 +49,11 @@ def report_page(report: Record) -> ReportPage:
             if group is not view.leading
         ),
     )
+
+
+def _viewed(report: Record) -> str:
+    view = report["parameters"].get("view")
+    return f"View: {view_in_words(view)}. Every figure is of these judgments alone." if view else ""
 
 
 def _by_heading(view: ReportView) -> Iterator[tuple[str, list[Figure]]]:
@@ -66,14 +74,30 @@ def _sections(view: ReportView) -> Iterator[Section]:
     headings = {heading.key: heading for heading in ordered(protocol.headings if protocol else ())}
     for key, figures in _by_heading(view):
         shown = [(figure, blocks) for figure in figures if (blocks := tuple(figure.blocks(view)))]
-        if not shown:
+        waiting = _waiting(view.report, key)
+        if not shown and not waiting:
             continue
         heading = headings[key]
         title = next(filter(None, (figure.title(view) for figure, _ in shown)), heading.title)
         intro = next(filter(None, (figure.intro(view) for figure, _ in shown)), "")
         yield Section(
-            key, title, heading.short, tuple(block for _, blocks in shown for block in blocks), intro
+            key,
+            title,
+            heading.short,
+            (*(block for _, blocks in shown for block in blocks), *waiting),
+            intro,
         )
+
+
+def _waiting(report: Record, heading: str) -> tuple[Block, ...]:
+    """The block of the figures that nobody has had computed yet."""
+    names = [FIGURES[key].deferred_as for key in waiting_in(report, heading)]
+    if not names:
+        return ()
+    said = f"Computed once they are asked for, since they take long in a study of this size: {joined(names)}."
+    return (
+        Block("Figures not computed yet", (said,), folded=True, anchor=f"{heading}-deferred", deferred=True),
+    )
 
 
 def _methods(report: Record) -> Section:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.times import RecordedTimes, read_times
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
@@ -14,9 +15,9 @@ from evaluation.models import Study
 Record = dict[str, Any]
 
 
-def times_record(study: Study) -> list[Record]:
+def times_record(study: Study, filters: Filters = EVERYTHING) -> list[Record]:
     """A record per kind of raters with recorded times: active and visible seconds, and each rater's own."""
-    return [_of_kind(study, times) for times in read_times(study)]
+    return [_of_kind(study, times) for times in read_times(study, filters)]
 
 
 def _of_kind(study: Study, times: RecordedTimes) -> Record:

@@ -6,43 +6,32 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.reports.paper.archive import CONTENT_TYPES, plots_of, tables_of, text_files
 from analytics.reports.paper.citation import bibtex, citation
-from analytics.reports.paper.file_jobs import begin_archive, latest_archive
-from analytics.statistics.preferences.win_rates import Ties
-from analytics.views.study_report import (
-    REFRESH,
-    address_of_report,
-    current_or_none,
-    ties_of,
-    unknown_ties,
-)
+from analytics.reports.paper.file_jobs import ReportArchive, begin_archive, latest_archive
+from analytics.views.study_report import REFRESH
+from analytics.views.wanted import WantedReport, of_wanted_report
 from evaluation.models import Study
-from evaluation.permissions import get_study_for
 from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
-def study_report_files(request: HttpRequest, slug: str) -> HttpResponse:
+@of_wanted_report
+def study_report_files(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
     """The files of the report as it is now; of a report that is still computed, the report's page says so."""
-    study, ties = get_study_for(request.user, slug), ties_of(request)
-    if ties is None:
-        return unknown_ties()
-    report = current_or_none(study, ties)
+    report = wanted.current_or_none()
     if report is None:
-        return redirect(address_of_report(study, ties))
+        return redirect(wanted.address)
     if request.method == "POST":
-        return _begin(request, study, ties)
-    archive = latest_archive(study, ties=ties)
+        return _begin(request, wanted)
+    archive = _latest(wanted)
     context = {
-        "study": study,
-        "ties": ties,
+        **wanted.context,
         "archive": archive,
         "tables": tables_of(report),
         "plots": plots_of(report),
@@ -58,40 +47,42 @@ def study_report_files(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _begin(request: HttpRequest, study: Study, ties: Ties) -> HttpResponse:
-    archive = latest_archive(study, ties=ties)
+def _latest(wanted: WantedReport) -> ReportArchive | None:
+    return latest_archive(wanted.study, ties=wanted.ties, filters=wanted.filters)
+
+
+def _begin(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
+    archive = _latest(wanted)
     if archive is not None and archive.current:
-        return redirect(address_of_files(study, ties))
+        return redirect(wanted.files_address)
     try:
-        enqueue_job(begin_archive(study, by=request.user, ties=ties))
+        enqueue_job(begin_archive(wanted.study, by=request.user, ties=wanted.ties, filters=wanted.filters))
     except Refused as refused:
         messages.error(request, str(refused))
-    return redirect(address_of_files(study, ties))
+    return redirect(wanted.files_address)
 
 
 @login_required
 @require_safe
-def study_report_file(request: HttpRequest, slug: str, path: str) -> HttpResponse:
+@of_wanted_report
+def study_report_file(request: HttpRequest, wanted: WantedReport, path: str) -> HttpResponse:
     """One file. Plots and the archive are what the worker made; before, the list of files offers to have them made."""
-    study, ties = get_study_for(request.user, slug), ties_of(request)
-    if ties is None:
-        return unknown_ties()
-    report = current_or_none(study, ties)
+    report = wanted.current_or_none()
     if report is None:
-        return redirect(address_of_report(study, ties))
+        return redirect(wanted.address)
     suffix = PurePosixPath(path).suffix
     texts = text_files(report)
     if path in texts:
-        return _file(study, path, texts[path]().encode())
+        return _file(wanted.study, path, texts[path]().encode())
     if suffix not in CONTENT_TYPES:
         raise Http404
-    archive = latest_archive(study, ties=ties)
+    archive = _latest(wanted)
     if archive is None or not archive.current:
-        return redirect(address_of_files(study, ties))
+        return redirect(wanted.files_address)
     content = archive.read(path)
     if content is None:
         raise Http404
-    return _file(study, path, content)
+    return _file(wanted.study, path, content)
 
 
 def _file(study: Study, path: str, content: bytes) -> HttpResponse:
@@ -100,8 +91,3 @@ def _file(study: Study, path: str, content: bytes) -> HttpResponse:
     response["Content-Disposition"] = f'attachment; filename="{study.slug}-{found.name}"'
     add_never_cache_headers(response)
     return response
-
-
-def address_of_files(study: Study, ties: Ties) -> str:
-    address = reverse("analytics:study-report-files", args=[study.slug])
-    return f"{address}?ties=win" if ties == "win" else address

@@ -1,139 +1,145 @@
 """A study's report: the page, and its downloads."""
 
-from functools import partial
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
-from analytics.reports.cache import Kept, current_report, is_claimed
-from analytics.reports.common import TIES, NothingToReport, has_ties
+from analytics.frames.filters import choices_of
+from analytics.reports.cache import Kept
+from analytics.reports.common import NothingToReport, has_ties
+from analytics.reports.deferred.records import waiting_in
+from analytics.reports.deferred.section_jobs import section_under_way
 from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
-from analytics.statistics.preferences.win_rates import Ties
-from analytics.tasks import queue_report
-from evaluation.models import Study
-from evaluation.permissions import get_study_for
+from analytics.reports.paper.archive import folder
+from analytics.views.wanted import WantedReport, of_wanted_report
+from evaluation.models import Job
 
 # Seconds after which the waiting page asks again where there are no scripts.
 REFRESH = "10"
+# What each filter is called on the page.
+LABELS = {
+    "category": "Category",
+    "split": "Split",
+    "arm": "Setting",
+    "system": "System",
+    "rater": "Only these raters",
+    "without_rater": "Without these raters",
+}
+# A list of choices shows no more of them at once.
+MOST_SHOWN = 6
 
 
 @login_required
 @require_safe
-def study_report(request: HttpRequest, slug: str) -> HttpResponse:
+@of_wanted_report
+def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
     """The figures; of a large study the latest ones there are, while newer ones are computed in the background."""
-    study, ties = get_study_for(request.user, slug), ties_of(request)
-    if ties is None:
-        return unknown_ties()
+    study = wanted.study
     try:
-        kept = _report(study, ties)
+        kept = wanted.current()
     except NothingToReport as nothing:
-        return _render(
-            request, "analytics/study_report_pending.html", {"study": study, "reason": str(nothing)}
-        )
+        context = {**wanted.context, "reason": str(nothing), "is_view": bool(wanted.filters)}
+        return _render(request, "analytics/study_report_pending.html", context)
     if request.headers.get("HX-Request"):
-        return _status(request, study, ties, kept)
-    unsent = _is_unsent(study, ties, kept)
+        return _status(request, wanted, kept)
+    unsent = wanted.is_unsent(kept)
     if kept is None:
-        waiting = {"study": study, "ties": ties, "unsent": unsent}
+        waiting = {**wanted.context, "unsent": unsent}
         response = _render(request, "analytics/study_report_pending.html", waiting)
         response["Refresh"] = REFRESH
         return response
-    # Empty: there is no choice.
     context = {
-        "study": study,
+        **wanted.context,
         "page": report_page(kept.report),
         "stale": kept.stale,
         "unsent": unsent,
-        "ties": ties if has_ties(study) else "",
-        # Links to files are of the figures as they are now.
+        # Empty: there is no choice.
+        "other_ties": _other_ties(wanted) if has_ties(study) else "",
+        "report": reverse("analytics:study-report", args=[study.slug]),
+        "fields": _fields(wanted),
+        "days": [
+            ("from", "From (day, UTC)", wanted.filters.first_day),
+            ("to", "To (day, UTC)", wanted.filters.last_day),
+        ],
+        "is_view": bool(wanted.filters),
+        # Figures that wait are computed of the report as it is now, and links to files are of that.
+        "deferred_at": "" if kept.stale else wanted.address,
+        "computing": _section_under_way(wanted, kept),
         "files": "" if kept.stale else reverse("analytics:study-report-files", args=[study.slug]),
     }
     return _render(request, "analytics/study_report.html", context)
 
 
-@login_required
-@require_safe
-def study_report_json(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(request, slug, "json", "application/json")
+def _other_ties(wanted: WantedReport) -> str:
+    """The address of the same report with the other count of ties."""
+    query = wanted.query_with("half" if wanted.ties == "win" else "win")
+    return reverse("analytics:study-report", args=[wanted.study.slug]) + query
+
+
+def _fields(wanted: WantedReport) -> list[dict[str, Any]]:
+    """The choices of the form that makes a view, with those that are chosen."""
+    chosen = wanted.filters.canonical()
+    found = [
+        {
+            "name": name,
+            "label": LABELS[name],
+            "size": min(len(values), MOST_SHOWN),
+            "options": [(value, value in chosen.get(name, ())) for value in values],
+        }
+        for name, values in choices_of(wanted.study).items()
+    ]
+    numbers = list(wanted.study.revisions.order_by("number").values_list("number", flat=True))
+    if len(numbers) > 1:
+        options = [(number, number == wanted.filters.revision) for number in numbers]
+        found.append({"name": "revision", "label": "Revision", "size": 0, "options": options})
+    return found
 
 
 @login_required
 @require_safe
-def study_report_markdown(request: HttpRequest, slug: str) -> HttpResponse:
-    return _download(request, slug, "md", "text/markdown; charset=utf-8")
+@of_wanted_report
+def study_report_json(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
+    return _download(wanted, "json", "application/json")
 
 
-def _download(request: HttpRequest, slug: str, suffix: str, content_type: str) -> HttpResponse:
+@login_required
+@require_safe
+@of_wanted_report
+def study_report_markdown(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
+    return _download(wanted, "md", "text/markdown; charset=utf-8")
+
+
+def _download(wanted: WantedReport, suffix: str, content_type: str) -> HttpResponse:
     """The report as a file; the page says what is missing while there is none."""
-    study, ties = get_study_for(request.user, slug), ties_of(request)
-    if ties is None:
-        return unknown_ties()
-    report = current_or_none(study, ties)
+    report = wanted.current_or_none()
     if report is None:
-        return redirect(address_of_report(study, ties))
+        return redirect(wanted.address)
     text = report_json(report) if suffix == "json" else report_markdown(report)
     response = HttpResponse(text, content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{study.slug}-report.{suffix}"'
+    response["Content-Disposition"] = f'attachment; filename="{folder(report)}.{suffix}"'
     add_never_cache_headers(response)
     return response
 
 
-def address_of_report(study: Study, ties: Ties) -> str:
-    address = reverse("analytics:study-report", args=[study.slug])
-    return f"{address}?ties=win" if ties == "win" else address
+def _section_under_way(wanted: WantedReport, kept: Kept) -> Job | None:
+    return section_under_way(wanted.study) if not kept.stale and waiting_in(kept.report) else None
 
 
-def ties_of(request: HttpRequest) -> Ties | None:
-    """The count of ties that the address asks for, half if it doesn't say; None for an unknown one."""
-    wanted = request.GET.get("ties", "half")
-    return next((ties for ties in TIES if ties == wanted), None)
-
-
-def unknown_ties() -> HttpResponse:
-    return HttpResponseBadRequest(f"ties must be one of: {', '.join(TIES)}.", content_type="text/plain")
-
-
-def _report(study: Study, ties: Ties) -> Kept | None:
-    """The report; None while it is computed for the first time. Raises NothingToReport."""
-    return current_report(study, ties=ties, compute_later=partial(queue_report, ties=ties))
-
-
-def current_or_none(study: Study, ties: Ties) -> dict[str, Any] | None:
-    """The report of the study as it is now; None while it is computed, or where there is nothing to report."""
-    try:
-        kept = _report(study, ties)
-    except NothingToReport:
-        return None
-    return None if kept is None or kept.stale else kept.report
-
-
-def _is_unsent(study: Study, ties: Ties, kept: Kept | None) -> bool:
-    """True if newer figures are wanted and no broker took the message about them."""
-    return (kept is None or kept.stale) and not is_claimed(study, ties=ties)
-
-
-def _status(request: HttpRequest, study: Study, ties: Ties, kept: Kept | None) -> HttpResponse:
+def _status(request: HttpRequest, wanted: WantedReport, kept: Kept | None) -> HttpResponse:
     """The fragment that the waiting page polls."""
     ready = kept is not None and not kept.stale
     stale = "stale" in request.GET
     if ready and not stale:
         # Nobody has begun to read: the whole page takes its place.
         return HttpResponse(headers={"HX-Refresh": "true"})
-    unsent = _is_unsent(study, ties, kept)
-    context: dict[str, Any] = {
-        "study": study,
-        "stale": stale,
-        "ready": ready,
-        "unsent": unsent,
-        "ties": ties,
-    }
+    context = {**wanted.context, "stale": stale, "ready": ready, "unsent": wanted.is_unsent(kept)}
     return _render(request, "analytics/_report_status.html", context)
 
 

@@ -31,15 +31,16 @@ class OpenSerializer(serializers.Serializer[Any]):
 
 
 class QuerySerializer(StrictSerializer):
-    """The parameters of a request; each may appear once."""
+    """The parameters of a request; each may appear once, unless it is a list."""
 
     @classmethod
     def read(cls, request: Request) -> dict[str, Any]:
-        given = request.query_params
-        twice = [name for name, values in given.lists() if len(values) > 1]
+        given = dict(request.query_params.lists())
+        lists = {name for name, field in cls().fields.items() if isinstance(field, serializers.ListField)}
+        twice = [name for name, values in given.items() if len(values) > 1 and name not in lists]
         if twice:
             raise ValidationError({name: [ErrorDetail("Give this once.", "repeated")] for name in twice})
-        query = cls(data=given.dict())
+        query = cls(data={name: values if name in lists else values[-1] for name, values in given.items()})
         query.is_valid(raise_exception=True)
         values: dict[str, Any] = query.validated_data
         return values

@@ -5,6 +5,7 @@ from evaluation.models.invitation import StudyInvitation
 from evaluation.models.item import Context, Item, ItemResponse, Query, Response, Role, System
 from evaluation.models.job import Job
 from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
+from evaluation.models.leaderboard import PublishedLeaderboard
 from evaluation.models.study import (
     Arm,
     ArmPer,
@@ -43,6 +44,7 @@ __all__ = [
     "Language",
     "OncePer",
     "Outcome",
+    "PublishedLeaderboard",
     "Query",
     "Question",
     "Rater",

@@ -24,6 +24,7 @@ class Job(models.Model):
         MAKING = "making", "study of products"
         CORPUS = "corpus", "upload of a corpus"
         REPORT = "report", "report's files"
+        SECTION = "section", "section of a report"
 
     class State(models.TextChoices):
         # A table whose map nobody has confirmed yet; no worker looks at it.
@@ -39,7 +40,7 @@ class Job(models.Model):
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
     # Of an import: title, protocol, of a table its map; of an export: format; of scores: what `import_scores` takes;
     # of a study of products: the run, the title and the options; of a corpus: its name;
-    # of a report's files: how ties count, and the fingerprint of the report.
+    # of a report's files: how ties count, and the fingerprint of the report; of its section: that, and the heading.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -86,6 +87,7 @@ class Job(models.Model):
                         "making",
                         "corpus",
                         "report",
+                        "section",
                     ]
                 ),
             ),

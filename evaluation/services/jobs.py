@@ -152,6 +152,21 @@ def _end(
     job.refresh_from_db()
 
 
+def give_up_lost(study: Study, kind: str, message: str) -> None:
+    """Fail the study's jobs of a kind that is begun anew rather than restarted, once their worker fell silent.
+
+    A worker that should come back has lost its lease, and the next job writes a file of its own.
+    """
+    active = Job.objects.filter(
+        study=study, kind=kind, state__in=[Job.State.QUEUED, Job.State.RUNNING]
+    ).order_by("pk")
+    for job in active:
+        if job.is_lost:
+            active.filter(pk=job.pk, heartbeat_at=job.heartbeat_at).update(
+                state=Job.State.FAILED, lease=None, finished_at=timezone.now(), message=message
+            )
+
+
 def restart_job(job: Job) -> None:
     """Queue a lost or failed job again; Refused if it is running, done, or its file was deleted."""
     silent = timezone.now() - timedelta(seconds=settings.ASSAY_JOB_LOST_SECONDS)

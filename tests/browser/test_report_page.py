@@ -11,6 +11,7 @@ from django.test import Client
 from playwright.sync_api import Page, expect
 
 from analytics import tasks
+from evaluation import tasks as work
 from evaluation.models import Study
 from tests.analytics.reports.contexteval import write_dump
 from tests.browser.axe import run_axe
@@ -169,6 +170,40 @@ def test_the_waiting_page_becomes_the_report(
     tasks.compute_report(study.pk)
     visitor.page.locator("#win-rates").wait_for(timeout=9_000)
     assert visitor.complaints == []
+
+
+def test_a_section_of_a_large_study_is_computed_when_it_is_opened(
+    study: Study, member: Callable[..., Visitor], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study.cached_reports.all().delete()
+    settings.ASSAY_REPORT_DEFER_JUDGMENTS = 10
+    sent: list[int] = []
+    monkeypatch.setattr(work, "send_message", lambda task, pk: sent.append(pk) or True)
+    tasks.compute_report(study.pk)
+    visitor = member()
+    visitor.go("/studies/contexteval/report/")
+    page = visitor.page
+    part = page.locator("#agreement")
+    part.get_by_text("Figures not computed yet").click()
+    part.get_by_text("Waiting for the worker.").wait_for()
+    assert_sound(visitor)
+    shot(page, "report-section-queued", "light", WIDE, full=False)
+    work.work_on_job(sent[0])
+    part.get_by_role("heading", name="queries and raters").first.wait_for(timeout=9_000)
+    expect(part.get_by_text("Figures not computed yet")).to_have_count(0)
+    assert_sound(visitor)
+    assert len(sent) == 1
+    # The others wait as before, and stand closed where this page is opened anew.
+    visitor.go("/studies/contexteval/report/")
+    expect(page.get_by_text("Figures not computed yet").first).to_be_visible()
+    assert page.locator("details[open]", has_text="Figures not computed yet").count() == 0
+    page.close()
+    phone = member(viewport=PHONE, color_scheme="dark")
+    phone.go("/studies/contexteval/report/")
+    phone.page.get_by_text("Figures not computed yet").first.click()
+    phone.page.get_by_text("Waiting for the worker.").wait_for()
+    assert_sound(phone)
+    shot(phone.page, "report-section-queued", "dark", PHONE, full=False)
 
 
 def test_the_pages_around_it(study: Study, member: Callable[..., Visitor]) -> None:

@@ -76,6 +76,7 @@ class Found:
             "name": rows["endpoint"].name,
             "station": "items",
             "path": "report.json",
+            "heading": "agreement",
         }
 
     def __call__(self, route: str, **given: Any) -> str:

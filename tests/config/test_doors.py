@@ -51,6 +51,7 @@ NOT_NOW = {
     "api/v1/studies/<slug:slug>/report/files/", "api/v1/studies/<slug:slug>/report/file/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",
     "api/v1/studies/<slug:slug>/queries/",
+    *(f"leaderboards/<slug:slug>/{file}" for file in ("", "leaderboard.json", "leaderboard.csv")),
     *(f"api/v1/studies/<slug:slug>/generation/{act}/"
       for act in ("estimate", "import", "runs/<int:run>/later-steps",
                   "runs/<int:run>/products/drop", "runs/<int:run>/products/restore")),

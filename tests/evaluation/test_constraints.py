@@ -184,6 +184,10 @@ VIOLATIONS = {
     "study_rehearsal_is_simulated": lambda w: change(w.study, rehearsal_of=w.study, simulated=False),
     "study_status_known": lambda w: change(w.study, status="ended"),
     "study_epsilon_is_share": lambda w: change(w.study, epsilon=1.5),
+    "study_human_sample_positive": lambda w: change(w.study, human_sample=0),
+    "study_human_sample_without_stopping": lambda w: change(
+        w.study, human_sample=2, stopping={"figure": "win_rate"}
+    ),
     "study_redundancy_positive": lambda w: change(w.study, redundancy=0),
     "study_arm_per_item_once_per_query": lambda w: change(w.study, arm_per="item", once_per="item"),
     "study_lease_covers_paid_minutes": lambda w: change(w.study, lease_minutes=F("paid_minutes") - 1),

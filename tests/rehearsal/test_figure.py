@@ -118,6 +118,11 @@ def test_it_is_only_where_it_applies(ties):
         ({"heading": "nowhere"}, "a heading that there is"),
         ({"definition": ""}, "its line in docs/report.md"),
         ({"blocks": Figure.blocks}, "its tables and plots"),
+        ({"deferred_as": "the ties of all judgments in every setting"}, "of at most 40 letters"),
+        (
+            {"deferred_as": "ties", "facts": lambda self, view, group, question: ()},
+            "no facts, or no deferred_as",
+        ),
     ],
 )
 def test_a_forgotten_part_is_named(lacking, sentence):

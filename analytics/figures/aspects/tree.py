@@ -20,6 +20,7 @@ INDENT = "\N{MIDDLE DOT} "
 
 class TreeFigure(AspectFigure):
     place = 20
+    deferred_as = "decision tree of the aspects"
     definition = (
         "A decision tree of depth 3 from the aspects' ratings to the overall one: its nodes, each aspect's "
         "importance, and Pearson's correlation held out by query over repeated splits."

@@ -23,6 +23,7 @@ ROWS = (
 
 class WeightsFigure(AspectFigure):
     place = 10
+    deferred_as = "weights of the aspects"
     definition = (
         "The weight of each aspect's distance from its ideal in the overall rating, Pearson's correlation of "
         "weighted and equal-weight scores with it, held out by query over repeated splits, and what each aspect adds."

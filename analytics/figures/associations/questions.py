@@ -26,6 +26,7 @@ OVERALL = "overall"
 class QuestionsFigure(Figure):
     heading = "associations"
     place = 10
+    deferred_as = "associations of questions"
     definition = (
         "Kendall's tau-b and Spearman's rho between a rater's answers to two questions about the same thing, such as "
         "each aspect and the overall rating, or two preferences on one pair."

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from analytics.figures.aspect_figure import overall_aspects
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView
-from analytics.frames.arrays import response_places
+from analytics.frames.arrays import AnswersFrame, response_places
 from analytics.frames.aspects import (
     AspectRatings,
     aspect_ratings,
@@ -40,6 +41,10 @@ WAYS = {
 }
 
 
+# Of each frame, what people said: the same beside every judge, and a second's work for a million ratings.
+_people: WeakKeyDictionary[AnswersFrame, dict[tuple[str, ...], AspectRatings]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class Way:
     """One way to the overall rating, with a score (n,) for each row of the member's ratings, nan without one.
@@ -56,6 +61,7 @@ class Way:
 class WeightedAspectsFigure(Figure):
     heading = "judges"
     place = 25
+    deferred_as = "judges by weighted aspects"
     definition = (
         "The overall rating computed from aspects with fitted (cross-fitted), fixed and equal weights, compared "
         "with the one asked for directly: correlation with people's, and how often the response that people "
@@ -123,6 +129,15 @@ def _of_itself(given: AnswerInput) -> tuple[Sequence[QuestionSpec], list[str]]:
     return overall_aspects(given), [given.group_key]
 
 
+def _of_people(given: AnswerInput, aspects: Sequence[QuestionSpec], *, pooled: bool = False) -> AspectRatings:
+    """People's ratings of these aspects beside the overall one; without aspects the overall rating alone."""
+    known = _people.setdefault(given.frame, {})
+    key = (given.question.key, "pooled" if pooled else "each", *(each.key for each in aspects))
+    if key not in known:
+        known[key] = aspect_ratings(given.frame, {Rater.Kind.PERSON}, given.question, aspects, pooled=pooled)
+    return known[key]
+
+
 def _ways(
     given: AnswerInput, rated: AspectRatings, aspects: Sequence[QuestionSpec], about: Mapping[str, Any]
 ) -> Iterator[Way]:
@@ -133,7 +148,7 @@ def _ways(
         return Way(name, scores, weights.tolist())
 
     yield Way("direct", rated.overall, None)
-    people = aspect_ratings(given.frame, {Rater.Kind.PERSON}, overall, aspects)
+    people = _of_people(given, aspects)
     try:
         found = fit_weights(people, overall, given.terms.seed)
     except TidyDataError:
@@ -152,7 +167,7 @@ def _ways(
 
 
 def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
-    people = aspect_ratings(given.frame, {Rater.Kind.PERSON}, given.question, (), pooled=True)
+    people = _of_people(given, (), pooled=True)
     ours, theirs = rated.beside(people)
     there = np.isfinite(way.scores[ours])
     ours, theirs = ours[there], theirs[there]

@@ -25,6 +25,7 @@ RELATIONS = {"raters": "raters", "prompts": "prompts of one judge"}
 class CorrelationsFigure(Figure):
     heading = "leaderboard"
     place = 20
+    deferred_as = "correlations of leaderboards"
     definition = (
         "Correlations of leaderboards over systems (Pearson, Spearman, Kendall): between splits of the queries, "
         "between groups of raters (people, judges), and between prompt conditions of one judge."

@@ -34,6 +34,7 @@ NO_DIFFICULTY = "No other system was judged on these queries."
 class LengthControlledFigure(Figure):
     heading = "leaderboard"
     place = 15
+    deferred_as = "length-controlled win rates"
     definition = (
         "Length-controlled win rates (AlpacaEval 2) against the baseline or, without one, of each two systems of up to "
         "15 pairs: what the expected win rate would be at equal lengths, and its difference from the plain one."

@@ -25,6 +25,7 @@ LINES = {"mean": "mean", "quantile_80": "80th percentile", "quantile_90": "90th 
 class SampleSizesFigure(Figure):
     heading = "leaderboard"
     place = 30
+    deferred_as = "p-values by the number of items"
     definition = (
         "p-values of paired t-tests between all pairs of systems against the number of queries, by setting and split: "
         "mean, 80th and 90th percentile over pairs, and the share of pairs told apart."

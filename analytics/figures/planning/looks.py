@@ -36,6 +36,9 @@ class LooksFigure(Figure):
         """Of people's first preference alone; pairs share the error."""
         assert isinstance(given, PairInput)
         rule = given.terms.stopping
+        # The queries and the order that a view leaves are not those that the rule was registered for.
+        if given.terms.is_view:
+            return None
         if rule is None or given.earlier or given.group_key != Rater.Kind.PERSON or given.group.kind == JURY:
             return None
         cells = list(given.items.cells(("arm", "pair")))

@@ -18,6 +18,7 @@ from evaluation.protocols import QuestionSpec
 class RankingStrengthsFigure(Figure):
     heading = "rankings"
     place = 40
+    deferred_as = "strengths from rankings"
     definition = (
         "Strengths of systems from rankings: Plackett-Luce worths with each system's chance to be ranked first, from "
         "whole and partial rankings, and Bradley-Terry strengths of all pairs that rankings hold."

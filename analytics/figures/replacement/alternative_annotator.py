@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
+from analytics.display.group_plots import legend, mark_of, short_percent
 from analytics.display.numbers import decimal, percent
+from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput, level_of
@@ -33,6 +35,7 @@ CORRECTION = "Benjamini-Yekutieli"
 class AlternativeAnnotatorFigure(Figure):
     heading = "judges"
     place = 13
+    deferred_as = "alternative-annotator test"
     definition = (
         "The alternative-annotator test of every judge: the share of people whom it beats by epsilon "
         "(Benjamini-Yekutieli, not Holm), and its average advantage probability, overall and by person."
@@ -100,10 +103,15 @@ class AlternativeAnnotatorFigure(Figure):
                 count(found["people"]),
                 build.n(found["advantage"]),
             )
-        yield Block("Alternative-annotator test", tables=(build.build(),))
-        single = [_by_person(view, *each) for each in tested if each[2]["annotators"]]
-        if single:
-            yield Block("Alternative-annotator test by person", tables=tuple(single), folded=True)
+        yield Block("Alternative-annotator test", tables=(build.build(),), plot=_winning_rates(tested))
+        for question, group, found in tested:
+            if found["annotators"]:
+                yield Block(
+                    f"{question['prompt'] or 'Preference'}: {group['label']} against each person",
+                    tables=(_by_person(view, question, group, found),),
+                    plot=_differences(view, group, found),
+                    folded=True,
+                )
 
     def methods(self, view: ReportView) -> Iterable[str]:
         epsilon = self.records(view)[0]["epsilon"]
@@ -149,6 +157,49 @@ def shared_answers(given: FigureInput) -> tuple[SharedAnswers, tuple[str, ...]]:
         judge=judge,
         query=query,
     ), given.people.group.raters
+
+
+def _winning_rates(tested: list[tuple[Record, Record, Record]]) -> DotPlot | None:
+    """A row per question and a mark per judge, beside the rate that passes."""
+    rows: dict[str, list[Mark]] = {}
+    for question, group, found in tested:
+        rate = {"value": found["winning_rate"], "low": None, "high": None, "n": found["people"]}
+        rows.setdefault(question["prompt"] or "Preference", []).append(mark_of(group, rate))
+    marks = [mark for row in rows.values() for mark in row]
+    if all(mark.value is None for mark in marks):
+        return None
+    epsilon = tested[0][2]["epsilon"]
+    return dot_plot(
+        [PlotRow(label, tuple(row)) for label, row in rows.items()],
+        what="Winning rate",
+        caption=f"Winning rate at \N{GREEK SMALL LETTER EPSILON} = {epsilon:g}; on or right of the dotted line a judge "
+        f"passes. {legend(marks)}.",
+        form=short_percent,
+        within=(0.0, 1.0),
+        reference=PASSING,
+        named=any(len(row) > 1 for row in rows.values()),
+        whole=True,
+    )
+
+
+def _differences(view: ReportView, group: Record, found: Record) -> DotPlot:
+    """Each listed person's lead over the judge, beside epsilon."""
+    rows = [
+        PlotRow(
+            view.raters.get(each["rater"], each["rater"]),
+            (Mark("person", "lead", each["own"] - each["judge"], n=each["n"]),),
+        )
+        for each in found["annotators"]
+    ]
+    return dot_plot(
+        rows,
+        what=f"Lead of each person over {group['label']}",
+        caption="Share of items on which the person fits the others at least as well, less that of "
+        f"{group['label']}; the dotted line is \N{GREEK SMALL LETTER EPSILON} = {found['epsilon']:g}.",
+        form=decimal,
+        reference=found["epsilon"],
+        hints=("judge fits better", "person fits better"),
+    )
 
 
 def _by_person(view: ReportView, question: Record, group: Record, found: Record) -> Table:

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
+from analytics.display.group_plots import mark_of, short_percent
 from analytics.display.numbers import decimal
+from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import (
@@ -33,6 +35,7 @@ SHOWN = (1, 2, 3, 5, 10)
 class PeopleWorthFigure(Figure):
     heading = "judges"
     place = 14
+    deferred_as = "people that a judge is worth"
     definition = (
         "How many people a judge is worth: the fewest whose majority (of a scale, whose mean) predicts a further "
         "person's answer as well as the judge does, with the curve of 0, 1, 2, ... people."
@@ -56,6 +59,12 @@ class PeopleWorthFigure(Figure):
         tables = [table for table in tables if table.rows]
         if tables:
             yield Block("Judges in people", tables=tuple(tables))
+        for question in view.judged:
+            for group in question["groups"]:
+                plot = _curve(group, group[self.key]) if self.key in group else None
+                if plot:
+                    title = f"{question['prompt'] or 'Preference'}: {group['label']} in people"
+                    yield Block(title, plot=plot, folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -99,6 +108,41 @@ def _of_labels(given: FigureInput) -> PeopleWorth:
     return worth_by_labels(people, judge, query, unit=given.unit, resample=resample)
 
 
+def _points(found: Record) -> list[Record]:
+    """The curve from one person on: that of labels begins with nobody."""
+    curve: list[Record] = found["curve"]
+    return curve[1:] if found["score"] == "agreement" else curve
+
+
+def _curve(group: Record, found: Record) -> DotPlot | None:
+    """A row per number of people, beside the judge, whose place is where the curve crosses the line."""
+    judge = found["judge"]
+    if judge["value"] is None:
+        return None
+    is_share = found["score"] == "agreement"
+    rows = [
+        PlotRow(
+            _people(k),
+            (Mark("person", "People", point["value"], point["low"], point["high"], point["n"]),),
+        )
+        for k, point in enumerate(_points(found), 1)
+    ]
+    measured = (
+        "Agreement of so many people's majority with a further person"
+        if is_share
+        else "Root mean square error of so many people's mean as a prediction of a further person's rating"
+    )
+    return dot_plot(
+        [*rows, PlotRow(group["label"], (mark_of(group, judge),))],
+        what=f"{measured}, and that of {group['label']}",
+        caption=f"{measured}, with 95 % intervals. The dotted line is the judge, who is worth as many people as lie "
+        "on it.",
+        form=short_percent if is_share else decimal,
+        within=(0.0, 1.0) if is_share else None,
+        reference=judge["value"],
+    )
+
+
 def _table(view: ReportView, key: str, score: str) -> Table:
     caption = {
         "agreement": "agreement with a further person of so many people's majority, and of the judge, in percent",
@@ -114,8 +158,7 @@ def _table(view: ReportView, key: str, score: str) -> Table:
             found = group.get(key)
             if not found or found["score"] != score:
                 continue
-            # The curve of labels begins with nobody, that of numbers with one person.
-            points = found["curve"][1:] if score == "agreement" else found["curve"]
+            points = _points(found)
             write = build.share if score == "agreement" else build.coefficient
             build.add(
                 head(question["prompt"] or "Preference"),

@@ -23,6 +23,7 @@ CAUTION = (
 class BetweenGroupsFigure(Figure):
     heading = "ratings"
     place = 50
+    deferred_as = "analysis of variance between systems"
     definition = (
         "One-way analysis of variance of ratings between systems with Tukey's honestly significant differences; it "
         "takes dependent ratings for independent ones, and is labelled so."

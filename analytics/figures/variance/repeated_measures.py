@@ -20,6 +20,7 @@ PARTIAL_ETA = "Partial \N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
 class RepeatedMeasuresFigure(Figure):
     heading = "ratings"
     place = 40
+    deferred_as = "analysis of variance within queries"
     definition = (
         "Analysis of variance of systems' means on the same queries (repeated measures, corrected after Greenhouse and "
         "Geisser) over the queries that have every system, with Holm-corrected paired comparisons."

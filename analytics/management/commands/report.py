@@ -9,12 +9,14 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.reports.cache import compute_report
+from analytics.frames.filters import SEVERAL, Filters
+from analytics.reports.cache import whole_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.files import FORMATS
 from analytics.reports.paper.archive import tables_of, write_archive
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.models import Study
+from evaluation.refusals import FieldsRefused
 
 CSV, ZIP = "csv", "zip"
 # Formats that are no text for a terminal.
@@ -33,6 +35,7 @@ class Command(BaseCommand):
             default="half",
             help="how a tie counts in expected win rates (default: half)",
         )
+        add_filters(parser)
         parser.add_argument(
             "--out",
             default="-",
@@ -47,7 +50,8 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no study {slug!r}.")
         try:
-            report = compute_report(study, ties=options["ties"])
+            filters = filters_of(study, options)
+            report = whole_report(study, ties=options["ties"], filters=filters, watch=self._watch)
         except NothingToReport as nothing:
             raise CommandError(str(nothing)) from None
         if format == CSV:
@@ -77,6 +81,41 @@ class Command(BaseCommand):
     def _watch(self, phase: str, done: int, total: int) -> None:
         if total and self.stderr.isatty():
             self.stderr.write(f"\r{phase}: {done} of {total}", ending="\n" if done == total else "")
+
+
+def add_filters(parser: CommandParser) -> None:
+    """The options that make a report one of a view."""
+    about = {
+        "category": "only items of this category",
+        "split": "only items of this split (none: of no split)",
+        "arm": "only items of this setting",
+        "system": "only items with a response of this system",
+        "rater": "only judgments of this rater, by pseudonym",
+        "without_rater": "no judgment of this rater",
+    }
+    for name in SEVERAL:
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            action="append",
+            default=[],
+            metavar="KEY",
+            help=f"{about[name]}; may be repeated",
+        )
+    parser.add_argument("--revision", default="", metavar="N", help="only judgments under this revision")
+    parser.add_argument("--from", default="", metavar="DAY", help="only judgments from this day on (UTC)")
+    parser.add_argument(
+        "--to", default="", metavar="DAY", help="only judgments up to the end of this day (UTC)"
+    )
+
+
+def filters_of(study: Study, options: dict[str, Any]) -> Filters:
+    """The filters that the options name; CommandError with what is wrong with them."""
+    given = {name: options[name] for name in SEVERAL}
+    given |= {name: [options[name]] for name in ("revision", "from", "to")}
+    try:
+        return Filters.parse(study, given)
+    except FieldsRefused as refused:
+        raise CommandError(str(refused)) from None
 
 
 def _put(text: str, file: IO[bytes]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analytics.figures.report_view import joined
+from analytics.frames.filters import view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation import hooks
 from evaluation.models import Rater, Study
@@ -45,7 +46,8 @@ def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> 
     """The paragraph, from the task to the software; sentences whose facts are not known are left out."""
     passages = passages_of(study)
     sentences = [
-        _study(study, report, spec),
+        _study(study, report),
+        _view(report),
         _questions(spec),
         *(passages[place] for place in hooks.PASSAGES if place in passages),
         _raters(study, report),
@@ -61,13 +63,13 @@ def passages_of(study: Study) -> dict[str, str]:
     return {place: said for passage in hooks.methods_passages for place, said in passage(study).items()}
 
 
-def _study(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
+def _study(study: Study, report: Record) -> str:
     counts, protocol = report["counts"], PROTOCOLS.get(study.protocol)
     name = protocol.label if protocol else study.protocol
     systems = [each["label"] for each in report["study"]["systems"]]
     of = f" of {_n(len(systems), 'system', 'systems')}" if systems else ""
     of += f" ({joined(systems)})" if 0 < len(systems) <= MOST_NAMED else ""
-    arms = [arm["label"] for arm in spec["arms"]]
+    arms = [arm["label"] for arm in report["study"]["arms"]]
     settings = f", in {_n(len(arms), 'setting', 'settings')} ({joined(arms)})" if len(arms) > 1 else ""
     baseline = next(
         (each["label"] for each in report["study"]["systems"] if each["key"] == study.baseline), ""
@@ -77,6 +79,17 @@ def _study(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
     return (
         f"{what}{of} to {_n(counts['queries'], 'query', 'queries')} were judged under the protocol “{name}” as "
         f"{_n(counts['items'], 'item', 'items')}{settings}.{against}"
+    )
+
+
+def _view(report: Record) -> str:
+    """The part of the study that the report is of; what other apps say is of all of it."""
+    view = report["parameters"].get("view")
+    if not view:
+        return ""
+    return (
+        f"This is a part of the study: {view_in_words(view)}. Sentences on recruitment, on how items were dealt and on "
+        "judges' runs are of the whole study."
     )
 
 
@@ -130,6 +143,9 @@ def _exclusions(report: Record) -> Iterator[str]:
 
 def _revisions(report: Record) -> str:
     n = len(report["study"]["revisions"])
+    view = report["parameters"].get("view") or {}
+    if "revision" in view:
+        return f"Only judgments made under revision {view['revision']} are in the figures."
     if n == 1:
         return "The items and questions were not revised after launch."
     return f"Judgments made under {n} revisions of the items and questions are pooled."

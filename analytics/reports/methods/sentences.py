@@ -5,6 +5,7 @@ from typing import Any
 
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView, joined
+from analytics.frames.filters import view_in_words
 from analytics.frames.pairs import asked_in_turns
 from analytics.reports import judges
 from evaluation.models import Study
@@ -29,12 +30,26 @@ def methods(study: Study, view: ReportView, spec: dict[str, Any]) -> list[str]:
     sentences = [
         f"Figures are based on {counts['judgments']:,} judgments on {counts['items']:,} items of "
         f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
+        *_view(view, spec),
         *INTERVALS,
         *(sentence for figure in figures for sentence in figure.methods(view)),
         *_wordings(view, spec),
         *judges.methods(view),
     ]
     return list(dict.fromkeys(sentences))
+
+
+def _view(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:
+    """Sentences on the part of the study that the report is of; none where it is of everything."""
+    chosen = view.report["parameters"].get("view")
+    if not chosen:
+        return
+    yield f"This report is of a view of the study: {view_in_words(chosen)}. No other judgment is in a figure."
+    if spec.get("stopping"):
+        yield (
+            "The study has a stopping rule, which is about all of its judgments: a view has no interval that holds at "
+            "every look, and no test of the rule's figure."
+        )
 
 
 def _wordings(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from analytics.display.tables import Table
 from analytics.figures.report_view import Record
 from analytics.reports.files import FORMATS
 from analytics.reports.page import report_page
-from analytics.reports.paper.citation import bibtex, citation
+from analytics.reports.paper.citation import bibtex, citation, view_digest
 from analytics.reports.paper.latex_table import PACKAGES, latex_table
 from analytics.reports.paper.table_csv import table_csv
 
@@ -81,8 +81,8 @@ def file_paths(report: Record) -> list[str]:
 
 
 def folder(report: Record) -> str:
-    """The archive's one folder."""
-    return f"{report['study']['slug']}-report"
+    """The archive's one folder, with the hash of a view."""
+    return "-".join(filter(None, [report["study"]["slug"], "report", view_digest(report)]))
 
 
 def write_archive(report: Record, out: IO[bytes], watch: Watch) -> None:

@@ -4,17 +4,16 @@ import zipfile
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils import timezone
-
+from analytics.frames.filters import EVERYTHING, Filters
 from analytics.reports.build import fingerprint
-from analytics.reports.cache import compute_report, effective_ties
+from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.paper.archive import ARCHIVE, folder, write_archive
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
-from evaluation.services.jobs import JobProgress, begin_job, finish_job, new_file_name
+from evaluation.services.jobs import JobProgress, begin_job, finish_job, give_up_lost, new_file_name
 
 
 @dataclass(frozen=True)
@@ -38,27 +37,38 @@ class ReportArchive:
             return archive.read(names[path]) if path in names else None
 
 
-def latest_archive(study: Study, *, ties: Ties = "half") -> ReportArchive | None:
-    """The latest that was asked for with this count of ties; None where nobody has."""
+def latest_archive(
+    study: Study, *, ties: Ties = "half", filters: Filters = EVERYTHING
+) -> ReportArchive | None:
+    """The latest that was asked for with this count of ties, of this view; None where nobody has."""
     ties = effective_ties(study, ties)
-    job = Job.objects.filter(study=study, kind=Job.Kind.REPORT, parameters__ties=ties).first()
+    jobs = Job.objects.filter(study=study, kind=Job.Kind.REPORT, parameters__ties=ties)
+    if filters:
+        job = jobs.filter(parameters__view_hash=filters.digest).first()
+    else:
+        job = jobs.filter(parameters__view_hash__isnull=True).first()
     if job is None:
         return None
     made = job.state == Job.State.DONE and bool(job.file) and job.path.exists()
-    return ReportArchive(job, made and job.parameters["fingerprint"] == fingerprint(study, ties=ties))
+    now = fingerprint(study, ties=ties, filters=filters)
+    return ReportArchive(job, made and job.parameters["fingerprint"] == now)
 
 
-def begin_archive(study: Study, *, by: Any, ties: Ties = "half") -> Job:
+def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filters = EVERYTHING) -> Job:
     """Queue the job; Refused while another one of the study is under way, unless its worker fell silent."""
     ties = effective_ties(study, ties)
-    _give_up_lost(study)
+    give_up_lost(study, Job.Kind.REPORT, "The worker stopped before the files were created.")
     try:
         job = begin_job(
             kind=Job.Kind.REPORT,
             slug=study.slug,
             study=study,
             by=by,
-            parameters={"ties": ties, "fingerprint": fingerprint(study, ties=ties)},
+            parameters={
+                "ties": ties,
+                "fingerprint": fingerprint(study, ties=ties, filters=filters),
+                **({"view": filters.canonical(), "view_hash": filters.digest} if filters else {}),
+            },
             file=new_file_name("zip"),
             file_name=f"{study.slug}-report.zip",
         )
@@ -68,31 +78,17 @@ def begin_archive(study: Study, *, by: Any, ties: Ties = "half") -> Job:
     return job
 
 
-def _give_up_lost(study: Study) -> None:
-    """A worker that should come back has lost its lease, and the next job writes a file of its own."""
-    active = Job.objects.filter(
-        study=study, kind=Job.Kind.REPORT, state__in=[Job.State.QUEUED, Job.State.RUNNING]
-    ).order_by("pk")
-    for job in active:
-        if job.is_lost:
-            active.filter(pk=job.pk, heartbeat_at=job.heartbeat_at).update(
-                state=Job.State.FAILED,
-                lease=None,
-                finished_at=timezone.now(),
-                message="The worker stopped before the files were created.",
-            )
-
-
 def make_files_of(job: Job) -> None:
-    """Compute the report where it is not kept, and write its archive."""
+    """Compute of the report what is not kept, and write its archive."""
     assert job.study is not None  # only an import has none
     progress = JobProgress(job)
     progress("computing the figures", 0, 1)
     # What arrives from here on makes the files old; what arrived in the queue is in them.
-    parameters = job.parameters | {"fingerprint": fingerprint(job.study, ties=job.parameters["ties"])}
+    ties, filters = job.parameters["ties"], Filters.of(job.parameters.get("view") or {})
+    parameters = job.parameters | {"fingerprint": fingerprint(job.study, ties=ties, filters=filters)}
     Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=parameters)
     try:
-        report = compute_report(job.study, ties=job.parameters["ties"])
+        report = whole_report(job.study, ties=ties, filters=filters, watch=progress)
     except NothingToReport as nothing:
         raise WrongState(str(nothing)) from None
     with job.path.open("wb") as file:

@@ -59,8 +59,8 @@ def _document(page: ReportPage, report: Record) -> Iterator[str]:
         + r"\date{}"
     )
     yield "\\begin{document}\n\\maketitle"
-    if page.notice:
-        yield rf"\noindent\fbox{{\parbox{{.97\linewidth}}{{{escape(page.notice)}}}}}"
+    for said in filter(None, (page.view, page.notice)):
+        yield rf"\noindent\fbox{{\parbox{{.97\linewidth}}{{{escape(said)}}}}}"
     yield from _facts(page.leading if page.others else "", page.facts)
     for summary in page.others:
         yield from _facts(summary.label, summary.facts)

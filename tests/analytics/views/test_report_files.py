@@ -167,3 +167,17 @@ def test_the_report_links_to_its_files(client, study, owner):
     for plot in plots_of(report):
         assert f'href="{files(study)}plots/{plot.key}.pdf"' in page
     assert "Study hash" in page or study.study_hash in page
+
+
+def test_the_files_of_a_view_are_its_own(client, study, owner, sent, django_capture_on_commit_callbacks):
+    client.force_login(owner)
+    query = "?without_rater=person-1"
+    with django_capture_on_commit_callbacks(execute=True):
+        assert client.post(files(study) + query)["Location"] == files(study) + query
+    tasks.work_on_job(sent[-1])
+    assert "up to date" in client.get(files(study) + query).content.decode()
+    assert "Create plots and zip" in client.get(files(study)).content.decode()
+    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip") + query).content))
+    (folder,) = {name.partition("/")[0] for name in archive.namelist()}
+    assert folder.startswith("contrast-report-")
+    assert b"without rater person-1" in archive.read(f"{folder}/report.md")

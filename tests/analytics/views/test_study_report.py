@@ -107,7 +107,7 @@ def test_a_kept_report_is_not_computed_again(client, study, owner, monkeypatch):
 def test_a_kept_report_costs_few_queries(client, study, owner, django_assert_max_num_queries):
     client.force_login(owner)
     client.get(address("study-report", study))
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(21):
         client.get(address("study-report", study))
 
 
@@ -212,3 +212,61 @@ def test_a_large_study_waits_for_either_count_of_ties(
     assert status["HX-Refresh"] == "true"
     # The other one has to be asked for by itself.
     assert "being computed" in client.get(address("study-report", large)).content.decode()
+
+
+def test_a_view_by_the_address(client, study, owner):
+    client.force_login(owner)
+    query = "?system=aspen&without_rater=person-1"
+    page = client.get(f"{address('study-report', study)}{query}").content.decode()
+    assert "View: system aspen; without rater person-1." in page
+    escaped = query.replace("&", "&amp;")
+    for name in ("study-report-json", "study-report-markdown", "study-report-files"):
+        assert f'href="{address(name, study)}{escaped}"' in page
+    assert '<option value="person-1" selected>' in page
+    assert "Show the whole study" in page
+    found = json.loads(client.get(f"{address('study-report-json', study)}{query}").content)
+    assert found["parameters"]["view"] == {"system": ["aspen"], "without_rater": ["person-1"]}
+    files = client.get(f"{address('study-report-files', study)}{query}").content.decode()
+    assert f"report.tex{escaped}" in files
+    whole = client.get(address("study-report", study)).content.decode()
+    assert "View:" not in whole
+    assert "Show this view" in whole
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_view_of_what_there_is_not_is_refused(client, study, owner, name):
+    client.force_login(owner)
+    response = client.get(f"{address(name, study)}?system=<b>")
+    assert response.status_code == 400
+    assert response["Content-Type"] == "text/plain"
+    assert "no system '<b>' (its systems: aspen, birch)" in response.content.decode()
+
+
+def test_an_empty_view_says_so_and_leads_back(client, study, owner):
+    client.force_login(owner)
+    page = client.get(f"{address('study-report', study)}?from=2099-01-01").content.decode()
+    assert "leaves no judgment" in page
+    assert f'href="{address("study-report", study)}"' in page
+
+
+def test_a_large_study_computes_each_view_once(
+    client, large, owner, monkeypatch, django_capture_on_commit_callbacks
+):
+    asked = []
+    monkeypatch.setattr(tasks.compute_report, "delay", lambda pk, **options: asked.append((pk, options)))
+    client.force_login(owner)
+    query = "?system=aspen&without_rater=person-1"
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            response = client.get(f"{address('study-report', large)}{query}")
+    view = {"system": ["aspen"], "without_rater": ["person-1"]}
+    assert asked == [(large.pk, {"view": view})]
+    assert (
+        f'hx-get="{address("study-report", large)}{query.replace("&", "&amp;")}"' in response.content.decode()
+    )
+    tasks.compute_report(large.pk, view=view)
+    status = client.get(f"{address('study-report', large)}{query}", headers={"HX-Request": "true"})
+    assert status["HX-Refresh"] == "true"
+    exclude(study=large, rater=large.raters.first(), reason="Too fast.")
+    page = client.get(f"{address('study-report', large)}{query}").content.decode()
+    assert f'hx-get="{address("study-report", large)}{query.replace("&", "&amp;")}&amp;stale=1"' in page

@@ -309,6 +309,23 @@ def test_a_large_report_is_computed_by_the_worker(
     )
 
 
+def test_the_report_of_a_view(study, as_owner):
+    answer = as_owner.get(under(study, "report/?system=aspen&system=birch&without_rater=person-1"))
+    view = {"system": ["aspen", "birch"], "without_rater": ["person-1"]}
+    assert answer.json()["parameters"]["view"] == view
+    files = as_owner.get(under(study, "report/file/?path=report.md&without_rater=person-1"))
+    assert b"without rater person-1" in files.content
+    for query, field in (
+        ("system=fir", "system"),
+        ("from=soon", "from"),
+        ("revision=1&revision=1", "revision"),
+    ):
+        refused = as_owner.get(under(study, f"report/?{query}"))
+        assert refused.status_code == 400
+        assert field in refused.content.decode()
+    assert as_owner.get(under(study, "report/?to=1999-01-01")).status_code == 404
+
+
 # --- how often the database is asked --------------------------------------------------------------------------------
 
 

@@ -1,0 +1,280 @@
+"""Filters that make a view of a study: the part of its items and judgments that a report is of."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Self
+
+from django.db.models import Q, QuerySet
+
+from evaluation.canonical import canonical_hash
+from evaluation.models import Item, ItemResponse, Query, Rater, Study
+from evaluation.refusals import FieldsRefused
+
+# Of what there is instead, a refusal names no more than so many.
+MOST_NAMED = 20
+# The split of queries without one, which has no name of its own.
+NO_SPLIT = "none"
+VIEW_LETTERS = 12
+# The name of each filter, as commands, pages, the API and reports have it, and the field that holds it.
+NAMES = {
+    "category": "categories",
+    "split": "splits",
+    "arm": "arms",
+    "system": "systems",
+    "rater": "raters",
+    "without_rater": "without_raters",
+    "revision": "revision",
+    "from": "first_day",
+    "to": "last_day",
+}
+SEVERAL = ("category", "split", "arm", "system", "rater", "without_rater")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Items of these categories, splits and arms, with a response of one of these systems; judgments of these raters
+    (pseudonyms) and not of those, of one revision, made from the first day to the last (UTC). What is empty filters
+    nothing."""
+
+    categories: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    arms: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    raters: tuple[str, ...] = ()
+    without_raters: tuple[str, ...] = ()
+    revision: int | None = None
+    first_day: date | None = None
+    last_day: date | None = None
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) not in ((), None) for field in fields(self))
+
+    @classmethod
+    def parse(cls, study: Study, given: Mapping[str, Sequence[str]]) -> Self:
+        """The filters of their names' values; empty texts are left out. FieldsRefused says for each that doesn't fit
+        what there is."""
+        wanted = {
+            name: sorted({value for value in given.get(name, ()) if value})
+            for name in NAMES
+            if given.get(name)
+        }
+        problems: dict[str, list[str]] = {}
+        for name in SEVERAL:
+            if wanted.get(name):
+                problems[name] = list(_unknown(name, wanted[name], _known(study, name)))
+        single: dict[str, Any] = {}
+        for name in ("revision", "from", "to"):
+            values = wanted.get(name) or []
+            try:
+                single[name] = _single(study, name, values)
+            except ValueError as error:
+                problems[name] = [str(error)]
+        first, last = single.get("from"), single.get("to")
+        if first and last and first > last:
+            problems["to"] = [f"The view ends on {last}, before it begins on {first}."]
+        both = set(wanted.get("rater", ())) & set(wanted.get("without_rater", ()))
+        if both:
+            problems.setdefault("without_rater", []).append(
+                f"The view asks for and leaves out the same rater: {', '.join(sorted(both))}."
+            )
+        if any(problems.values()):
+            raise FieldsRefused({name: found for name, found in problems.items() if found})
+        splits = ["" if each == NO_SPLIT else each for each in wanted.get("split", ())]
+        return cls(
+            categories=tuple(wanted.get("category", ())),
+            splits=tuple(splits),
+            arms=tuple(wanted.get("arm", ())),
+            systems=tuple(wanted.get("system", ())),
+            raters=tuple(wanted.get("rater", ())),
+            without_raters=tuple(wanted.get("without_rater", ())),
+            revision=single["revision"],
+            first_day=first,
+            last_day=last,
+        )
+
+    @classmethod
+    def of(cls, view: Mapping[str, Any]) -> Self:
+        """The filters of a canonical form, which were parsed before."""
+        found: dict[str, Any] = {NAMES[name]: value for name, value in view.items()}
+        for name, value in found.items():
+            if name in ("first_day", "last_day"):
+                found[name] = date.fromisoformat(value)
+            elif name != "revision":
+                found[name] = tuple(value)
+        if "splits" in found:
+            found["splits"] = tuple("" if each == NO_SPLIT else each for each in found["splits"])
+        return cls(**found)
+
+    def canonical(self) -> dict[str, Any]:
+        """The same for the same view, however it was asked for: what filters, by its name; nothing for everything."""
+        found: dict[str, Any] = {}
+        for name, field in NAMES.items():
+            value = getattr(self, field)
+            if value in ((), None):
+                continue
+            if name == "split":
+                value = tuple(each or NO_SPLIT for each in value)
+            found[name] = list(value) if isinstance(value, tuple) else value
+            if isinstance(value, date):
+                found[name] = value.isoformat()
+        return found
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Name and value of each, as an address has them."""
+        return [
+            (name, str(each))
+            for name, value in self.canonical().items()
+            for each in (value if isinstance(value, list) else [value])
+        ]
+
+    @property
+    def digest(self) -> str:
+        """A hash of the canonical form; empty for everything."""
+        return canonical_hash(self.canonical()) if self else ""
+
+    def admits(self, rater: str) -> bool:
+        """True if the judgments of the rater of that pseudonym may be in the view."""
+        return (not self.raters or rater in self.raters) and rater not in self.without_raters
+
+    @property
+    def choose_items(self) -> bool:
+        return bool(self.categories or self.splits or self.arms or self.systems)
+
+    def items(self, study: Study) -> QuerySet[Item]:
+        """The study's items that are in the view, whoever judged them."""
+        found = Item.objects.filter(study=study)
+        chosen = {"query__category": self.categories, "query__split": self.splits, "arm__key": self.arms}
+        found = found.filter(**{f"{path}__in": values for path, values in chosen.items() if values})
+        if self.systems:
+            shown = ItemResponse.objects.filter(
+                response__system__study=study, response__system__key__in=self.systems
+            )
+            found = found.filter(pk__in=shown.values("item"))
+        return found
+
+    def items_q(self, study: Study, path: str = "pk") -> Q:
+        """The same as a condition; `path` leads from the rows that are filtered to their item."""
+        return Q(**{f"{path}__in": self.items(study).values("pk")}) if self.choose_items else Q()
+
+    def raters_q(self, study: Study, path: str = "rater") -> Q:
+        """Rows of raters in the view; `path` leads to the rater."""
+        found, raters = Q(), Rater.objects.filter(study=study)
+        if self.raters:
+            found &= Q(**{f"{path}__in": raters.filter(pseudonym__in=self.raters).values("pk")})
+        if self.without_raters:
+            found &= ~Q(**{f"{path}__in": raters.filter(pseudonym__in=self.without_raters).values("pk")})
+        return found
+
+    def judgments(self, study: Study, path: str = "") -> Q:
+        """The judgments in the view; `path` leads from the rows that are filtered to their judgment."""
+        found = self.items_q(study, f"{path}item") & self.raters_q(study, f"{path}rater")
+        if self.revision is not None:
+            revisions = study.revisions.filter(number=self.revision)
+            found &= Q(**{f"{path}revision__in": revisions.values("pk")})
+        if self.first_day:
+            found &= Q(**{f"{path}judged_at__gte": _midnight(self.first_day)})
+        if self.last_day:
+            found &= Q(**{f"{path}judged_at__lt": _midnight(self.last_day + timedelta(days=1))})
+        return found
+
+
+EVERYTHING = Filters()
+
+
+def view_in_words(view: Mapping[str, Any]) -> str:
+    """The canonical form as the end of a sentence; keys and pseudonyms stand as they are."""
+    found = [
+        f"{_plural(one, view[name])} {', '.join(map(str, view[name]))}"
+        for name, one in (
+            ("category", "category"),
+            ("split", "split"),
+            ("arm", "setting"),
+            ("system", "system"),
+            ("rater", "rater"),
+        )
+        if name in view
+    ]
+    if "without_rater" in view:
+        named = view["without_rater"]
+        found.append(f"without {_plural('rater', named)} {', '.join(named)}")
+    if "revision" in view:
+        found.append(f"revision {view['revision']}")
+    first, last = view.get("from"), view.get("to")
+    if first and last:
+        found.append(f"judged from {first} to {last}")
+    elif first or last:
+        found.append(f"judged from {first} on" if first else f"judged up to {last}")
+    return "; ".join(found)
+
+
+def choices_of(study: Study) -> dict[str, list[str]]:
+    """The values of each filter in a study, of those filters that leave something to choose."""
+    queries = Query.objects.filter(study=study).order_by().distinct().values_list("category", "split")
+    both = list(queries)
+    found = {
+        "category": sorted({category for category, _ in both if category}),
+        "split": sorted({split or NO_SPLIT for _, split in both}),
+        **{name: _known(study, name) for name in ("arm", "system", "rater")},
+    }
+    found["without_rater"] = found["rater"]
+    return {name: values for name, values in found.items() if len(values) > 1}
+
+
+def _plural(noun: str, named: Sequence[Any]) -> str:
+    if len(named) == 1:
+        return noun
+    return f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def _known(study: Study, name: str) -> list[str]:
+    """The values of a filter that there are, in the study's order where it has one."""
+    if name == "arm":
+        return list(study.arms.values_list("key", flat=True))
+    if name == "system":
+        return list(study.systems.values_list("key", flat=True))
+    if name in ("rater", "without_rater"):
+        return list(study.raters.order_by("pseudonym").values_list("pseudonym", flat=True))
+    queries = Query.objects.filter(study=study).order_by().distinct()
+    values = queries.values_list(name, flat=True)
+    if name == "split":
+        return sorted(each or NO_SPLIT for each in values)
+    return sorted(each for each in values if each)
+
+
+def _unknown(name: str, wanted: Iterable[str], known: Sequence[str]) -> Iterator[str]:
+    noun = "rater" if name == "without_rater" else name
+    several = "settings" if noun == "arm" else _plural(noun, ("", ""))
+    quoted = ", ".join(known[:MOST_NAMED])
+    more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    there = f"its {several}: {quoted}{more}" if known else f"it has no {several}"
+    for value in wanted:
+        if value not in known:
+            yield f"The study has no {'setting' if noun == 'arm' else noun} {value!r} ({there})."
+
+
+def _single(study: Study, name: str, values: Sequence[str]) -> Any:
+    """The one value of a filter that has one, None without any. ValueError says what is wrong with it."""
+    if not values:
+        return None
+    if len(values) > 1:
+        raise ValueError(f"A view has one value of {name}, not {len(values)}: {', '.join(values)}.")
+    (value,) = values
+    if name != "revision":
+        try:
+            found = date.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"{value!r} is no day: write it as 2026-01-31.") from None
+        if not 1 < found.year < 9999:
+            raise ValueError(f"No judgment is of the year {found.year}.")
+        return found
+    known = list(study.revisions.order_by("number").values_list("number", flat=True))
+    if value not in map(str, known):
+        there = f"its revisions: {', '.join(map(str, known))}" if known else "it has not been launched"
+        raise ValueError(f"The study has no revision {value!r} ({there}).")
+    return int(value)
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), tzinfo=UTC)

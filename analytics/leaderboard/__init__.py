@@ -1,0 +1,1 @@
+"""Leaderboards: the systems of a study, ranked as its report ranks them."""

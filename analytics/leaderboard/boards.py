@@ -1,0 +1,252 @@
+"""A study's leaderboards, made of its report and of nothing else: systems in order, with intervals and ranks.
+
+What they hold may be shown to anybody: figures of systems, by groups of raters. Of people there is one group; its parts
+and single people are left out, and so is every pseudonym, text and justification.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.utils.text import slugify
+
+from analytics.figures.report_view import ReportView
+from analytics.frames.aspects import OVERALL_KEYS
+from analytics.statistics.core.estimates import Estimate
+from analytics.statistics.leaderboards.leaderboard import interval_ranks, places
+
+SCHEMA = "assay-leaderboard/1"
+# The key of what ranks systems by measures, whoever gave them.
+MEASURES = "measures"
+HIGHEST, LOWEST = "highest", "lowest"
+SHARE, NUMBER = "share", "number"
+# Groups are named in addresses by their kind; of judges there may be several.
+KEYS = {"person": "people", "judges": "judges", "simulated": "simulated"}
+# The fields of an estimate that a row of a board has.
+FIELDS = ("value", "low", "high", "n", "unit", "undefined")
+STANDINGS, WIN_RATES = "leaderboards/standings", "preferences/win_rates"
+STRENGTHS, PICKS = "preferences/bradley_terry", "preferences/best_picks"
+RANKS, WORTHS, SCALES = "rankings/ranks", "rankings/strengths", "ratings/scales"
+MEANS = "judges/measure_means"
+
+Record = dict[str, Any]
+
+
+def leaderboard_record(report: Record) -> Record:
+    """The boards of every group of raters in a report (`assay-report/2`), people first."""
+    view = ReportView(report)
+    study = report["study"]
+    return {
+        "schema": SCHEMA,
+        "study": {name: study[name] for name in ("slug", "title", "protocol", "study_hash", "simulated")}
+        | {"launched": study.get("launched", "")},
+        "version": report["parameters"]["version"],
+        "level": report["parameters"]["level"],
+        "counts": {name: report["counts"][name] for name in ("items", "queries", "judgments")},
+        "raters": [*_by_raters(view), *_by_measures(view)],
+    }
+
+
+def _by_raters(view: ReportView) -> Iterator[Record]:
+    taken: Counter[str] = Counter()
+    for group in view.groups:
+        # Parts of people may be one person each.
+        if group.get("within"):
+            continue
+        made = [board for found in _asked(view, group) for board in _boards(view, *found)]
+        # Strengths of systems that were never compared, say, rank nobody.
+        boards = [board for board in made if any(row["value"] is not None for row in board["rows"])]
+        if boards:
+            yield {
+                "key": _key(group, taken),
+                "label": group["label"],
+                "kind": group["kind"],
+                "judgments": group["judgments"],
+                "items": group["items"],
+                "boards": boards,
+            }
+
+
+def _key(group: Record, taken: Counter[str]) -> str:
+    """A name for addresses, of the group's kind or label: its own key may be a pseudonym."""
+    name = KEYS.get(group["kind"]) or slugify(group["label"]) or group["kind"]
+    if name in (MEASURES, *KEYS.values()) and group["kind"] not in KEYS:
+        name = f"{group['kind']}-{name}"
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"
+
+
+def _asked(view: ReportView, group: Record) -> list[tuple[Record, Record]]:
+    """The questions that rank systems, each with the group's records: choices of the best first, ratings last.
+
+    Of ratings the overall one stands for all, where there is one.
+    """
+    answered = list(view.answered(view.judged, group))
+    rated = [each for each in answered if each[0]["form"] == "rated" and SCALES in each[1]]
+    rated = [each for each in rated if _best_end(each[0]) and each[1][SCALES]["by_system"]]
+    overall = [each for each in rated if each[0]["key"] in OVERALL_KEYS]
+    chosen = [each for form in ("picks", "ranking", "pairs") for each in answered if each[0]["form"] == form]
+    return [*chosen, *(overall or rated)]
+
+
+def _best_end(question: Record) -> str:
+    """The better end of a scale; empty where that is somewhere inside, and its mean ranks nobody."""
+    points = [point["value"] for point in question["points"]]
+    if question["kind"] != "scale" or not points:
+        return ""
+    if question["ideal"] is not None:
+        return {max(points): HIGHEST, min(points): LOWEST}.get(question["ideal"], "")
+    return HIGHEST if question.get("direction") != "lower" else LOWEST
+
+
+def _boards(view: ReportView, question: Record, group: Record) -> Iterator[Record]:
+    prompt = question["prompt"] if view.several_questions else ""
+    if question["form"] == "pairs":
+        yield from _preferred(view, prompt, group)
+    elif question["form"] == "picks":
+        found = [(each["system"], each["share"]) for each in group[PICKS]["by_system"]]
+        yield _board(view, found, "Share of best picks", prompt=prompt, form=SHARE)
+    elif question["form"] == "ranking":
+        found = [(each["system"], each["mean_rank"]) for each in group[RANKS]["by_system"]]
+        yield _board(view, found, "Mean rank", prompt=prompt, best=LOWEST)
+        worths = group[WORTHS]["plackett_luce"]["worths"] if WORTHS in group else []
+        if worths:
+            scores = [(each["system"], each["score"]) for each in worths]
+            yield _board(view, scores, "Plackett-Luce worth", prompt=prompt)
+    else:
+        found = [(each["system"], each["mean"]) for each in group[SCALES]["by_system"]]
+        yield _board(view, found, "Mean rating", prompt=question["prompt"], best=_best_end(question))
+
+
+def _preferred(view: ReportView, prompt: str, group: Record) -> Iterator[Record]:
+    """By setting: expected win rates, against the baseline where there is one; and strengths where there are three."""
+    if STANDINGS in group:
+        standings = group[STANDINGS]
+        for board in standings["boards"]:
+            if board["category"] is None and board["split"] is None and board["standings"]:
+                others = [
+                    (each["category"], {one["system"]: one["rate"] for one in each["standings"]})
+                    for each in standings["boards"]
+                    if each["arm"] == board["arm"] and each["category"] is not None
+                ]
+                rates = [(each["system"], each["rate"]) for each in board["standings"]]
+                yield _rates(view, prompt, rates, board["arm"], standings["against"], others)
+    elif WIN_RATES in group:
+        rows = group[WIN_RATES]["against_baseline"] or group[WIN_RATES]["overall"]
+        rows = [each for each in rows if each["category"] is None]
+        against = rows[0]["opponent"] or "" if rows else ""
+        for arm in dict.fromkeys(each["arm"] for each in rows):
+            rates = [(each["system"], each["rate"]) for each in rows if each["arm"] == arm]
+            yield _rates(view, prompt, rates, arm, against, [])
+    for fit in group.get(STRENGTHS, {"fits": ()})["fits"]:
+        if fit["strengths"]:
+            scores = [(each["system"], each["score"]) for each in fit["strengths"]]
+            yield _board(view, scores, "Bradley-Terry strength", prompt=prompt, arm=_arm(view, fit["arm"]))
+
+
+def _rates(
+    view: ReportView,
+    prompt: str,
+    rates: Sequence[tuple[str, Record]],
+    arm: str | None,
+    against: str,
+    categories: Sequence[tuple[str, Record]],
+) -> Record:
+    measure = f"Expected win rate against {view.system(against)}" if against else "Expected win rate"
+    return _board(view, rates, measure, prompt=prompt, arm=_arm(view, arm), form=SHARE, categories=categories)
+
+
+def _arm(view: ReportView, arm: str | None) -> str:
+    return view.arm(arm) if arm and len(view.all_arms) > 1 else ""
+
+
+def _by_measures(view: ReportView) -> Iterator[Record]:
+    """Each measure of responses once, whoever gave it."""
+    found: dict[tuple[str, str], Record] = {}
+    for record in view.records_of(MEANS):
+        for each in record["measures"]:
+            found.setdefault((each["rater"], each["measure"]), each)
+    boards = [
+        _board(
+            view,
+            [(row["system"], row["mean"]) for row in each["by_system"]],
+            f"Mean of {each['label']}",
+            prompt=each["judge"],
+            best=LOWEST if each["direction"] == "lower" else HIGHEST,
+        )
+        for each in found.values()
+    ]
+    if boards:
+        yield {
+            "key": MEASURES,
+            "label": "Measures",
+            "kind": MEASURES,
+            "judgments": None,
+            "items": None,
+            "boards": boards,
+        }
+
+
+def _board(
+    view: ReportView,
+    found: Sequence[tuple[str, Record]],
+    measure: str,
+    *,
+    prompt: str = "",
+    arm: str = "",
+    form: str = NUMBER,
+    best: str = HIGHEST,
+    categories: Sequence[tuple[str, Record]] = (),
+) -> Record:
+    """Systems in order of their figures, the best first. `categories` are names, each with figures by system."""
+    standings = _ranked([estimate for _, estimate in found], best)
+    columns = [
+        (
+            name,
+            by_system,
+            dict(zip(by_system, _ranked(list(by_system.values()), best), strict=True)),
+        )
+        for name, by_system in categories
+    ]
+    rows = [
+        {
+            "system": system,
+            "label": view.system(system),
+            "place": place,
+            "rank": rank,
+            **_figure(estimate),
+            "by_category": [
+                {**_figure(by_system[system]), "rank": ranks[system][1]} if system in by_system else None
+                for _, by_system, ranks in columns
+            ],
+        }
+        for (system, estimate), (place, rank) in zip(found, standings, strict=True)
+    ]
+    rows.sort(key=lambda row: (row["place"] or len(rows) + 1, row["label"]))
+    return {
+        "measure": measure,
+        "prompt": prompt,
+        "setting": arm,
+        "form": form,
+        "best": best,
+        "categories": [name for name, *_ in columns],
+        "rows": rows,
+    }
+
+
+def _figure(estimate: Record) -> Record:
+    return {name: estimate[name] for name in FIELDS}
+
+
+def _ranked(estimates: Sequence[Record], best: str) -> list[tuple[int | None, int | None]]:
+    """Place and rank of each: 1 + the systems with a better figure, and 1 + those whose whole interval is better."""
+    made = [_upwards(each, best) for each in estimates]
+    return list(zip(places(made), interval_ranks(made), strict=True))
+
+
+def _upwards(estimate: Record, best: str) -> Estimate:
+    """The estimate with the better end up."""
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if best == LOWEST:
+        value, low, high = (None if each is None else -each for each in (value, high, low))
+    return Estimate(value, low, high, estimate["n"], estimate["unit"], undefined=estimate["undefined"])

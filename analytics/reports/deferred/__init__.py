@@ -1,0 +1,1 @@
+"""Figures of large studies that wait until somebody opens their section."""

@@ -1,0 +1,94 @@
+"""Figures of a large study that wait until a reader opens their section: computed alone, and put into the report."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from analytics.figures.figure_input import figure_inputs
+from analytics.figures.registry import FIGURES
+from analytics.figures.report_view import ReportView
+from analytics.frames.study import study_frame
+from analytics.reports import judges
+from analytics.reports.build import applying, latest_revision, records_of, terms_of
+from analytics.reports.common import facts_of
+from analytics.reports.methods.sentences import methods
+from evaluation.models import Study
+
+Record = dict[str, Any]
+# Told what is being computed, how many steps are done and of how many.
+Watch = Callable[[str, int, int], None]
+
+
+def no_watch(phase: str, done: int, total: int) -> None:
+    """Nobody is watching."""
+
+
+def waiting_in(report: Record, heading: str = "") -> list[str]:
+    """The keys of the figures below the heading, or below any, that are not computed yet, in the order of the page."""
+    keys = (key for key in report.get("deferred", ()) if heading in ("", FIGURES[key].heading))
+    return sorted(keys, key=lambda key: (FIGURES[key].place, key))
+
+
+@dataclass(frozen=True)
+class DeferredRecords:
+    """The records of `keys`, and the place of each question and group in the order of a report's records."""
+
+    keys: frozenset[str]
+    records: list[Record]
+    places: dict[tuple[str, str], int]
+
+
+def deferred_records(
+    study: Study, report: Record, keys: Collection[str], watch: Watch = no_watch
+) -> DeferredRecords:
+    """Compute the figures of these keys, of the same judgments and by the same parameters as the report.
+
+    Raises NothingToReport where none are left.
+    """
+    watch("reading judgments", 0, 1)
+    frame, parameters = study_frame(study), report["parameters"]
+    terms = terms_of(
+        study,
+        latest_revision(study),
+        judges.judges(study, frame),
+        replicates=parameters["replicates"],
+        ties=parameters["ties"],
+    )
+    records: list[Record] = []
+    places: dict[tuple[str, str], int] = {}
+    asked = list(figure_inputs(frame, terms))
+    steps = [
+        (question, given, figure)
+        for question, form, inputs in asked
+        for given in inputs
+        for figure in applying(question, form)
+        if figure.key in keys
+    ]
+    for question, _, inputs in asked:
+        for given in inputs:
+            places.setdefault((question.key, given.group_key), len(places))
+    for done, (question, given, figure) in enumerate(steps):
+        watch(figure.deferred_as, done, len(steps))
+        records += records_of(question, [given], [figure])
+    for record in records:
+        FIGURES[record["figure"]].settle(record)
+    return DeferredRecords(frozenset(keys), records, places)
+
+
+def completed(study: Study, report: Record, found: DeferredRecords) -> Record:
+    """The report with these records among its others, as if they had been computed with them."""
+    order = {key: at for at, key in enumerate(FIGURES)}
+    others = [record for record in report["records"] if record["figure"] not in found.keys]
+    last = len(found.places)
+    records = sorted(
+        [*others, *found.records],
+        key=lambda each: (found.places.get((each["question"], each["group"]), last), order[each["figure"]]),
+    )
+    left = [key for key in report.get("deferred", ()) if key not in found.keys]
+    whole = {**report, "records": records}
+    whole.pop("deferred", None)
+    if left:
+        whole["deferred"] = left
+    spec = latest_revision(study).spec
+    whole["methods"] = [*methods(study, ReportView(whole), spec), *facts_of(study)]
+    return whole

@@ -1,0 +1,96 @@
+"""The report that an address asks for: of which study, with which count of ties, of which view."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.urls import reverse
+
+from analytics.frames.filters import NAMES, Filters
+from analytics.reports.cache import Kept, current_report, is_claimed
+from analytics.reports.common import TIES, NothingToReport
+from analytics.statistics.preferences.win_rates import Ties
+from analytics.tasks import queue_report
+from evaluation.models import Study
+from evaluation.permissions import get_study_for
+from evaluation.refusals import FieldsRefused
+
+
+@dataclass(frozen=True)
+class WantedReport:
+    """A report that a member may read, and the addresses of what belongs to it."""
+
+    study: Study
+    ties: Ties
+    filters: Filters
+
+    @property
+    def query(self) -> str:
+        """The end of its addresses; nothing for the usual report of the whole study."""
+        return self.query_with(self.ties)
+
+    def query_with(self, ties: Ties) -> str:
+        pairs = [*([("ties", ties)] if ties != "half" else []), *self.filters.pairs]
+        return f"?{urlencode(pairs)}" if pairs else ""
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The variables that every template of a report reads."""
+        return {"study": self.study, "ties": self.ties, "query": self.query}
+
+    @property
+    def address(self) -> str:
+        return reverse("analytics:study-report", args=[self.study.slug]) + self.query
+
+    @property
+    def files_address(self) -> str:
+        return reverse("analytics:study-report-files", args=[self.study.slug]) + self.query
+
+    def current(self) -> Kept | None:
+        """The report; None while it is computed for the first time. Raises NothingToReport."""
+        return current_report(
+            self.study,
+            ties=self.ties,
+            filters=self.filters,
+            compute_later=lambda pk: queue_report(pk, self.ties, self.filters),
+        )
+
+    def current_or_none(self) -> dict[str, Any] | None:
+        """The report of the study as it is now; None while it is computed, or where there is nothing to report."""
+        try:
+            kept = self.current()
+        except NothingToReport:
+            return None
+        return None if kept is None or kept.stale else kept.report
+
+    def is_unsent(self, kept: Kept | None) -> bool:
+        """True if newer figures are wanted and no broker took the message about them."""
+        if kept is not None and not kept.stale:
+            return False
+        return not is_claimed(self.study, ties=self.ties, filters=self.filters)
+
+
+def of_wanted_report(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Hands the view the report that is asked for; what the address says wrongly is refused in plain text."""
+
+    @wraps(view)
+    def read(request: HttpRequest, slug: str, **rest: Any) -> HttpResponse:
+        study = get_study_for(request.user, slug)
+        asked = request.GET.get("ties", "half")
+        ties = next((each for each in TIES if each == asked), None)
+        if ties is None:
+            return _refusal(f"ties must be one of: {', '.join(TIES)}.")
+        try:
+            filters = Filters.parse(study, {name: request.GET.getlist(name) for name in NAMES})
+        except FieldsRefused as refused:
+            return _refusal(str(refused))
+        return view(request, WantedReport(study, ties, filters), **rest)
+
+    return read
+
+
+def _refusal(text: str) -> HttpResponse:
+    return HttpResponseBadRequest(text, content_type="text/plain")

@@ -1,0 +1,121 @@
+"""Figures that wait in the report of a large study: the same once they are asked for, and in nobody's way."""
+
+import json
+
+import pytest
+
+from analytics.figures.registry import FIGURES
+from analytics.reports import cache
+from analytics.reports.build import build_report
+from analytics.reports.deferred.records import completed, deferred_records, waiting_in
+from analytics.reports.files import report_json
+from analytics.reports.markdown import report_markdown
+from evaluation.models import CachedReport
+from evaluation.services import exclude
+from tests.analytics.reports.judging import judge, judged_study
+from tests.analytics.reports.test_one_interval import irregular
+from tests.analytics.reports.test_one_interval_answers import drawn
+from tests.analytics.reports.test_schema import problems
+
+pytestmark = pytest.mark.django_db
+WAIT = {figure.key for figure in FIGURES.values() if figure.deferred_as}
+
+
+@pytest.fixture
+def large(settings):
+    """Every study is taken to be large."""
+    settings.ASSAY_REPORT_DEFER_JUDGMENTS = 0
+
+
+def stored(report):
+    return json.loads(report_json(report))
+
+
+def paired(queries=12):
+    study = judged_study(queries=queries, baseline="birch")
+    judge(study, raters=4, choose=irregular)
+    judge(study, raters=1, kind="judge", choose=lambda rater, at: irregular(7, at))
+    return study
+
+
+@pytest.mark.parametrize("protocol", ["pairwise", "aspects", "ranking", "question_quality"])
+def test_what_waited_makes_the_report_that_never_waited(protocol):
+    study = paired() if protocol == "pairwise" else drawn(protocol)
+    whole, partial = build_report(study), build_report(study, defer=True)
+    assert set(partial["deferred"]) <= WAIT
+    assert not WAIT & {record["figure"] for record in partial["records"]}
+    assert partial["findings"] == whole["findings"]
+    assert problems(stored(partial)) == []
+    found = partial
+    for key in partial["deferred"]:
+        found = completed(study, found, deferred_records(study, found, [key]))
+    assert found == whole
+
+
+def test_a_waiting_figure_says_so_where_it_will_stand():
+    report = build_report(paired(), defer=True)
+    text = report_markdown(report)
+    assert text.count("### Figures not computed yet") == len(
+        {FIGURES[key].heading for key in report["deferred"]}
+    )
+    assert "length-controlled win rates" in text
+
+
+def test_small_studies_wait_for_nothing():
+    report = cache.compute_report(paired())
+    assert "deferred" not in report
+
+
+def test_a_section_is_computed_once_and_kept(large, monkeypatch):
+    study = paired()
+    partial = cache.compute_report(study)
+    heading = FIGURES[partial["deferred"][0]].heading
+    seen = []
+    found = cache.report_with_section(study, heading, watch=lambda *step: seen.append(step))
+    assert waiting_in(found, heading) == []
+    assert waiting_in(found) == [key for key in waiting_in(partial) if FIGURES[key].heading != heading]
+    assert seen[0][0] == "reading judgments"
+    assert all(0 <= done < total for _, done, total in seen)
+    monkeypatch.setattr(cache, "deferred_records", None)
+    assert cache.report_with_section(study, heading) == found
+    assert cache.compute_report(study) == found
+    assert CachedReport.objects.count() == 1
+
+
+def test_two_sections_at_once_are_both_kept(large, monkeypatch):
+    study = paired()
+    partial = cache.compute_report(study)
+    first, second = list(dict.fromkeys(FIGURES[key].heading for key in waiting_in(partial)))[:2]
+    compute, begun = cache.deferred_records, []
+
+    def in_between(*given):
+        found = compute(*given)
+        if not begun:
+            begun.append(True)
+            cache.report_with_section(study, second)
+        return found
+
+    monkeypatch.setattr(cache, "deferred_records", in_between)
+    found = cache.report_with_section(study, first)
+    assert waiting_in(found, first) == waiting_in(found, second) == []
+    assert cache.compute_report(study) == found
+
+
+def test_figures_of_other_judgments_are_not_put_into_a_kept_report(large, monkeypatch):
+    study = paired()
+    kept = cache.compute_report(study)
+    compute = cache.deferred_records
+
+    def changed(*given):
+        exclude(study=study, rater=study.raters.first(), reason="Too fast.")
+        return compute(*given)
+
+    monkeypatch.setattr(cache, "deferred_records", changed)
+    cache.whole_report(study)
+    assert CachedReport.objects.get().payload == kept
+
+
+def test_the_whole_report_waits_for_nothing(large):
+    study = paired()
+    cache.compute_report(study)
+    assert stored(cache.whole_report(study)) == stored(build_report(study))
