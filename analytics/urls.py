@@ -5,6 +5,7 @@ from django.urls import path
 from analytics.views.leaderboard import leaderboard, leaderboard_csv, leaderboard_json
 from analytics.views.report_files import study_report_file, study_report_files
 from analytics.views.report_section import study_report_section
+from analytics.views.saved_views import study_report_views
 from analytics.views.study_leaderboard import (
     study_leaderboard,
     study_leaderboard_csv,
@@ -23,6 +24,7 @@ urlpatterns = [
         study_report_section,
         name="study-report-section",
     ),
+    path("studies/<slug:slug>/report/views/", study_report_views, name="study-report-views"),
     path("studies/<slug:slug>/report/files/", study_report_files, name="study-report-files"),
     path("studies/<slug:slug>/report/files/<path:path>", study_report_file, name="study-report-file"),
     path("studies/<slug:slug>/leaderboard/", study_leaderboard, name="study-leaderboard"),

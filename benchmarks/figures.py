@@ -1,9 +1,10 @@
-"""Figures of large studies from PostgreSQL: a million judgments, and 100,000 of the context-aware form.
+"""Reports of large studies from PostgreSQL: a million judgments of pairs and of rankings, a million rated responses,
+and 100,000 judgments of the context-aware form.
 
-Per form, in a process of its own: the whole report from the database with its peak memory, then each part by itself,
-then `krippendorff.alpha` called once on the same judgments, which the parts are compared with.
+Per form, each in a process of its own with its peak memory: the report as its page has it, then the figures that wait
+until their section is opened; then each figure by itself, as a multiple of one call of `krippendorff.alpha`.
 
-Usage: DATABASE_URL=postgres://... python -m benchmarks.figures (creates the studies it lacks and keeps them)
+Usage: DATABASE_URL=postgres://... python -m benchmarks.figures [FORM ...] (creates the studies it lacks and keeps them)
 """
 
 import json
@@ -12,73 +13,33 @@ import resource
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-FORMS = {
-    "bench-plain": {"items": 333_333, "queries": 60_000, "follow_ups": 0},
-    "bench-context": {"items": 33_333, "queries": 6_000, "follow_ups": 10},
-}
-PER_ITEM = 3
-RATERS = 3_000
-MEGABYTE = 1024  # ru_maxrss counts kilobytes
+from benchmarks.large_studies import FORMS, prepare
 
-QUERIES = """
-INSERT INTO evaluation_query (study_id, key, text, category, source, split, information_need, "references", documents)
-SELECT %(study)s, 'q' || i, 'Question ' || i, 'category ' || i %% 4, '', '', '', '[]', '[]'
-FROM generate_series(1, %(queries)s) i
-"""
-ITEMS = """
-INSERT INTO evaluation_item (study_id, key, query_id, clarifying_question, arm_id, role, position, stimulus,
-                             stimulus_hash, systems_key, lengths, start_order)
-SELECT %(study)s, 'i' || i, query.id, '', (%(arms)s::bigint[])[1 + i %% 3], 'main', i,
-       jsonb_build_object('responses', jsonb_build_array(
-           jsonb_build_object('system', 'a' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 37) %% 400)),
-           jsonb_build_object('system', 'b' || (i / 3) %% 3, 'text', repeat('x', 100 + (i * 53) %% 400)))),
-       md5(i::text), 'a' || (i / 3) %% 3 || ' | b' || (i / 3) %% 3,
-       (100 + (i * 37) %% 400) || ',' || (100 + (i * 53) %% 400), i %% 2
-FROM generate_series(1, %(items)s) i
-JOIN evaluation_query query ON query.study_id = %(study)s AND query.key = 'q' || 1 + (i / 9) %% %(queries)s
-"""
-JUDGMENTS = """
-INSERT INTO evaluation_judgment (study_id, rater_id, item_id, revision_id, replicate, outcome, shown, surplus, trace)
-SELECT %(study)s, (%(raters)s::bigint[])[1 + (item.position * 3 + k) %% %(n_raters)s], item.id, %(revision)s, 0, 'ok',
-       CASE WHEN (item.start_order + k) %% 2 = 0 THEN 'r1,r2' ELSE 'r2,r1' END, false, '{}'
-FROM evaluation_item item, generate_series(0, 2) k
-WHERE item.study_id = %(study)s
-"""
-# Two judgments of three follow what most would say of the item, the others are anybody's guess.
-PREFERENCES = """
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, label)
-SELECT id, 'preference', '', 'preference',
-       (ARRAY['r1', 'r2', 'tie', 'r1', 'r2'])[
-           1 + abs(hashint8(CASE WHEN hashint8(id) %% 3 = 0 THEN id ELSE item_id END)) %% 5]
-FROM evaluation_judgment WHERE study_id = %(study)s
-"""
-REASONS = """
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, text)
-SELECT id, 'justification', '', 'text', 'It says what was asked.' FROM evaluation_judgment WHERE study_id = %(study)s
-"""
-CHECKS = """
-INSERT INTO evaluation_answer (judgment_id, question, part, kind, number)
-SELECT id, 'satisfied', 'f' || f || '.r' || r, 'checklist', abs(hashint8(item_id * 40 + f * 2 + r)) %% 2
-FROM evaluation_judgment, generate_series(1, %(follow_ups)s) f, generate_series(1, 2) r WHERE study_id = %(study)s
-"""
+MEGABYTE = 1024  # ru_maxrss counts kilobytes
+PARTS = ("report", "waiting", "figures")
+# Of the figures that take least, the rest is one line.
+SHOWN_ABOVE = 0.1
 
 
 def main() -> None:
     if not os.environ.get("DATABASE_URL", "").startswith("postgres"):
         sys.exit("Set DATABASE_URL to a PostgreSQL database that may be filled.")
     _setup()
-    print(f"{os.cpu_count()} cores; PostgreSQL; 1,000 bootstrap replicates; seconds")
-    for slug, sizes in FORMS.items():
-        prepare(slug, **sizes)
-        run = subprocess.run(
-            [sys.executable, "-m", "benchmarks.figures", slug], capture_output=True, text=True
-        )
-        if run.returncode:
-            sys.exit(run.stderr)
-        show(slug, json.loads(run.stdout))
+    print(f"{os.cpu_count()} cores; PostgreSQL; seconds")
+    for slug in [name for name in sys.argv[1:] if name in FORMS] or FORMS:
+        prepare(slug)
+        show(slug, {part: run_child(slug, part) for part in PARTS})
+
+
+def run_child(slug: str, part: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.figures", slug, part]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 def _setup() -> None:
@@ -88,72 +49,61 @@ def _setup() -> None:
     django.setup()
 
 
-def prepare(slug: str, *, items: int, queries: int, follow_ups: int) -> None:
-    """The study, written by the database itself unless it is there already."""
-    from django.core.management import call_command
-    from django.db import connection, transaction
-
-    from evaluation.models import Study
-
-    call_command("migrate", verbosity=0)
-    if Study.objects.filter(slug=slug).exists():
-        return
-    started = time.perf_counter()
-    with transaction.atomic(), connection.cursor() as cursor:
-        values = {**_study(slug), "items": items, "queries": queries, "follow_ups": follow_ups}
-        steps = [QUERIES, ITEMS, JUDGMENTS, PREFERENCES, *([CHECKS, REASONS] if follow_ups else [])]
-        for statement in steps:
-            cursor.execute(statement, values)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    print(f"{slug}: written in {time.perf_counter() - started:.0f} s")
-
-
-def _study(slug: str) -> dict[str, Any]:
-    from evaluation.models import Rater, Status, System
-    from evaluation.services import PAPER_ARMS, add_arms, create_study, freeze_spec
-
-    study = create_study(slug=slug, title=slug, protocol="pairwise")
-    arms = add_arms(study, PAPER_ARMS)
-    System.objects.bulk_create(System(study=study, key=key) for key in ("a0", "a1", "a2", "b0", "b1", "b2"))
-    raters = Rater.objects.bulk_create(Rater(study=study, kind=Rater.Kind.PERSON) for _ in range(RATERS))
-    study.status, study.study_hash = Status.CLOSED, "0" * 64
-    study.save()
-    return {
-        "study": study.pk,
-        "revision": freeze_spec(study).pk,
-        "arms": [arm.pk for arm in arms],
-        "raters": [rater.pk for rater in raters],
-        "n_raters": RATERS,
-    }
-
-
-def measure(slug: str) -> dict[str, Any]:
-    """Seconds per part; the whole report comes first, in a process that has loaded nothing."""
-
-    from analytics.figures.figure_input import Terms, figure_inputs
-    from analytics.figures.registry import FIGURES
-    from analytics.frames.study import study_frame
-    from analytics.reports.build import build_report, fingerprint
+def measure(slug: str, part: str) -> dict[str, Any]:
     from evaluation.models import Study
 
     study = Study.objects.get(slug=slug)
-    report, total = timed(lambda: build_report(study))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MEGABYTE
-    parts = {"fingerprint": timed(lambda: fingerprint(study))[1]}
-    frame, parts["load from the database"] = timed(lambda: study_frame(study))
-    ((question, form, (given,)),) = figure_inputs(
-        frame, lambda asked: Terms(study.seed, 1_000, "half", "", asked)
-    )
-    for key, figure in FIGURES.items():
-        if figure.applies(question, form):
-            parts[key] = timed(lambda figure=figure: figure.compute(given))[1]
+    found = {"report": _report, "waiting": _waiting, "figures": _figures}[part](study)
+    return {**found, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MEGABYTE}
+
+
+def _report(study: Any) -> dict[str, Any]:
+    from analytics.reports.build import build_report, fingerprint
+    from analytics.reports.page import report_page
+
+    report, seconds = timed(lambda: build_report(study, defer=True))
     return {
         "judgments": report["counts"]["judgments"],
-        "total": total,
-        "memory": memory,
-        "parts": parts,
-        "krippendorff": _krippendorff_once(given),
+        "seconds": seconds,
+        "page": timed(lambda: report_page(report))[1],
+        "fingerprint": timed(lambda: fingerprint(study))[1],
+    }
+
+
+def _waiting(study: Any) -> dict[str, Any]:
+    from analytics.figures.registry import FIGURES
+    from analytics.reports.common import REPLICATES
+    from analytics.reports.deferred.records import deferred_records
+
+    keys = [key for key, figure in FIGURES.items() if figure.deferred_as]
+    # All that `deferred_records` reads of a report.
+    report = {"parameters": {"replicates": REPLICATES, "ties": "half"}}
+    return {"seconds": timed(lambda: deferred_records(study, report, keys))[1]}
+
+
+def _figures(study: Any) -> dict[str, Any]:
+    """Seconds of each figure over all its questions and groups of raters."""
+    from analytics.figures.figure_input import figure_inputs
+    from analytics.figures.registry import FIGURES
+    from analytics.frames.study import study_frame
+    from analytics.reports import judges
+    from analytics.reports.build import applying, latest_revision, terms_of
+    from analytics.reports.common import REPLICATES
+
+    frame, loading = timed(lambda: study_frame(study))
+    terms = terms_of(
+        study, latest_revision(study), judges.judges(study, frame), replicates=REPLICATES, ties="half"
+    )
+    seconds: Counter[str] = Counter()
+    for question, form, inputs in figure_inputs(frame, terms):
+        for given in inputs:
+            for figure in applying(question, form):
+                seconds[figure.key] += timed(lambda figure=figure, given=given: figure.compute(given))[1]
+    return {
+        "loading": loading,
+        "figures": dict(seconds),
+        "waiting": [key for key in seconds if FIGURES[key].deferred_as],
+        "krippendorff": _krippendorff_once(frame),
     }
 
 
@@ -163,29 +113,49 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.perf_counter() - started
 
 
-def _krippendorff_once(given: Any) -> float:
-    """The package on a matrix of raters by items, each item's three judgments in three rows."""
+def _krippendorff_once(frame: Any) -> float:
+    """The package on the counts of labels of people's first question, items by labels."""
     import krippendorff
     import numpy as np
 
-    judgments = given.group.judgments
-    order = np.argsort(judgments.item, kind="stable")
-    matrix = judgments.label[order].reshape(-1, PER_ITEM).T.astype(float)
-    return timed(lambda: krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"))[1]
+    if frame.pairs:
+        judged = frame.pairs[0].groups[0].judgments
+        unit, value = judged.item, judged.label
+    else:
+        answers = next(iter(frame.answers.groups[0].answers.values()))
+        unit, value = answers.item * len(answers.parts) + answers.part, answers.value
+    _, unit = np.unique(unit, return_inverse=True)
+    values, code = np.unique(value, return_inverse=True)
+    counts = np.bincount(unit * len(values) + code, minlength=(unit.max() + 1) * len(values))
+    counts = counts.reshape(-1, len(values))
+    counts = counts[counts.sum(axis=1) > 1]
+    return timed(lambda: krippendorff.alpha(value_counts=counts, level_of_measurement="nominal"))[1]
 
 
 def show(slug: str, found: dict[str, Any]) -> None:
-    once = found["krippendorff"]
-    print(f"\n{slug}: {found['judgments']:,} judgments; krippendorff.alpha once takes {once:.3f}")
-    print(f"{'part':<26}{'seconds':>9}{'x alpha':>9}")
-    for name, seconds in [*found["parts"].items(), ("report, all of it", found["total"])]:
-        print(f"{name:<26}{seconds:>9.2f}{seconds / once:>9.1f}")
-    print(f"peak memory of the report: {found['memory']:,.0f} MB")
+    report, waiting, parts = (found[part] for part in PARTS)
+    once, known = parts["krippendorff"], parts["figures"]
+    print(f"\n{slug}: {report['judgments']:,} judgments; krippendorff.alpha once takes {once:.3f}")
+    print(f"{'':<42}{'seconds':>9}{'x alpha':>9}{'peak MB':>9}")
+
+    def line(name: str, seconds: float, memory: str = "") -> None:
+        print(f"{name:<42}{seconds:>9.2f}{seconds / once:>9.1f}{memory:>9}", flush=True)
+
+    line("report with what its page shows at once", report["seconds"], f"{report['memory']:,.0f}")
+    line("figures whose section is opened, all", waiting["seconds"], f"{waiting['memory']:,.0f}")
+    line("page from the report", report["page"])
+    line("fingerprint", report["fingerprint"])
+    line("loading the frame", parts["loading"])
+    for key in sorted(known, key=known.__getitem__, reverse=True):
+        if known[key] >= SHOWN_ABOVE:
+            line(f"{key}{' (on opening)' if key in parts['waiting'] else ''}", known[key])
+    rest = [seconds for seconds in known.values() if seconds < SHOWN_ABOVE]
+    line(f"{len(rest)} others", sum(rest))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[2:] and sys.argv[2] in PARTS:
         _setup()
-        print(json.dumps(measure(sys.argv[1])))
+        print(json.dumps(measure(*sys.argv[1:])))
     else:
         main()

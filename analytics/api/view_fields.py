@@ -6,7 +6,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.exceptions import ErrorDetail, ValidationError
 
-from analytics.frames.filters import SEVERAL, Filters
+from analytics.frames.filters import SAVED, SEVERAL, Filters
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 
@@ -20,6 +20,7 @@ ABOUT = {
     "revision": "Only judgments under the revision of this number.",
     "from": "Only judgments from this day on, as 2026-01-31 (UTC).",
     "to": "Only judgments up to the end of this day.",
+    SAVED: "The saved view of this name, without any other filter.",
 }
 LONGEST = 200
 

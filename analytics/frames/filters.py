@@ -28,6 +28,8 @@ NAMES = {
     "from": "first_day",
     "to": "last_day",
 }
+# The name of a saved view, which stands for its filters and beside no other.
+SAVED = "view"
 SEVERAL = ("category", "split", "arm", "system", "rater", "without_rater")
 
 
@@ -52,8 +54,14 @@ class Filters:
 
     @classmethod
     def parse(cls, study: Study, given: Mapping[str, Sequence[str]]) -> Self:
-        """The filters of their names' values; empty texts are left out. FieldsRefused says for each that doesn't fit
-        what there is."""
+        """The filters of their names' values, or those of the saved view that SAVED names; empty texts are left out.
+        FieldsRefused says for each that doesn't fit what there is."""
+        if saved := [name for name in given.get(SAVED, ()) if name]:
+            if others := [name for name in NAMES if any(given.get(name, ()))]:
+                raise FieldsRefused(
+                    {SAVED: [f"A saved view has its own filters: leave out {', '.join(others)}."]}
+                )
+            return cls.of(_saved(study, saved))
         wanted = {
             name: sorted({value for value in given.get(name, ()) if value})
             for name in NAMES
@@ -181,6 +189,21 @@ class Filters:
 
 
 EVERYTHING = Filters()
+
+
+def _saved(study: Study, names: Sequence[str]) -> Mapping[str, Any]:
+    """The canonical form of the view of that name."""
+    known = dict(study.saved_views.values_list("name", "filters"))
+    if len(names) > 1:
+        raise FieldsRefused(
+            {SAVED: [f"One saved view can be asked for, not {len(names)}: {', '.join(names)}."]}
+        )
+    (name,) = names
+    if name not in known:
+        there = f"its saved views: {', '.join(known)}" if known else "it has no saved views"
+        raise FieldsRefused({SAVED: [f"The study has no saved view {name!r} ({there})."]})
+    found: Mapping[str, Any] = known[name]
+    return found
 
 
 def view_in_words(view: Mapping[str, Any]) -> str:

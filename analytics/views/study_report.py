@@ -1,5 +1,6 @@
 """A study's report: the page, and its downloads."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
@@ -9,7 +10,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
-from analytics.frames.filters import choices_of
+from analytics.frames.filters import Filters, choices_of
 from analytics.reports.cache import Kept
 from analytics.reports.common import NothingToReport, has_ties
 from analytics.reports.deferred.records import waiting_in
@@ -20,6 +21,7 @@ from analytics.reports.page import report_page
 from analytics.reports.paper.archive import folder
 from analytics.views.wanted import WantedReport, of_wanted_report
 from evaluation.models import Job
+from evaluation.permissions import studies_for
 
 # Seconds after which the waiting page asks again where there are no scripts.
 REFRESH = "10"
@@ -69,6 +71,8 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
             ("to", "To (day, UTC)", wanted.filters.last_day),
         ],
         "is_view": bool(wanted.filters),
+        "saved": _saved(wanted),
+        "saves": studies_for(request.user, "write").filter(pk=study.pk).exists(),
         # Figures that wait are computed of the report as it is now, and links to files are of that.
         "deferred_at": "" if kept.stale else wanted.address,
         "computing": _section_under_way(wanted, kept),
@@ -81,6 +85,19 @@ def _other_ties(wanted: WantedReport) -> str:
     """The address of the same report with the other count of ties."""
     query = wanted.query_with("half" if wanted.ties == "win" else "win")
     return reverse("analytics:study-report", args=[wanted.study.slug]) + query
+
+
+def _saved(wanted: WantedReport) -> list[dict[str, Any]]:
+    """The saved views with their addresses; of the one that is shown, that it is."""
+    shown = wanted.filters.canonical()
+    return [
+        {
+            "name": each.name,
+            "address": replace(wanted, filters=Filters.of(each.filters)).address,
+            "is_shown": each.filters == shown,
+        }
+        for each in wanted.study.saved_views.all()
+    ]
 
 
 def _fields(wanted: WantedReport) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.urls import reverse
 
-from analytics.frames.filters import NAMES, Filters
+from analytics.frames.filters import NAMES, SAVED, Filters
 from analytics.reports.cache import Kept, current_report, is_claimed
 from analytics.reports.common import TIES, NothingToReport
 from analytics.statistics.preferences.win_rates import Ties
@@ -84,7 +84,7 @@ def of_wanted_report(view: Callable[..., HttpResponse]) -> Callable[..., HttpRes
         if ties is None:
             return _refusal(f"ties must be one of: {', '.join(TIES)}.")
         try:
-            filters = Filters.parse(study, {name: request.GET.getlist(name) for name in NAMES})
+            filters = Filters.parse(study, {name: request.GET.getlist(name) for name in (*NAMES, SAVED)})
         except FieldsRefused as refused:
             return _refusal(str(refused))
         return view(request, WantedReport(study, ties, filters), **rest)

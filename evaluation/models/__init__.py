@@ -6,6 +6,7 @@ from evaluation.models.item import Context, Item, ItemResponse, Query, Response,
 from evaluation.models.job import Job
 from evaluation.models.judgment import Answer, Exclusion, ItemFlag, Judgment, Outcome, Rater, new_pseudonym
 from evaluation.models.leaderboard import PublishedLeaderboard
+from evaluation.models.saved_view import SavedView
 from evaluation.models.study import (
     Arm,
     ArmPer,
@@ -52,6 +53,7 @@ __all__ = [
     "Response",
     "Revision",
     "Role",
+    "SavedView",
     "Status",
     "Study",
     "StudyInvitation",

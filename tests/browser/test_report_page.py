@@ -206,6 +206,29 @@ def test_a_section_of_a_large_study_is_computed_when_it_is_opened(
     shot(phone.page, "report-section-queued", "dark", PHONE, full=False)
 
 
+def test_a_view_is_chosen_saved_and_opened_again(study: Study, member: Callable[..., Visitor]) -> None:
+    for scheme, size in LOOKS:
+        visitor = member(viewport=size, color_scheme=scheme)
+        page = visitor.page
+        visitor.go("/studies/contexteval/report/")
+        page.locator("details.report-view > summary").click()
+        page.get_by_label("Category").select_option(index=0)
+        page.get_by_role("button", name="Show this view").click()
+        page.locator("details.report-view > summary").click()
+        name = f"first category, {scheme} {size['width']}"
+        page.get_by_label("Save this view as").fill(name)
+        page.get_by_role("button", name="Save", exact=True).click()
+        page.get_by_role("status").get_by_text("Saved this view").wait_for()
+        page.locator("details.report-view > summary").get_by_text(name).click()
+        assert_sound(visitor)
+        shot(page, "report-view", scheme, size, full=False)
+        page.get_by_role("link", name="Show the whole study").click()
+        page.locator("details.report-view > summary").click()
+        page.get_by_role("link", name=name).click()
+        page.locator(".notice, .report").get_by_text("Every figure is of these judgments alone").first.wait_for()
+        page.close()
+
+
 def test_the_pages_around_it(study: Study, member: Callable[..., Visitor]) -> None:
     make_study("draft", owner=get_user_model().objects.get(username="ada"))
     for scheme, size in LOOKS:

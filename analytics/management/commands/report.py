@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.frames.filters import SEVERAL, Filters
+from analytics.frames.filters import SAVED, SEVERAL, Filters
 from analytics.reports.cache import whole_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.files import FORMATS
@@ -106,12 +106,15 @@ def add_filters(parser: CommandParser) -> None:
     parser.add_argument(
         "--to", default="", metavar="DAY", help="only judgments up to the end of this day (UTC)"
     )
+    parser.add_argument(
+        "--view", default="", metavar="NAME", help="the saved view of this name, without any other filter"
+    )
 
 
 def filters_of(study: Study, options: dict[str, Any]) -> Filters:
     """The filters that the options name; CommandError with what is wrong with them."""
     given = {name: options[name] for name in SEVERAL}
-    given |= {name: [options[name]] for name in ("revision", "from", "to")}
+    given |= {name: [options[name]] for name in ("revision", "from", "to", SAVED)}
     try:
         return Filters.parse(study, given)
     except FieldsRefused as refused:

@@ -110,8 +110,9 @@ def test_a_judge_beside_people():
     section = section_of(report)
     assert section.title == "Judges vs people"
     plots = [block.plot for block in section.blocks if block.plot]
-    # How far it is from people's own agreement, and the win rates of both in one figure.
-    less, rates = [plot.label for plot in plots]
+    # How far it is from people's own agreement, how many people it is worth, and the win rates of both in one figure.
+    less, worth, rates = [plot.label for plot in plots]
+    assert "so many people's majority" in worth
     assert "minus that of people with each other" in less
     assert "cedar" in less
     assert "People" in rates

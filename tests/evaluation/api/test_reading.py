@@ -12,6 +12,7 @@ from analytics import tasks
 from annotator.models import Participant
 from evaluation.models import Import, Judgment, Outcome, Rater, StudyMember
 from evaluation.services import PAPER_ARMS, exclude, withdraw_item
+from evaluation.services.saved_views import save_view
 from tests.analytics.reports.judging import fail, judge, judged_study, main_items
 from tests.crowd import come, hand_in, make_crowd_study
 from tests.factories import make_study
@@ -319,11 +320,16 @@ def test_the_report_of_a_view(study, as_owner):
         ("system=fir", "system"),
         ("from=soon", "from"),
         ("revision=1&revision=1", "revision"),
+        ("view=careful", "careful"),
     ):
         refused = as_owner.get(under(study, f"report/?{query}"))
         assert refused.status_code == 400
         assert field in refused.content.decode()
     assert as_owner.get(under(study, "report/?to=1999-01-01")).status_code == 404
+    save_view(study, name="careful", filters=view, by=None)
+    assert as_owner.get(under(study, "report/?view=careful")).json() == answer.json()
+    both = as_owner.get(under(study, "report/?view=careful&system=aspen"))
+    assert "leave out system" in both.content.decode()
 
 
 # --- how often the database is asked --------------------------------------------------------------------------------
