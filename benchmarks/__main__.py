@@ -11,6 +11,8 @@ NAMES = (
     "arms",
     "entering",
     "figures",
+    "scaling",
+    "libraries",
     "dumps",
     "judging",
     "generating",

@@ -1,7 +1,7 @@
 """Reports of large studies from PostgreSQL: a million judgments of pairs and of rankings, a million rated responses,
 and 100,000 judgments of the context-aware form.
 
-Per form, each in a process of its own with its peak memory: the report as its page has it, then the figures that wait
+Per form, each in a process of its own with its peak memory and its CPU (PostgreSQL's is not in it): the report as its page has it, then the figures that wait
 until their section is opened; then each figure by itself, as a multiple of one call of `krippendorff.alpha`.
 
 Usage: DATABASE_URL=postgres://... python -m benchmarks.figures [FORM ...] (creates the studies it lacks and keeps them)
@@ -53,16 +53,23 @@ def measure(slug: str, part: str) -> dict[str, Any]:
     from evaluation.models import Study
 
     study = Study.objects.get(slug=slug)
+    started = time.process_time()
     found = {"report": _report, "waiting": _waiting, "figures": _figures}[part](study)
-    return {**found, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MEGABYTE}
+    return {
+        "cpu": time.process_time() - started,
+        **found,
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / MEGABYTE,
+    }
 
 
 def _report(study: Any) -> dict[str, Any]:
     from analytics.reports.build import build_report, fingerprint
     from analytics.reports.page import report_page
 
+    started = time.process_time()
     report, seconds = timed(lambda: build_report(study, defer=True))
     return {
+        "cpu": time.process_time() - started,
         "judgments": report["counts"]["judgments"],
         "seconds": seconds,
         "page": timed(lambda: report_page(report))[1],
@@ -122,7 +129,7 @@ def _krippendorff_once(frame: Any) -> float:
         judged = frame.pairs[0].groups[0].judgments
         unit, value = judged.item, judged.label
     else:
-        answers = next(iter(frame.answers.groups[0].answers.values()))
+        answers = next(each for each in frame.answers.groups[0].answers.values() if len(each.value))
         unit, value = answers.item * len(answers.parts) + answers.part, answers.value
     _, unit = np.unique(unit, return_inverse=True)
     values, code = np.unique(value, return_inverse=True)
@@ -136,13 +143,14 @@ def show(slug: str, found: dict[str, Any]) -> None:
     report, waiting, parts = (found[part] for part in PARTS)
     once, known = parts["krippendorff"], parts["figures"]
     print(f"\n{slug}: {report['judgments']:,} judgments; krippendorff.alpha once takes {once:.3f}")
-    print(f"{'':<42}{'seconds':>9}{'x alpha':>9}{'peak MB':>9}")
+    print(f"{'':<46}{'seconds':>9}{'x alpha':>9}{'CPU':>7}{'peak MB':>9}")
 
-    def line(name: str, seconds: float, memory: str = "") -> None:
-        print(f"{name:<42}{seconds:>9.2f}{seconds / once:>9.1f}{memory:>9}", flush=True)
+    def line(name: str, seconds: float, whole: dict[str, Any] | None = None) -> None:
+        cpu, memory = (f"{whole['cpu']:.1f}", f"{whole['memory']:,.0f}") if whole else ("", "")
+        print(f"{name:<46}{seconds:>9.2f}{seconds / once:>9.1f}{cpu:>7}{memory:>9}", flush=True)
 
-    line("report with what its page shows at once", report["seconds"], f"{report['memory']:,.0f}")
-    line("figures whose section is opened, all", waiting["seconds"], f"{waiting['memory']:,.0f}")
+    line("report with what its page shows at once", report["seconds"], report)
+    line("figures whose section is opened, all", waiting["seconds"], waiting)
     line("page from the report", report["page"])
     line("fingerprint", report["fingerprint"])
     line("loading the frame", parts["loading"])

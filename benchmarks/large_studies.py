@@ -156,7 +156,14 @@ def _study(slug: str, form: LargeForm) -> dict[str, Any]:
     arms = add_arms(study, PAPER_ARMS if form.arms else PAPER_ARMS[:1])
     System.objects.bulk_create(System(study=study, key=key) for key in SYSTEMS)
     people = Rater.objects.bulk_create(Rater(study=study, kind=Rater.Kind.PERSON) for _ in range(PEOPLE))
-    about = {"judge": "judge", "version": 1, "model": "model", "purpose": "main", "orders": "random", "samples": 1}
+    about = {
+        "judge": "judge",
+        "version": 1,
+        "model": "model",
+        "purpose": "main",
+        "orders": "random",
+        "samples": 1,
+    }
     judge = Rater.objects.create(study=study, kind=Rater.Kind.JUDGE, label="judge", about=about)
     study.status, study.study_hash = Status.CLOSED, "0" * 64
     study.save()

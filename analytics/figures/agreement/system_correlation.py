@@ -26,6 +26,7 @@ NAMES = ("Kendall", "Spearman", "Pearson")
 class SystemCorrelationFigure(Figure):
     heading = "agreement"
     place = 75
+    deferred_as = "correlations over systems"
     definition = (
         "Correlations over systems of their mean ratings or ranks (Kendall's tau-b, with Spearman and Pearson): "
         "between two raters of a group, averaged over pairs, and between groups of raters (people, groups of them, "
