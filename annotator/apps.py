@@ -9,7 +9,7 @@ class AnnotatorConfig(AppConfig):
 
     def ready(self) -> None:
         from annotator.panels import registration
-        from annotator.selectors import methods_passages, slots
+        from annotator.selectors import methods_passages, private_words, slots
         from annotator.services.admission import entry_rules, rule_copies
         from annotator.services.quality import attention_advice
         from annotator.services.rehearsal import filling
@@ -30,5 +30,6 @@ class AnnotatorConfig(AppConfig):
         for key, page in PAGES.items():
             hooks.page_previews.register(key, page)
         hooks.methods_passages.register("work", methods_passages.methods_passages)
+        hooks.private_words.register("platform ids", private_words.private_words)
         hooks.rehearsals.register("participants", filling.fill_rehearsal)
         registration.register()

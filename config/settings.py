@@ -302,6 +302,7 @@ SPECTACULAR_SETTINGS = {
         "MemberRole": "evaluation.models.StudyMember.Role",
         "RunState": "judging.models.RunState",
         "RunPurpose": "judging.models.Purpose",
+        "FilesState": "analytics.api.report_files.STATES",
         "EndpointTestKind": "judging.services.endpoints.connection_test.KIND_CHOICES",
     },
 }

@@ -7,6 +7,7 @@ whatever is registered. Registration is by name, so that doing it twice (autorel
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -169,6 +170,25 @@ class BundleFile:
 
 # What the other apps put into a study's replication bundle: no key, no address, nothing of a platform.
 bundle_files: HookRegistry[Callable[[Any], Iterable[BundleFile]]] = HookRegistry()
+# Words that a study's bundle must not hold, even where somebody wrote one into a text: ids of platforms, addresses and
+# keys of endpoints.
+private_words: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A kind of uploaded file that holds a whole study, and that another app reads.
+
+    `name` is what it is called, with its article; `tells` recognises it by its content; `open_study` is the work of the
+    job that makes its study, and finishes the job.
+    """
+
+    name: str
+    tells: Callable[[Path], bool]
+    open_study: Callable[[Any], None]
+
+
+study_files: HookRegistry[StudyFile] = HookRegistry()
 # Sentences for the report's methods paragraph.
 methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
 

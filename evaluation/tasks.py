@@ -40,6 +40,8 @@ logger = logging.getLogger(__name__)
 
 # Of what is no import, the word for what a job does that was refused.
 NOTHING_WAS = {Job.Kind.LAUNCH: "launched", Job.Kind.REHEARSAL: "rehearsed", Job.Kind.MAKING: "made"}
+# Kinds that only write a file: what keeps them from it is told as it is.
+WRITING = (Job.Kind.EXPORT, Job.Kind.BUNDLE)
 
 
 @shared_task
@@ -53,7 +55,7 @@ def work_on_job(job_id: int) -> None:
     except JobTaken as taken:
         logger.warning("%s", taken)
     except Refused as refused:
-        if job.kind == Job.Kind.EXPORT or isinstance(refused, WrongState):
+        if job.kind in WRITING or isinstance(refused, WrongState):
             _failed(job, str(refused))
             return
         done = NOTHING_WAS.get(Job.Kind(job.kind), "imported")
@@ -107,6 +109,9 @@ def _failed(job: Job, message: str, problems: Any = (), total: int = 0) -> None:
 
 
 def _import(job: Job) -> None:
+    if kind := job.parameters.get("opens"):
+        hooks.study_files.get(kind).open_study(job)
+        return
     progress = JobProgress(job)
     source, table_map = _source(job)
     if job.study is not None:

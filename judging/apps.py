@@ -36,6 +36,7 @@ class JudgingConfig(AppConfig):
         hooks.job_work.register("making", background.make_study_of)
         hooks.demo.register("heuristics", demo.run_heuristics)
         hooks.bundle_files.register("judges", bundle_files.bundle_files)
+        hooks.private_words.register("endpoints", bundle_files.private_words)
         hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)

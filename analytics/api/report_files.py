@@ -28,11 +28,13 @@ from evaluation.refusals import Refused
 from evaluation.tasks import enqueue_job
 
 NONE = "none"
+# Of the latest job that makes files, where there may be none.
+STATES = [(NONE, NONE), *Job.State.choices]
 
 
 class ReportFilesSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
-        choices=[NONE, *Job.State.values],
+        choices=STATES,
         help_text="Of the latest job that makes plots and zip; none: nobody has asked for them.",
     )
     current = serializers.BooleanField(

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from analytics.api.bundle import StudyBundleFile, StudyBundles
 from analytics.api.report import ReportDetail
 from analytics.api.report_files import ReportFile, ReportFiles
 
@@ -9,4 +10,6 @@ urlpatterns = [
     path("studies/<slug:slug>/report/", ReportDetail.as_view(), name="report-detail"),
     path("studies/<slug:slug>/report/files/", ReportFiles.as_view(), name="report-files"),
     path("studies/<slug:slug>/report/file/", ReportFile.as_view(), name="report-file"),
+    path("studies/<slug:slug>/bundle/", StudyBundles.as_view(), name="bundle"),
+    path("studies/<slug:slug>/bundle/file/", StudyBundleFile.as_view(), name="bundle-file"),
 ]

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from analytics.frames.filters import NAMES, SAVED, Filters
@@ -37,6 +38,11 @@ class WantedReport:
         return f"?{urlencode(pairs)}" if pairs else ""
 
     @property
+    def ties_query(self) -> str:
+        """The end of addresses of what is of the whole study."""
+        return f"?{urlencode({'ties': self.ties})}" if self.ties != "half" else ""
+
+    @property
     def context(self) -> dict[str, Any]:
         """The variables that every template of a report reads."""
         return {"study": self.study, "ties": self.ties, "query": self.query}
@@ -48,6 +54,10 @@ class WantedReport:
     @property
     def files_address(self) -> str:
         return reverse("analytics:study-report-files", args=[self.study.slug]) + self.query
+
+    @property
+    def bundle_address(self) -> str:
+        return reverse("analytics:study-bundle", args=[self.study.slug]) + self.ties_query
 
     def current(self) -> Kept | None:
         """The report; None while it is computed for the first time. Raises NothingToReport."""
@@ -73,11 +83,11 @@ class WantedReport:
         return not is_claimed(self.study, ties=self.ties, filters=self.filters)
 
 
-def of_wanted_report(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def of_wanted_report(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
     """Hands the view the report that is asked for; what the address says wrongly is refused in plain text."""
 
     @wraps(view)
-    def read(request: HttpRequest, slug: str, **rest: Any) -> HttpResponse:
+    def read(request: HttpRequest, slug: str, **rest: Any) -> HttpResponseBase:
         study = get_study_for(request.user, slug)
         asked = request.GET.get("ties", "half")
         ties = next((each for each in TIES if each == asked), None)

@@ -50,6 +50,7 @@ def watch(request: HttpRequest, pk: int) -> HttpResponse:
         "maps": job.state == Job.State.FAILED and "map" in job.parameters and bool(job.file),
         "downloads": job.kind == Job.Kind.EXPORT and job.state == Job.State.DONE and bool(job.file),
         "upload_again": _upload_again(job),
+        "outcome": job.parameters.get("outcome") if job.state == Job.State.DONE else None,
         "generation": _generation_of(job),
         "workbench": workbench_url(job.study) if job.study else "",
     }
@@ -82,6 +83,8 @@ TITLES: dict[str, str] = {
     Job.Kind.MAKING: "Making a study",
     Job.Kind.CORPUS: "Uploading a corpus",
     Job.Kind.REPORT: "Making a report's files",
+    Job.Kind.SECTION: "Computing a section of the report",
+    Job.Kind.BUNDLE: "Writing a replication bundle",
 }
 TABS: dict[str, str] = {
     Job.Kind.IMPORT: "workbench",
@@ -90,6 +93,8 @@ TABS: dict[str, str] = {
     Job.Kind.SCORES: "workbench",
     Job.Kind.REHEARSAL: "workbench",
     Job.Kind.REPORT: "report",
+    Job.Kind.SECTION: "report",
+    Job.Kind.BUNDLE: "report",
     **dict.fromkeys(GENERATION, "generation"),
 }
 # The form in which another file is uploaded, by the kind of a job whose file was refused.

@@ -6,6 +6,9 @@ from django.http import Http404, HttpRequest
 from evaluation.admin.rights import has_right, my_studies
 from evaluation.models import Job
 
+# Kinds of jobs that change nothing of a study.
+READERS = (Job.Kind.EXPORT, Job.Kind.REPORT, Job.Kind.SECTION, Job.Kind.BUNDLE)
+
 
 def my_jobs(request: HttpRequest) -> QuerySet[Job]:
     """Jobs of the user's studies, and jobs without a study that the user began."""
@@ -22,5 +25,5 @@ def job_for(request: HttpRequest, pk: int) -> Job:
 
 def may_begin(request: HttpRequest, job: Job) -> bool:
     """Check the right that beginning the job needs: viewers may have files written, writers may do the rest."""
-    need = "view" if job.kind in (Job.Kind.EXPORT, Job.Kind.REPORT) else "write"
+    need = "view" if job.kind in READERS else "write"
     return job.by_id == request.user.pk if job.study_id is None else has_right(request, need, job.study_id)

@@ -25,6 +25,7 @@ class Job(models.Model):
         CORPUS = "corpus", "upload of a corpus"
         REPORT = "report", "report's files"
         SECTION = "section", "section of a report"
+        BUNDLE = "bundle", "replication bundle"
 
     class State(models.TextChoices):
         # A table whose map nobody has confirmed yet; no worker looks at it.
@@ -38,9 +39,11 @@ class Job(models.Model):
     # The study's, or that of the study which an import is going to make; empty until a staged one has been given it.
     slug = models.SlugField(max_length=80)
     study = models.ForeignKey(Study, models.CASCADE, null=True, blank=True, related_name="jobs")
-    # Of an import: title, protocol, of a table its map; of an export: format; of scores: what `import_scores` takes;
+    # Of an import: title, protocol, of a table its map, of a study's file its key in `hooks.study_files` (`opens`) and
+    # how its study compares (`outcome`); of an export: format; of scores: what `import_scores` takes;
     # of a study of products: the run, the title and the options; of a corpus: its name;
-    # of a report's files: how ties count, and the fingerprint of the report; of its section: that, and the heading.
+    # of a report's files: how ties count, and the fingerprint of the report; of its section: that, and the heading;
+    # of a bundle: how ties count, and the fingerprint.
     parameters = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     phase = models.CharField(max_length=40, blank=True)
@@ -88,6 +91,7 @@ class Job(models.Model):
                         "corpus",
                         "report",
                         "section",
+                        "bundle",
                     ]
                 ),
             ),

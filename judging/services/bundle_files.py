@@ -1,7 +1,9 @@
 """The judges' part of a replication bundle: how each was asked, its prompts, and its replies as they came."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
@@ -10,7 +12,9 @@ from evaluation.hooks import BundleFile
 from evaluation.models import Study
 from judging import prompting
 from judging.backends.base import StopRun, Unmeasurable
-from judging.models import Call, CallState, Judge, Run, WorkKind
+from judging.backends.keys import key_for
+from judging.models import Call, CallState, Endpoint, Judge, Run, WorkKind
+from judging.services.endpoints.targets import targets_of
 from judging.services.runs.judge_workload import JudgeWorkload
 
 JUDGES, CALLS = "judging/judges.jsonl", "judging/calls.jsonl"
@@ -22,7 +26,9 @@ SETTINGS = (
     "own_system", "own_family",
 )  # fmt: skip
 # A further parameter of such a name is left out, since some servers take their key as one.
-SECRET = ("key", "token", "secret", "auth", "password", "url", "endpoint")
+SECRET = (
+    "key", "token", "secret", "auth", "password", "credential", "cookie", "header", "url", "endpoint", "proxy",
+)  # fmt: skip
 # What a token limit is called is no secret.
 NO_SECRET = ("max_tokens", "max_completion_tokens")
 
@@ -44,6 +50,21 @@ def bundle_files(study: Study) -> list[BundleFile]:
             lambda: _calls(study),
         ),
     ]
+
+
+def private_words(study: Study) -> Iterator[str]:
+    """Addresses and keys of the endpoints that its judges ask: a server's message of a failure may hold one."""
+    for endpoint in _endpoints(study):
+        yield from (endpoint.base_url, urlsplit(endpoint.base_url).netloc)
+        with suppress(StopRun):
+            yield key_for(endpoint)
+
+
+def _endpoints(study: Study) -> list[Endpoint]:
+    judges = Judge.objects.filter(study=study, endpoint__isnull=False).select_related("endpoint", "study")
+    found = {target.endpoint.pk: target.endpoint for judge in judges for target in targets_of(judge)}
+    found |= {judge.endpoint.pk: judge.endpoint for judge in judges if judge.endpoint is not None}
+    return list(found.values())
 
 
 def _runs(study: Study) -> list[Run]:

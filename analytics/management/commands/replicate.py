@@ -6,16 +6,15 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from analytics.reports.bundle.comparison import ComparedFigure, Sameness
+from analytics.reports.bundle.comparison import Sameness
+from analytics.reports.bundle.outcome import WORDS, differing, sentences
 from analytics.reports.bundle.replication import Replication, replicate
-from analytics.reports.code_version import code_version
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import member_named
 from evaluation.refusals import Refused
 
-SAID = {Sameness.EXACT: "same", Sameness.ROUNDED: "same to rounding", Sameness.DIFFERENT: "DIFFERENT"}
-# Of one figure.
-MOST_SHOWN = 5
+# In a long list a difference is to be seen.
+SAID = WORDS | {Sameness.DIFFERENT: "DIFFERENT"}
 
 
 class Command(BaseCommand):
@@ -54,33 +53,14 @@ class Command(BaseCommand):
 
 def lines_of(done: Replication) -> Iterator[str]:
     """The outcome in words, a line per figure and per table that differs."""
-    manifest = done.manifest
-    yield f"{manifest['study']}: the manifest of {manifest['made']} holds, {len(manifest['sha256']):,} files."
-    if done.other_code:
-        yield (
-            f"The bundle was made by another version of the code (figures {manifest['figures']}; here "
-            f"{code_version()}): values are compared."
-        )
+    *before, counts = sentences(done)
+    yield from before
     for figure in done.figures:
         yield f"{SAID[figure.sameness]:<17} {figure.name}"
-        yield from _differences(figure)
+        yield from (f"  {each}" for each in differing(figure))
     for key, same in done.tables:
         if not same:
             yield f"{SAID[Sameness.DIFFERENT]:<17} table {key}"
-    count = {each: sum(figure.sameness == each for figure in done.figures) for each in Sameness}
-    yield (
-        f"Figures: {count[Sameness.EXACT]:,} the same, {count[Sameness.ROUNDED]:,} the same to rounding, "
-        f"{count[Sameness.DIFFERENT]:,} different."
-    )
-    same_tables = sum(same for _, same in done.tables)
-    yield f"Tables: {same_tables:,} the same, {len(done.tables) - same_tables:,} different."
+    yield counts
     if done.study is not None:
         yield f"The study is kept as {done.study.slug}."
-
-
-def _differences(figure: ComparedFigure) -> Iterator[str]:
-    differing = [each for each in figure.differences if each.sameness == Sameness.DIFFERENT]
-    for each in differing[:MOST_SHOWN]:
-        yield f"  {each}"
-    if len(differing) > MOST_SHOWN:
-        yield f"  and {len(differing) - MOST_SHOWN:,} more"

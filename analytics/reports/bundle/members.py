@@ -4,14 +4,16 @@ import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import distributions
 from typing import Any
 
 import orjson
 
 from analytics.figures.report_view import Record
+from analytics.reports.bundle.private_words import PrivateWords
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
-from analytics.reports.files import report_json
+from analytics.reports.files import report_html, report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation import hooks
@@ -19,10 +21,12 @@ from evaluation.dumps.exports.jsonl import OPTIONS, jsonl_lines
 from evaluation.dumps.exports.stored_study import StoredStudy
 from evaluation.models import Exclusion, Study
 
-FORMAT = "assay-bundle/1"
+FAMILY = "assay-bundle/"
+FORMAT = f"{FAMILY}1"
 MANIFEST = "MANIFEST.json"
 README = "README.md"
 STUDY, REPORT, VERSIONS = "study.jsonl", "report/report.json", "versions.json"
+PAGE = "report/report.html"
 REVISIONS, EXCLUSIONS = "revisions.json", "exclusions.json"
 TABLES = "report/tables/"
 # Rules that are for those who collect, and for nobody who reads: whoever has a code could claim to have taken part.
@@ -41,12 +45,13 @@ class BundleMember:
 
 def bundle_members(study: Study, report: Record) -> list[BundleMember]:
     """Every file but the manifest, in the order of the archive."""
+    private = PrivateWords(word for hook in hooks.private_words for word in hook(study))
     found = [
         BundleMember(
             STUDY,
             "the study as `import_study` reads it: its spec, items, seeds, the orders in which responses were shown, "
             "raters under their pseudonyms, and their judgments in the order in which they came",
-            lambda: _study_lines(study),
+            lambda: _study_lines(study, private),
         ),
         BundleMember(
             REVISIONS, "every revision of questions and texts, with its hash", lambda: _revisions(study)
@@ -55,10 +60,10 @@ def bundle_members(study: Study, report: Record) -> list[BundleMember]:
             EXCLUSIONS,
             "what was left out of the figures and why, also where that was undone; withdrawn items; how many answers "
             "were replaced",
-            lambda: _exclusions(study),
+            lambda: _exclusions(study, private),
         ),
         *(
-            BundleMember(each.path, each.about, each.lines)
+            BundleMember(each.path, each.about, partial(_without, private, each))
             for hook in hooks.bundle_files
             for each in hook(study)
         ),
@@ -67,6 +72,11 @@ def bundle_members(study: Study, report: Record) -> list[BundleMember]:
         ),
         BundleMember(
             REPORT, "every figure of the report, as numbers", lambda: iter([report_json(report).encode()])
+        ),
+        BundleMember(
+            PAGE,
+            "the report to read, with its tables and plots; it needs nothing but a browser",
+            lambda: iter([report_html(report).encode()]),
         ),
         *_tables(report),
     ]
@@ -80,8 +90,13 @@ def _tables(report: Record) -> Iterator[BundleMember]:
         yield BundleMember(f"{TABLES}{table.key}.csv", caption, lambda text=text: iter([text]))  # type: ignore[misc]
 
 
-def _study_lines(study: Study) -> Iterator[bytes]:
-    lines = (line for line, _ in jsonl_lines(StoredStudy(study), in_order=True))
+def _without(private: PrivateWords, file: hooks.BundleFile) -> Iterator[bytes]:
+    return (private.blacked_out(line.decode()).encode() for line in file.lines())
+
+
+def _study_lines(study: Study, private: PrivateWords) -> Iterator[bytes]:
+    exported = jsonl_lines(StoredStudy(study), in_order=True, written=private.blacked_out_json)
+    lines = (line for line, _ in exported)
     first = orjson.loads(next(lines))
     for name in NOT_TO_PASS_ON:
         first["rules"].pop(name, None)
@@ -106,7 +121,7 @@ def _revisions(study: Study) -> Iterator[bytes]:
     )
 
 
-def _exclusions(study: Study) -> Iterator[bytes]:
+def _exclusions(study: Study, private: PrivateWords) -> Iterator[bytes]:
     rows = Exclusion.objects.filter(study=study).select_related("rater", "judgment__rater", "judgment__item")
     withdrawn = study.items.filter(withdrawn_at__isnull=False).order_by("position", "pk")
     record = {
@@ -116,7 +131,7 @@ def _exclusions(study: Study) -> Iterator[bytes]:
             {"item": key, "day": _day(at)} for key, at in withdrawn.values_list("key", "withdrawn_at")
         ],
     }
-    yield orjson.dumps(record, option=INDENTED)
+    yield orjson.dumps(private.blacked_out_json(record), option=INDENTED)
 
 
 def _exclusion(row: Exclusion) -> Record:
@@ -176,8 +191,9 @@ def _readme(study: Study, report: Record, members: list[BundleMember]) -> Bundle
             "    manage.py replicate BUNDLE.zip --keep NEW-SLUG",
             "    manage.py duplicate_study NEW-SLUG",
             "",
-            "Raters have pseudonyms; no name or number of a recruiting platform, no key and no address of a model's",
-            "server is in here. Times are days and durations, unless the study was set to pass on exact ones.",
+            "Raters have pseudonyms; no id of a recruiting platform, no key and no address of a model's server is in",
+            "here: where somebody wrote one into a text, it is xxxxxxxx. Times are days and durations, unless the",
+            "study was set to pass on exact ones.",
             f"`{MANIFEST}` has the sha256 of every other file.",
             "",
             "| File | What it holds |",

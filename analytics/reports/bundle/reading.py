@@ -14,7 +14,8 @@ from typing import Any
 
 import orjson
 
-from analytics.reports.bundle.members import FORMAT, MANIFEST, REPORT, STUDY, TABLES, VERSIONS
+from analytics.reports.bundle.members import FAMILY, FORMAT, MANIFEST, REPORT, STUDY, TABLES, VERSIONS
+from analytics.reports.deferred.records import Watch, no_watch
 from evaluation.refusals import Refused
 
 # What unpacking may come to. Text seldom shrinks to a fortieth of its size; a bomb is a thousand times its own.
@@ -22,10 +23,16 @@ MAX_MEMBERS = 10_000
 MAX_BYTES = 20_000_000_000
 MAX_RATIO = 200
 SMALL = 1_000_000
-# Of the files that are held in memory.
-MAX_READ = 500_000_000
+# Of a file that is held in memory, and of all tables together.
+MAX_READ = 100_000_000
 PIECE = 1 << 20
 NEEDED = (STUDY, REPORT, VERSIONS)
+# The ways of packing whose memory is bounded, whatever the archive says.
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What reading a damaged file raises.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+# A manifest names files; one that is longer than this names more than there may be.
+MAX_MANIFEST = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,8 @@ class Bundle:
     def tables(self) -> dict[str, bytes]:
         """The tables' CSV by their key."""
         paths = [path for path in self.manifest["sha256"] if path.startswith(TABLES)]
+        if sum(self.archive.getinfo(path).file_size for path in paths) > MAX_READ:
+            raise Refused(f"The tables are larger than {MAX_READ / 1e6:,.0f} MB.")
         return {path.removeprefix(TABLES).removesuffix(".csv"): self.read(path) for path in paths}
 
     @contextmanager
@@ -58,32 +67,47 @@ class Bundle:
             yield target
 
 
+def is_bundle(path: Path) -> bool:
+    """True for an archive whose manifest is a bundle's, of whatever version and however damaged the rest is."""
+    if not path.is_file() or not zipfile.is_zipfile(path):
+        return False
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entry = archive.getinfo(MANIFEST)
+            if _unsafe([entry]) or entry.file_size > MAX_MANIFEST:
+                return False
+            manifest = orjson.loads(archive.read(entry))
+    except (KeyError, OSError, orjson.JSONDecodeError, *DAMAGED):
+        return False
+    return isinstance(manifest, dict) and str(manifest.get("format", "")).startswith(FAMILY)
+
+
 @contextmanager
-def open_bundle(path: Path) -> Iterator[Bundle]:
+def open_bundle(path: Path, *, most_bytes: int = MAX_BYTES, watch: Watch = no_watch) -> Iterator[Bundle]:
     """The bundle; Refused with every reason where it is no bundle, is unsafe to unpack, or was changed."""
     try:
         archive = zipfile.ZipFile(path)
     except OSError as error:
         raise Refused(f"{path} can't be read: {error.strerror}.") from None
-    except zipfile.BadZipFile:
+    except DAMAGED:
         raise Refused(f"{path} is no zip archive, or is damaged.") from None
     with archive:
-        if unsafe := _unsafe(archive.infolist()):
+        if unsafe := _unsafe(archive.infolist(), most_bytes):
             raise Refused(*unsafe)
         manifest = _manifest(archive)
-        if wrong := _differing(archive, manifest["sha256"]):
+        if wrong := _differing(archive, manifest["sha256"], watch):
             raise Refused(*wrong)
         yield Bundle(archive, manifest)
 
 
-def _unsafe(entries: list[zipfile.ZipInfo]) -> list[str]:
+def _unsafe(entries: list[zipfile.ZipInfo], most_bytes: int = MAX_BYTES) -> list[str]:
     if len(entries) > MAX_MEMBERS:
         return [f"The archive has {len(entries):,} files; a bundle has at most {MAX_MEMBERS:,}."]
     total = sum(each.file_size for each in entries)
     problems = [problem for each in entries for problem in _unsafe_entry(each)]
-    if total > MAX_BYTES:
+    if total > most_bytes:
         problems.append(
-            f"Unpacked it would be {total / 1e9:,.0f} GB; at most {MAX_BYTES / 1e9:,.0f} GB are read."
+            f"Unpacked it would be {total / 1e6:,.0f} MB; at most {most_bytes / 1e6:,.0f} MB are read here."
         )
     times = Counter(each.filename for each in entries)
     return problems + [f"{name} is in the archive {n} times." for name, n in times.items() if n > 1]
@@ -97,6 +121,8 @@ def _unsafe_entry(entry: zipfile.ZipInfo) -> Iterator[str]:
         yield f"{name!r} leads outside of the archive, or is no plain path."
     if entry.flag_bits & 0x1:
         yield f"{name} is encrypted."
+    if entry.compress_type not in PACKINGS:
+        yield f"{name} is packed in a way that bundles are not; they use Deflate."
     if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG):
         yield f"{name} is no regular file."
     if entry.file_size > SMALL and entry.file_size > MAX_RATIO * entry.compress_size:
@@ -122,14 +148,16 @@ def _manifest(archive: zipfile.ZipFile) -> Mapping[str, Any]:
     return dict(manifest)
 
 
-def _differing(archive: zipfile.ZipFile, hashes: Mapping[str, str]) -> list[str]:
+def _differing(archive: zipfile.ZipFile, hashes: Mapping[str, str], watch: Watch) -> list[str]:
     there = set(archive.namelist()) - {MANIFEST}
     problems = [f"{path} is missing." for path in sorted(set(hashes) - there)]
     problems += [f"{path} is not in the manifest." for path in sorted(there - set(hashes))]
-    for path in sorted(there & set(hashes)):
+    both = sorted(there & set(hashes))
+    for at, path in enumerate(both):
+        watch("checking the files", at, len(both))
         try:
             same = _hash(archive, path) == hashes[path]
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+        except DAMAGED:
             problems.append(f"{path} is damaged: it can't be unpacked.")
             continue
         if not same:
@@ -154,7 +182,7 @@ def _read(archive: zipfile.ZipFile, path: str) -> bytes:
 def _json(archive: zipfile.ZipFile, path: str) -> Any:
     try:
         return orjson.loads(_read(archive, path))
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError):
+    except DAMAGED:
         raise Refused(f"{path} is damaged: it can't be unpacked.") from None
     except orjson.JSONDecodeError as error:
         raise Refused(f"{path} is not JSON: {error}.") from None

@@ -13,16 +13,17 @@ from analytics.figures.report_view import Record
 from analytics.reports.build import SCHEMA, build_report
 from analytics.reports.bundle.comparison import ComparedFigure, Sameness, compare_reports, compare_tables
 from analytics.reports.bundle.members import REPORT, STUDY, VERSIONS
-from analytics.reports.bundle.reading import Bundle, open_bundle
-from analytics.reports.bundle.writing import silent
+from analytics.reports.bundle.reading import MAX_BYTES, Bundle, open_bundle
 from analytics.reports.code_version import code_version
 from analytics.reports.common import REPLICATES, TIES, NothingToReport
+from analytics.reports.deferred.records import Watch, no_watch
 from analytics.reports.files import report_json
-from analytics.reports.paper.archive import Watch, tables_of
+from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.dumps import FileSource, import_dump
 from evaluation.models import Study
 from evaluation.refusals import Refused
+from evaluation.services.imports import discard_import
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,33 @@ class Replication:
         )
 
 
-def replicate(path: Path, *, keep: str = "", owner: Any = None, watch: Watch = silent) -> Replication:
+def replicate(
+    path: Path,
+    *,
+    keep: str = "",
+    owner: Any = None,
+    replace_broken: bool = False,
+    most_bytes: int = MAX_BYTES,
+    watch: Watch = no_watch,
+) -> Replication:
     """Check the bundle, import its study, compute its report and compare.
 
     The study is taken back, unless `keep` is the slug that it is to have. Refused with every reason, and then nothing
-    is kept.
+    is kept, nor after any other error; `replace_broken` is `import_dump`'s. `most_bytes`: what it may unpack to.
     """
-    watch("checking the manifest", 0, 1)
-    with open_bundle(path) as bundle:
+    with open_bundle(path, most_bytes=most_bytes, watch=watch) as bundle:
         theirs = _report(bundle)
         versions = bundle.json(VERSIONS)
         with bundle.extracted(STUDY) as dump:
             if keep:
-                study = import_dump(FileSource(dump), slug=keep, owner=owner, watch=watch)
-                ours = _computed(study, theirs, watch)
+                study = import_dump(
+                    FileSource(dump), slug=keep, owner=owner, replace_broken=replace_broken, watch=watch
+                )
+                try:
+                    ours = _computed(study, theirs, watch)
+                except BaseException:
+                    discard_import(study)
+                    raise
             else:
                 with transaction.atomic():
                     name = f"replicating-{secrets.token_hex(8)}"

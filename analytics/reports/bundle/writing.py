@@ -9,10 +9,11 @@ import orjson
 
 from analytics.reports.build import fingerprint
 from analytics.reports.bundle.members import FORMAT, INDENTED, MANIFEST, bundle_members, today
-from analytics.reports.cache import compute_report, effective_ties
+from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
 from analytics.reports.common import NothingToReport
-from analytics.reports.paper.archive import NO_DATE, Watch
+from analytics.reports.deferred.records import Watch, no_watch
+from analytics.reports.paper.archive import NO_DATE
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.dumps.exports.study_export import atomic_file
 from evaluation.models import Study
@@ -20,11 +21,7 @@ from evaluation.refusals import WrongState
 from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
 
 
-def silent(phase: str, done: int, total: int) -> None:
-    """A `Watch` that tells nobody."""
-
-
-def export_bundle(study: Study, path: Path, *, ties: Ties = "half", watch: Watch = silent) -> None:
+def export_bundle(study: Study, path: Path, *, ties: Ties = "half", watch: Watch = no_watch) -> None:
     """Write the bundle to a file that appears only when it is complete.
 
     Refused for a study without a report, for a rehearsal, and where the study changed meanwhile.
@@ -33,13 +30,14 @@ def export_bundle(study: Study, path: Path, *, ties: Ties = "half", watch: Watch
         write_bundle(study, file, ties=ties, watch=watch)
 
 
-def write_bundle(study: Study, out: IO[bytes], *, ties: Ties = "half", watch: Watch = silent) -> None:
+def write_bundle(study: Study, out: IO[bytes], *, ties: Ties = "half", watch: Watch = no_watch) -> None:
     refuse_in_rehearsal(study, NEVER_EXPORTED)
     ties = effective_ties(study, ties)
     watch("computing the figures", 0, 1)
+    # Taken first: what comes in from here on would be in some of the files and not in others.
     before = fingerprint(study, ties=ties)
     try:
-        report = compute_report(study, ties=ties)
+        report = whole_report(study, ties=ties, watch=watch)
     except NothingToReport as nothing:
         raise WrongState(str(nothing)) from None
     members = bundle_members(study, report)
@@ -64,7 +62,9 @@ def write_bundle(study: Study, out: IO[bytes], *, ties: Ties = "half", watch: Wa
         }
         archive.writestr(_entry(MANIFEST), orjson.dumps(manifest, option=INDENTED))
     if fingerprint(study, ties=ties) != before:
-        raise WrongState("Judgments came in or changed while the bundle was being written. Try again.")
+        raise WrongState(
+            "Judgments came in or changed while the bundle was being written. Pause the study, then try again."
+        )
     watch("writing", len(members), len(members))
 
 

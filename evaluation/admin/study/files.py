@@ -18,6 +18,7 @@ from evaluation.admin.tables.staging import stage
 from evaluation.dumps import FORMATS, formats_of
 from evaluation.dumps.tables.source import arms_of
 from evaluation.dumps.tables.template import SUFFIXES, template_rows, write_template
+from evaluation.hooks import StudyFile, study_files
 from evaluation.models import Job, Status, Study
 from evaluation.refusals import Refused
 from evaluation.services.jobs import new_file_name, store_upload
@@ -101,17 +102,37 @@ def _begin_import(
         form.add_error(None, str(refused))
         return None
     try:
-        if kind == Job.Kind.IMPORT:
+        if kind == Job.Kind.IMPORT and (opens := _study_file(kept)):
+            job["parameters"] = _opening(job, *opens)
+        elif kind == Job.Kind.IMPORT:
             table = {"parameters": job.get("parameters", {}), "study": job.get("study")}
             if (mapping := stage(request, kept, file.name, **table)) is not None:
                 return mapping
-            if not job.get("study") and (taken := slug_problem(job["slug"])):
-                raise Refused(taken)
+        if kind == Job.Kind.IMPORT and not job.get("study") and (taken := slug_problem(job["slug"])):
+            raise Refused(taken)
         return queue_job(request, kind=kind, file=kept, file_name=file.name, **job)
     except Refused as refused:
         (Path(settings.ASSAY_JOB_FILES) / kept).unlink()
         show_refusal(form, refused)
         return None
+
+
+def _study_file(kept: str) -> tuple[str, StudyFile] | None:
+    """The kind of study's file that was uploaded, under its key; None for items."""
+    path = Path(settings.ASSAY_JOB_FILES) / kept
+    return next(((key, each) for key, each in study_files.as_dict().items() if each.tells(path)), None)
+
+
+def _opening(job: dict[str, Any], key: str, file: StudyFile) -> dict[str, Any]:
+    """The parameters of the job that opens its study. Refused where it is to be items, or called otherwise."""
+    if job.get("study"):
+        raise Refused(
+            f"This is {file.name}, which holds a whole study. Upload it under “New study from a file”."
+        )
+    given = job["parameters"]
+    if given["title"] or given["protocol"]:
+        raise Refused(f"This is {file.name}, which has its own title and protocol. Leave both fields empty.")
+    return {"opens": key}
 
 
 @study_page()
@@ -148,6 +169,7 @@ def exports(request: HttpRequest, study: Study) -> HttpResponse:
         "jobs": Job.objects.filter(study=study, kind=Job.Kind.EXPORT).select_related("by")[:20],
         "days": settings.ASSAY_JOB_FILE_DAYS,
         "judgments": study.judgments.exists(),
+        "slug": study.slug,
         "draft": study.status == Status.DRAFT,
     }
     status = 422 if error else 200

@@ -6,7 +6,8 @@ the same bytes.
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
@@ -39,11 +40,14 @@ class JudgmentOrder:
         return bisect_left(self._pks, judgment.pk)
 
 
-def jsonl_lines(stored: StoredStudy, *, in_order: bool = False) -> Iterator[tuple[bytes, int]]:
+def jsonl_lines(
+    stored: StoredStudy, *, in_order: bool = False, written: Callable[[Any], Any] | None = None
+) -> Iterator[tuple[bytes, int]]:
     """Lines, each with the number of items written by then.
 
     `in_order`: with the order of raters and judgments, so that figures of what is read back are the same to the last
-    digit.
+    digit. `written` is handed all that somebody wrote as they liked (texts of answers, traces, reasons of exclusions)
+    and gives what is to stand for it.
     """
     study = stored.study
     specs = list(study.revisions.order_by("number").values_list("spec", flat=True)) or [compile_spec(study)]
@@ -58,6 +62,8 @@ def jsonl_lines(stored: StoredStudy, *, in_order: bool = False) -> Iterator[tupl
     for chunk in stored.chunks():
         given = response_contexts(stored, chunk)
         for item in chunk:
+            if written is not None:
+                _rewrite(item, written)
             record = item_record(
                 item, arms[item.stimulus["arm"]], given.get(item.pk, {}), study.exact_times, drafts=drafts
             )
@@ -66,6 +72,16 @@ def jsonl_lines(stored: StoredStudy, *, in_order: bool = False) -> Iterator[tupl
                     each["place"] = places.of(judgment)
             done += 1
             yield orjson.dumps(record, option=OPTIONS), done
+
+
+def _rewrite(item: StoredItem, written: Callable[[Any], Any]) -> None:
+    for each in item.judgments:
+        each.trace, each.excluded = written(each.trace), written(each.excluded)
+        each.rater = replace(each.rater, excluded=written(each.rater.excluded))
+        each.answers = [
+            answer if answer.text is None else replace(answer, text=written(answer.text))
+            for answer in each.answers
+        ]
 
 
 def study_record(study: Study, specs: Sequence[dict[str, Any]]) -> dict[str, Any]:

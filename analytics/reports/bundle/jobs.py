@@ -1,0 +1,116 @@
+"""Bundles as jobs of the worker: one that writes a study's, and one that opens a study from an uploaded one."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from analytics.reports.build import fingerprint
+from analytics.reports.bundle.outcome import outcome_record
+from analytics.reports.bundle.replication import replicate
+from analytics.reports.bundle.writing import export_bundle
+from analytics.reports.cache import effective_ties
+from analytics.statistics.preferences.win_rates import Ties
+from evaluation.models import Job, Study
+from evaluation.refusals import Refused
+from evaluation.services.history import log_action
+from evaluation.services.jobs import JobProgress, begin_job, finish_job, give_up_lost, new_file_name
+from evaluation.services.studies.rehearsals import NEVER_EXPORTED, refuse_in_rehearsal
+
+# What an upload may unpack to, in its own greatest size: text shrinks to a tenth or a twentieth.
+UNPACKED = 20
+
+
+@dataclass(frozen=True)
+class StudyBundle:
+    """The latest job that writes a study's bundle. `current`: it is done, and nothing has changed since."""
+
+    job: Job
+    there: bool
+    current: bool
+
+    @property
+    def expired(self) -> bool:
+        """True where the bundle was written, and deleted after its time."""
+        return self.job.state == Job.State.DONE and not self.there
+
+    @property
+    def bytes(self) -> int:
+        return self.job.path.stat().st_size if self.there else 0
+
+    @property
+    def name(self) -> str:
+        """The name that its download has."""
+        assert self.job.finished_at is not None  # it is there
+        return f"{self.job.slug}-bundle-{self.job.finished_at:%Y-%m-%d}.zip"
+
+
+def latest_bundle(study: Study, *, ties: Ties = "half") -> StudyBundle | None:
+    """The latest that was asked for with this count of ties; None where nobody has."""
+    ties = effective_ties(study, ties)
+    job = Job.objects.filter(study=study, kind=Job.Kind.BUNDLE, parameters__ties=ties).first()
+    if job is None:
+        return None
+    there = job.state == Job.State.DONE and bool(job.file) and job.path.exists()
+    current = there and job.parameters.get("fingerprint") == fingerprint(study, ties=ties)
+    return StudyBundle(job, there, current)
+
+
+def begin_bundle(study: Study, *, by: Any, ties: Ties = "half") -> Job:
+    """Queue the job; Refused for a rehearsal, and while another one is under way, unless its worker fell silent."""
+    refuse_in_rehearsal(study, NEVER_EXPORTED)
+    give_up_lost(study, Job.Kind.BUNDLE, "The worker stopped before the bundle was written.")
+    try:
+        job = begin_job(
+            kind=Job.Kind.BUNDLE,
+            slug=study.slug,
+            study=study,
+            by=by,
+            parameters={"ties": effective_ties(study, ties)},
+            file=new_file_name("zip"),
+            file_name=f"{study.slug}-bundle.zip",
+        )
+    except Refused:
+        raise Refused("A bundle of this study is already being written. Try again once it is done.") from None
+    log_action(study=study, by=by, message="Started writing a replication bundle.")
+    return job
+
+
+def write_bundle_of(job: Job) -> None:
+    study = job.study
+    assert study is not None  # only an import has none
+    progress, ties = JobProgress(job), job.parameters["ties"]
+    # What changes from here on makes the bundle old, or keeps it from being written.
+    parameters = job.parameters | {"fingerprint": fingerprint(study, ties=ties)}
+    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=parameters)
+    export_bundle(study, job.path, ties=ties, watch=progress)
+    finish_job(job, message=f"{job.path.stat().st_size / 1e6:,.1f} MB, ready to download.")
+    log_action(study=study, by=job.by, message="Wrote a replication bundle.")
+
+
+def open_bundle_of(job: Job) -> None:
+    """Make the study of an uploaded bundle, and keep with the job what is the same in its figures."""
+    done = replicate(
+        job.path,
+        keep=job.slug,
+        owner=job.by,
+        replace_broken=True,
+        most_bytes=UNPACKED * settings.ASSAY_UPLOAD_MB * 1_000_000,
+        watch=JobProgress(job),
+    )
+    study = done.study
+    assert study is not None  # it was kept
+    outcome = outcome_record(done)
+    Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=job.parameters | {"outcome": outcome})
+    said = f"{study.title} was opened from the bundle. {outcome['sentences'][-1]}"
+    finish_job(job, message=said, study=study)
+    log_action(
+        study=study, by=job.by, message=f"Opened from {job.file_name}. {' '.join(outcome['sentences'])}"
+    )
+
+
+def opening_of(study: Study) -> Job | None:
+    """The job that opened this study from a bundle; None for every other study, and once it is forgotten."""
+    return Job.objects.filter(
+        study=study, kind=Job.Kind.IMPORT, state=Job.State.DONE, parameters__has_key="outcome"
+    ).first()
