@@ -1,6 +1,6 @@
 """The judges' part of a replication bundle: how each was asked, its prompts, and its replies as they came."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,8 +45,8 @@ def bundle_files(study: Study) -> list[BundleFile]:
         ),
         BundleFile(
             CALLS,
-            "a line per call to a model: its prompt, composed again from the judge's settings, the reply as it came, "
-            "and what was read in it",
+            "a line per call to a model: its prompt, composed again from the judge's settings, the parameters sent with "
+            "it, the reply as it came, and what was read in it",
             lambda: _calls(study),
         ),
     ]
@@ -142,7 +142,7 @@ def _lines(workload: JudgeWorkload, rater: str, calls: Sequence[Call]) -> Iterat
             "outcome": call.outcome,
             "attempts": call.attempts,
             "cached": call.cached,
-            "messages": _messages(workload, call, subject),
+            **_asked(workload, call, subject),
             "raw": call.raw,
             "reply": {name: value for name, value in kept.items() if value},
             "data": call.data,
@@ -153,11 +153,17 @@ def _lines(workload: JudgeWorkload, rater: str, calls: Sequence[Call]) -> Iterat
         yield orjson.dumps(record, option=OPTIONS)
 
 
-def _messages(workload: JudgeWorkload, call: Call, subject: Any) -> Sequence[Mapping[str, str]] | None:
-    """None of a call that nothing was asked in, or whose prompt can't be composed any more."""
+def _asked(workload: JudgeWorkload, call: Call, subject: Any) -> dict[str, Any]:
+    """The messages and the parameters sent with them, such as the seed; None of a call that nothing was asked in, or
+    whose prompt can't be composed any more."""
+    nothing = {"messages": None, "parameters": None}
     if not call.attempts and not call.cached:
-        return None
+        return nothing
     try:
-        return [dict(message) for message in workload.request(call, subject).messages]
+        request = workload.request(call, subject)
     except (prompting.CannotAsk, Unmeasurable, StopRun):
-        return None
+        return nothing
+    return {
+        "messages": [dict(message) for message in request.messages],
+        "parameters": _public(dict(request.parameters)),
+    }

@@ -6,9 +6,10 @@ import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -154,9 +155,8 @@ def _differing(archive: zipfile.ZipFile, hashes: Mapping[str, str], watch: Watch
     problems += [f"{path} is not in the manifest." for path in sorted(there - set(hashes))]
     both = sorted(there & set(hashes))
     for at, path in enumerate(both):
-        watch("checking the files", at, len(both))
         try:
-            same = _hash(archive, path) == hashes[path]
+            same = _hash(archive, path, partial(watch, "checking the files", at, len(both))) == hashes[path]
         except DAMAGED:
             problems.append(f"{path} is damaged: it can't be unpacked.")
             continue
@@ -165,11 +165,13 @@ def _differing(archive: zipfile.ZipFile, hashes: Mapping[str, str], watch: Watch
     return problems
 
 
-def _hash(archive: zipfile.ZipFile, path: str) -> str:
+def _hash(archive: zipfile.ZipFile, path: str, tell: Callable[[], None]) -> str:
+    """Its sha256. `tell` is called for every piece: a worker that is silent for long is taken to be lost."""
     digest = hashlib.sha256()
     with archive.open(path) as file:
         while piece := file.read(PIECE):
             digest.update(piece)
+            tell()
     return digest.hexdigest()
 
 

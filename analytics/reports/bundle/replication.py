@@ -25,6 +25,9 @@ from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.imports import discard_import
 
+# By which a report's record says what it is of.
+NAMING = {"figure", "question", "group"}
+
 
 @dataclass(frozen=True)
 class Replication:
@@ -106,6 +109,11 @@ def _report(bundle: Bundle) -> Record:
         or not 0 < parameters["replicates"] <= 100 * REPLICATES
     ):
         raise Refused(f"{REPORT}: the number of replicates is not one that a report has.")
+    records = report.get("records")
+    if not isinstance(records, list) or not all(
+        isinstance(each, dict) and each.keys() >= NAMING for each in records
+    ):
+        raise Refused(f"{REPORT}: its records do not all name a figure, a question and a group.")
     record: Record = report
     return record
 

@@ -44,10 +44,11 @@ def write_bundle(study: Study, out: IO[bytes], *, ties: Ties = "half", watch: Wa
     hashes: dict[str, str] = {}
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for at, member in enumerate(members):
-            watch("writing", at, len(members))
             digest = hashlib.sha256()
             with archive.open(_entry(member.path), "w", force_zip64=True) as file:
                 for piece in member.content():
+                    # Told of every piece: a large study's lines take minutes, and a silent worker is taken to be lost.
+                    watch("writing", at, len(members))
                     digest.update(piece)
                     file.write(piece)
             hashes[member.path] = digest.hexdigest()
