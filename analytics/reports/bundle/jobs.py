@@ -57,8 +57,11 @@ def latest_bundle(study: Study, *, ties: Ties = "half") -> StudyBundle | None:
 
 
 def begin_bundle(study: Study, *, by: Any, ties: Ties = "half") -> Job:
-    """Queue the job; Refused for a rehearsal, and while another one is under way, unless its worker fell silent."""
+    """Queue the job; Refused for a rehearsal, without judgments, and while another one is under way, unless its worker
+    fell silent."""
     refuse_in_rehearsal(study, NEVER_EXPORTED)
+    if not study.judgments.exists():
+        raise Refused("Nothing has been judged yet, so there is nothing to bundle.")
     give_up_lost(study, Job.Kind.BUNDLE, "The worker stopped before the bundle was written.")
     try:
         job = begin_job(

@@ -52,7 +52,9 @@ def served_study(study, monkeypatch):
     """The same, judged by a model, too; and the secrets of its endpoint."""
     monkeypatch.setenv("ASSAY_KEY_TEST", KEY)
     with endpoint.serve() as served:
-        judge = make_judge(study, served, questions=["preference"], orders="both", samples=2, extra={"top_p": 0.9})
+        judge = make_judge(
+            study, served, questions=["preference"], orders="both", samples=2, extra={"top_p": 0.9}
+        )
         judged(study, judge)
         Endpoint.objects.update(key_name="ASSAY_KEY_TEST")
         address = served.url
@@ -105,9 +107,11 @@ def test_everything_that_the_figures_were_computed_from_is_inside(served_study, 
     assert len({each["parameters"]["seed"] for each in calls}) == 4  # two orders, two samples
     versions = json.loads(found["versions.json"])
     assert {"django", "numpy"} <= versions["packages"].keys()
-    assert versions["python"] and versions["assay"]
+    assert versions["python"]
+    assert versions["assay"]
     report = json.loads(found["report/report.json"])
-    assert report["records"] and report["parameters"]["seed"] == study.seed
+    assert report["records"]
+    assert report["parameters"]["seed"] == study.seed
     assert any(name.startswith("report/tables/") for name in found)
     assert b"<svg" in found["report/report.html"]
     assert set(json.loads(found["MANIFEST.json"])["sha256"]) == set(found) - {"MANIFEST.json"}

@@ -1,0 +1,70 @@
+"""A replication bundle on its pages: written by a button, uploaded again, and compared; wide and on a phone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from evaluation import tasks
+from evaluation.models import Job, Study
+from tests.browser.conftest import PHONE, WIDE, Visitor
+from tests.browser.test_report_page import assert_calm, assert_sound, member, shot, study
+
+__all__ = ["member", "study"]
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_bundle_is_made_downloaded_and_opened_again(
+    study: Study,
+    member: Callable[..., Visitor],
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    tmp_path: Path,
+) -> None:
+    settings.ASSAY_JOB_FILES = str(tmp_path / "jobs")
+    monkeypatch.setattr(tasks, "send_job", lambda pk: True)
+    visitor = member(viewport=WIDE)
+    page = visitor.page
+    visitor.go("/studies/contexteval/report/files/")
+    page.get_by_role("link", name="replication bundle").click()
+    assert_sound(visitor)
+    shot(page, "bundle-before", "light", WIDE)
+    page.get_by_role("button", name="Create the bundle").click()
+    page.locator("#study-bundle[hx-get]").wait_for()
+    assert_sound(visitor)
+    tasks.work_on_job(Job.objects.get().pk)
+    download = page.get_by_role("link", name="Download the bundle")
+    expect(download).to_be_visible(timeout=9_000)
+    with page.expect_download() as fetched:
+        download.click()
+    path = tmp_path / fetched.value.suggested_filename
+    fetched.value.save_as(path)
+    assert path.name.startswith("contexteval-bundle-")
+    visitor.go("/admin/evaluation/study/from-file/")
+    page.get_by_label("File", exact=True).set_input_files(path)
+    page.get_by_role("button", name="Upload and check").click()
+    page.get_by_text("Waiting for the worker.").or_(page.get_by_text("queue can't be reached")).wait_for()
+    tasks.work_on_job(Job.objects.first().pk)
+    page.get_by_role("heading", name="Figures and tables, computed again").wait_for(timeout=9_000)
+    watched = page.url
+    opened = Study.objects.exclude(pk=study.pk).get()
+    expect(page.get_by_role("status")).to_contain_text("0 different.")
+    page.close()
+    for scheme, size in (("light", WIDE), ("dark", PHONE)):
+        looking = member(viewport=size, color_scheme=scheme)
+        for name, address in (
+            ("bundle", "/studies/contexteval/report/bundle/"),
+            ("bundle-opened", watched),
+            ("bundle-of-opened", f"/studies/{opened.slug}/report/bundle/"),
+            ("bundle-exports", f"/admin/evaluation/study/{study.pk}/exports/"),
+        ):
+            looking.go(address.replace(looking.base, ""))
+            assert_sound(looking)
+            assert_calm(looking)
+            shot(looking.page, name, scheme, size, full=name != "bundle-opened")
+        looking.go(watched.replace(looking.base, ""))
+        looking.page.get_by_role("link", name="Duplicate as a draft").click()
+        looking.page.get_by_role("button", name="Create the draft").wait_for()
+        looking.page.close()
