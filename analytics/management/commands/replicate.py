@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from analytics.reports.bundle.comparison import Sameness
-from analytics.reports.bundle.outcome import WORDS, differing, sentences
+from analytics.reports.bundle.outcome import WORDS, counts, differing, sentences
 from analytics.reports.bundle.replication import Replication, replicate
 from evaluation.management.progress import ProgressBar, add_progress_argument
 from evaluation.management.studies import member_named
@@ -53,14 +53,13 @@ class Command(BaseCommand):
 
 def lines_of(done: Replication) -> Iterator[str]:
     """The outcome in words, a line per figure and per table that differs."""
-    *before, counts = sentences(done)
-    yield from before
+    yield from sentences(done)
     for figure in done.figures:
         yield f"{SAID[figure.sameness]:<17} {figure.name}"
         yield from (f"  {each}" for each in differing(figure))
     for key, same in done.tables:
         if not same:
             yield f"{SAID[Sameness.DIFFERENT]:<17} table {key}"
-    yield counts
+    yield counts(done)
     if done.study is not None:
         yield f"The study is kept as {done.study.slug}."

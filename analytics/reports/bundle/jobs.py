@@ -105,11 +105,9 @@ def open_bundle_of(job: Job) -> None:
     assert study is not None  # it was kept
     outcome = outcome_record(done)
     Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=job.parameters | {"outcome": outcome})
-    said = f"{study.title} was opened from the bundle. {outcome['sentences'][-1]}"
+    said = f"{study.title} was opened from the bundle. {outcome['counts']}"
     finish_job(job, message=said, study=study)
-    log_action(
-        study=study, by=job.by, message=f"Opened from {job.file_name}. {' '.join(outcome['sentences'])}"
-    )
+    log_action(study=study, by=job.by, message=f"Opened from {job.file_name}. {outcome['counts']}")
 
 
 def opening_of(study: Study) -> Job | None:

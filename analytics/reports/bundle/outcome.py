@@ -17,7 +17,7 @@ MOST_SHOWN = 5
 
 
 def outcome_record(done: Replication) -> dict[str, Any]:
-    """The outcome as JSON: sentences, and a row for each figure and each table.
+    """The outcome as JSON: sentences, the counts, and a row for each figure and each table.
 
     A row has `name`, `result`, `differs`, and `differences`, which are sentences.
     """
@@ -29,7 +29,7 @@ def outcome_record(done: Replication) -> dict[str, Any]:
         _row(f"table {key}", WORDS[Sameness.EXACT if same else Sameness.DIFFERENT], (), not same)
         for key, same in done.tables
     ]
-    return {"sentences": list(sentences(done)), "rows": [*figures, *tables]}
+    return {"sentences": list(sentences(done)), "counts": counts(done), "rows": [*figures, *tables]}
 
 
 def _row(name: str, result: str, differences: Sequence[str], differs: bool) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def _row(name: str, result: str, differences: Sequence[str], differs: bool) -> d
 
 
 def sentences(done: Replication) -> Iterator[str]:
-    """On the manifest, on another version where there is one, and the counts."""
+    """On the manifest, and on another version where there is one."""
     manifest = done.manifest
     yield f"{manifest['study']}: the manifest of {manifest['made']} holds, {len(manifest['sha256']):,} files."
     if done.other_code:
@@ -45,10 +45,10 @@ def sentences(done: Replication) -> Iterator[str]:
             f"The bundle was made by another version of the code (figures {manifest['figures']}; here "
             f"{code_version()}): values are compared."
         )
-    yield counts(done)
 
 
 def counts(done: Replication) -> str:
+    """The number of figures and tables that are the same, and that are not."""
     figures = {each: sum(figure.sameness == each for figure in done.figures) for each in Sameness}
     same_tables = sum(same for _, same in done.tables)
     return (

@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 from analytics.reports.bundle.comparison import Sameness, compare_reports
 from analytics.reports.bundle.replication import replicate
 from analytics.reports.bundle.writing import export_bundle
+from evaluation.demo.studies import STUDIES
 from evaluation.models import Item, Judgment, Rater, Study
 from evaluation.refusals import Refused
 from evaluation.services import exclude
@@ -19,8 +20,8 @@ from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db
 DEMOS = (
-    "plain-comparison", "aspects", "ranking", "context-validation", "relevance", "answer-pairs", "question-quality",
-    "justification-coding", "condition-calibration", "custom",
+    "context-contrast", "plain-comparison", "aspects", "ranking", "context-validation", "relevance", "answer-pairs",
+    "question-quality", "justification-coding", "condition-calibration", "custom",
 )  # fmt: skip
 
 
@@ -77,6 +78,10 @@ def test_every_figure_of_a_demo_is_the_same_to_the_last_digit(slug, path):
     assert done.tables
     assert [key for key, same in done.tables if not same] == []
     assert Study.objects.count() == 1
+
+
+def test_no_demo_is_forgotten():
+    assert sorted(DEMOS) == sorted(demo.slug for demo in STUDIES)
 
 
 def test_what_is_left_out_stays_left_out(study, path):
@@ -168,6 +173,37 @@ def test_a_bomb_is_refused_before_it_is_unpacked(study, path):
     rewritten(path, lambda found: found.update({"zeros": b"\0" * 5_000_000}), manifest=True)
     with pytest.raises(Refused, match="times its size"):
         replicate(path)
+
+
+def test_another_way_of_packing_is_refused(study, path):
+    """Of LZMA the archive says how much memory reading it takes."""
+    export_bundle(study, path)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("more.txt", "?", zipfile.ZIP_LZMA)
+    with pytest.raises(Refused) as refused:
+        replicate(path)
+    assert refused.value.problems == ["more.txt is packed in a way that bundles are not; they use Deflate."]
+
+
+def test_a_report_without_the_names_of_its_figures_is_refused(study, path):
+    export_bundle(study, path)
+
+    def change(found):
+        report = json.loads(found["report/report.json"])
+        found["report/report.json"] = json.dumps(report | {"records": [{"figure": "f"}]}).encode()
+
+    rewritten(path, change, manifest=True)
+    with pytest.raises(Refused, match="do not all name a figure, a question and a group"):
+        replicate(path)
+
+
+def test_figures_that_wait_are_computed_for_a_bundle(study, path, settings):
+    settings.ASSAY_REPORT_DEFER_JUDGMENTS = 1
+    export_bundle(study, path)
+    with zipfile.ZipFile(path) as archive:
+        assert "deferred" not in json.loads(archive.read("report/report.json"))
+    done = replicate(path)
+    assert done.succeeded
 
 
 def test_what_is_no_bundle_is_refused(path, tmp_path):
