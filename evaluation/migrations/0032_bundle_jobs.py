@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0030_report_views"),
+        ("evaluation", "0031_saved_views"),
     ]
 
     operations = [
