@@ -212,10 +212,10 @@ def test_a_view_is_chosen_saved_and_opened_again(study: Study, member: Callable[
         page = visitor.page
         visitor.go("/studies/contexteval/report/")
         page.locator("details.report-view > summary").click()
-        page.get_by_label("Category").select_option(index=0)
+        page.get_by_label("System", exact=True).select_option(index=0)
         page.get_by_role("button", name="Show this view").click()
         page.locator("details.report-view > summary").click()
-        name = f"first category, {scheme} {size['width']}"
+        name = f"first system, {scheme} {size['width']}"
         page.get_by_label("Save this view as").fill(name)
         page.get_by_role("button", name="Save", exact=True).click()
         page.get_by_role("status").get_by_text("Saved this view").wait_for()
