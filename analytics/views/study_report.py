@@ -57,6 +57,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         response = _render(request, "analytics/study_report_pending.html", waiting)
         response["Refresh"] = REFRESH
         return response
+    saved = _saved(wanted)
     context = {
         **wanted.context,
         "page": report_page(kept.report),
@@ -71,7 +72,8 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
             ("to", "To (day, UTC)", wanted.filters.last_day),
         ],
         "is_view": bool(wanted.filters),
-        "saved": _saved(wanted),
+        "saved": saved,
+        "shown_name": ", ".join(each["name"] for each in saved if each["is_shown"]),
         "saves": studies_for(request.user, "write").filter(pk=study.pk).exists(),
         # Figures that wait are computed of the report as it is now, and links to files are of that.
         "deferred_at": "" if kept.stale else wanted.address,
