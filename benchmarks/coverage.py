@@ -1,13 +1,14 @@
 """How often intervals of 95 % hold the truth: simulated studies of few and many queries, with one item each or several.
 
-Three grids: `usual` ones; `few` queries, by which it was chosen of how many a report says nothing; and `uneven` ones,
-where nearly all labels are one and the same. The truth is the figure's value at 20,000 simulated queries of the same
-design. A figure passes where the mean of its cells is 93 to 97 % and the least of them 90 %, without the intervals that
-have a footnote; above 97 % an interval is wider than need be, and no fault. A study in which a figure has no interval,
-for want of variation, says nothing of its coverage; the tables say how often that is in the worst cell.
+Four grids: `usual` ones; `few` queries, by which it was chosen of how many a report says nothing; `uneven` ones, where
+nearly all labels are one and the same; and `powered` ones, of so many queries that people judge and ten times as many
+that a judge judges. The truth is the figure's value at 20,000 simulated queries of the same design. A figure passes
+where the mean of its cells is 93 to 97 % and the least of them 90 %, without the intervals that have a footnote; above
+97 % an interval is wider than need be, and no fault. A study in which a figure has no interval, for want of variation,
+says nothing of its coverage; the tables say how often that is in the worst cell.
 
-Usage: python -m benchmarks.coverage [--grids usual,few,uneven] [--simulations N] [--queries N,N] [--designs NAME,NAME]
-[--seed N]
+Usage: python -m benchmarks.coverage [--grids usual,few,uneven,powered] [--simulations N] [--queries N,N]
+[--designs NAME,NAME] [--seed N]
 """
 
 import argparse
@@ -27,6 +28,7 @@ from analytics.figures.families import LEAST_QUERIES
 from benchmarks.conditions import CONDITIONS
 from benchmarks.juries import JURIES
 from benchmarks.orders import ORDERS
+from benchmarks.powered import POWERED
 from benchmarks.replacing import REPLACING
 from benchmarks.simulated import DESIGNS, PASSES, Design
 from benchmarks.uneven import UNEVEN
@@ -52,8 +54,9 @@ GRIDS = {
     "usual": Grid((*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS), (15, 30, 100)),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
+    "powered": Grid(POWERED, (30, 60, 150)),
 }
-ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS)
+ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED)
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,17 @@ UNITS = {
 
 
 @dataclass(frozen=True)
+class PeopleSample:
+    """The queries, by key, that people judge where the design makes them a random part of all; `withdrawn` of them are
+    judged no more. `judgments_chosen` is true of a view that chooses among judgments: then nothing says that the
+    queries which are left are a random part."""
+
+    queries: frozenset[str]
+    withdrawn: int = 0
+    judgments_chosen: bool = False
+
+
+@dataclass(frozen=True)
 class Terms:
     """Terms that all figures of a report go by.
 
@@ -85,6 +96,8 @@ class Terms:
     epsilon: float = DEFAULT_EPSILON
     # Of single judges, by key, the system that is its own model or, where that is none of them, those of its family.
     own_systems: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    # Where people judge a random part of the queries by design.
+    sample: PeopleSample | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,6 +150,12 @@ class Filters:
     def choose_items(self) -> bool:
         return bool(self.categories or self.splits or self.arms or self.systems)
 
+    @property
+    def choose_judgments(self) -> bool:
+        """True where of one item some judgments are in the view and others are not."""
+        chosen = (self.revision, self.first_day, self.last_day)
+        return bool(self.raters or self.without_raters) or any(each is not None for each in chosen)
+
     def items(self, study: Study) -> QuerySet[Item]:
         """The study's items that are in the view, whoever judged them."""
         found = Item.objects.filter(study=study)

@@ -4,7 +4,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from analytics.figures.figure import Figure
-from analytics.figures.figure_input import MEASURES, FigureInput, Terms, figure_inputs, question_record
+from analytics.figures.figure_input import (
+    MEASURES,
+    FigureInput,
+    PeopleSample,
+    Terms,
+    figure_inputs,
+    question_record,
+)
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
 from analytics.frames.filters import EVERYTHING, Filters
@@ -28,9 +35,9 @@ from analytics.reports.methods.sentences import methods
 from analytics.reports.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
-from evaluation.models import Exclusion, Rater, Revision, Study
+from evaluation.models import Exclusion, Rater, Revision, Role, Study
 from evaluation.protocols import QuestionSpec
-from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts
+from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts, queries_of_people
 from evaluation.stopping import StoppingRule
 
 SCHEMA = "assay-report/2"
@@ -61,7 +68,7 @@ def build_report(
     if not frame.groups:
         raise NothingToReport("No judgment has an answer that counts yet, so there is nothing to report.")
     records = judges.judges(study, frame, filters)
-    terms = terms_of(study, revision, records, replicates=replicates, ties=ties, is_view=bool(filters))
+    terms = terms_of(study, revision, records, replicates=replicates, ties=ties, filters=filters)
     report: Record = {
         "schema": SCHEMA,
         "study": study_record(study, revision, filters, frame.study_items.systems),
@@ -121,7 +128,7 @@ def terms_of(
     *,
     replicates: int,
     ties: Ties,
-    is_view: bool = False,
+    filters: Filters = EVERYTHING,
 ) -> Callable[[int], Terms]:
     """The terms of a study's figures, by the number of questions whose tests make one family.
 
@@ -135,6 +142,7 @@ def terms_of(
     both = frozenset(each["rater"] for each in judged if judges.is_asked_both_ways(each))
     conditions, own_systems = judges.prompt_conditions(study), judges.own_systems(study)
     stopping = StoppingRule.of(revision.spec.get("stopping") or {})
+    sample = _people_sample(study, filters)
 
     def terms(asked: int) -> Terms:
         return Terms(
@@ -150,10 +158,26 @@ def terms_of(
             own_systems=own_systems,
             stopping=stopping,
             redundancy=study.redundancy,
-            is_view=is_view,
+            is_view=bool(filters),
+            sample=sample,
         )
 
     return terms
+
+
+def _people_sample(study: Study, filters: Filters) -> PeopleSample | None:
+    """People's queries in the view, where they are a random part by design."""
+    theirs = queries_of_people(study)
+    if theirs is None:
+        return None
+    main = filters.items(study).filter(role=Role.MAIN).order_by()
+    drawn, standing = set(), set()
+    for query, key, withdrawn in main.values_list("query", "query__key", "withdrawn_at").iterator():
+        if query in theirs:
+            drawn.add(key)
+            if withdrawn is None:
+                standing.add(key)
+    return PeopleSample(frozenset(standing), len(drawn - standing), filters.choose_judgments)
 
 
 def _place(key: str, order: list[str]) -> int:

@@ -91,7 +91,7 @@ def error_of(deviations: Floats) -> Floats:
     return np.asarray(np.sqrt((groups - 1) / groups * (centred**2).sum(axis=0)))
 
 
-def t_interval(value: float, error: float, groups: int, scale: Scale, level: float) -> tuple[float, float]:
+def t_interval(value: float, error: float, groups: float, scale: Scale, level: float) -> tuple[float, float]:
     """The limits of a figure inside its scale: a t interval with `groups` - 1 degrees of freedom.
 
     On a transformed scale the standard error is carried over by the slope at the value (delta method), which stays

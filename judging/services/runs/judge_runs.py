@@ -132,8 +132,12 @@ def keep_preparation(judging: JudgeRun, prepared: Preparation) -> None:
     with transaction.atomic():
         rater = Rater.objects.select_for_update(no_key=True).get(pk=judging.rater_id)
         if "derived" not in rater.about:
+            derived = dict(prepared.about)
+            if rater.study.human_sample is not None and prepared.by_query:
+                # Figures that take people's queries for a random part ask which of them it did not know.
+                derived["by_query"] = dict(prepared.by_query)
             rater.about |= {
-                "derived": dict(prepared.about),
+                "derived": derived,
                 "heuristic": prepared.heuristic,
                 "reference": prepared.reference,
             }
