@@ -145,7 +145,7 @@ def _why_not(given: PairInput | AnswerInput, sample: PeopleSample) -> str:
     if sample.judgments_chosen:
         return JUDGMENTS_CHOSEN
     drawn = len(sample.queries) + sample.withdrawn
-    if sample.withdrawn > (1 - LEAST_COMPLETE) * drawn:
+    if _too_few(len(sample.queries), drawn):
         return (
             f"Judges' answers are not combined with people's: {sample.withdrawn:,} of the {drawn:,} queries of "
             "people's random part are withdrawn, more than one in ten."
@@ -169,9 +169,9 @@ def _cell(given: FigureInput, cell: PoweredCell, sampled: Ints) -> Record:
         "needed": [],
     }
     reason = ""
-    if found.labelled < LEAST_COMPLETE * drawn:
+    if _too_few(found.labelled, drawn):
         reason = _incomplete("People's judgments are complete for", found.labelled, drawn, " of their part")
-    elif judged < LEAST_COMPLETE * found.queries:
+    elif _too_few(judged, found.queries):
         reason = _incomplete("The judge has judged", judged, found.queries, "")
     if reason and not found.combined.undefined:
         nothing = {"value": None, "low": None, "high": None, "method": "", "undefined": reason}
@@ -189,6 +189,11 @@ def _cell(given: FigureInput, cell: PoweredCell, sampled: Ints) -> Record:
             for width in _widths(cell.within or (given.ends if isinstance(given, AnswerInput) else SHARE))
         ]
     return record
+
+
+def _too_few(n: int, of: int) -> bool:
+    # Nine tenths of a number may be a bit more than they are.
+    return n < LEAST_COMPLETE * of - 1e-9
 
 
 def _incomplete(what: str, n: int, of: int, whose: str) -> str:

@@ -1,5 +1,6 @@
 """Runs of judges: started or refused, described as raters, and chosen for the figures."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from evaluation.models import Item, Rater, Status, Study
 from evaluation.protocols import Kind
 from evaluation.protocols.answers.measures import Measure
 from evaluation.refusals import Refused
+from evaluation.selectors import queries_of_people
 from evaluation.services import assign_orders
 from evaluation.services.scores import require_agreement
 from evaluation.services.studies.rehearsals import refuse_in_rehearsal
@@ -132,12 +134,8 @@ def keep_preparation(judging: JudgeRun, prepared: Preparation) -> None:
     with transaction.atomic():
         rater = Rater.objects.select_for_update(no_key=True).get(pk=judging.rater_id)
         if "derived" not in rater.about:
-            derived = dict(prepared.about)
-            if rater.study.human_sample is not None and prepared.by_query:
-                # Figures that take people's queries for a random part ask which of them it did not know.
-                derived["by_query"] = dict(prepared.by_query)
             rater.about |= {
-                "derived": derived,
+                "derived": {**prepared.about, **_folds_of_people(rater.study, prepared.by_query)},
                 "heuristic": prepared.heuristic,
                 "reference": prepared.reference,
             }
@@ -145,6 +143,16 @@ def keep_preparation(judging: JudgeRun, prepared: Preparation) -> None:
             judging.folds = dict(prepared.by_query)
             judging.save(update_fields=["folds"])
     judging.refresh_from_db()
+
+
+def _folds_of_people(study: Study, by_query: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Where people judge a random part of the queries, the folds of these: prediction-powered means ask of each which
+    choice did not know it, of copies of the study, too, which have no runs."""
+    theirs = queries_of_people(study) if by_query else None
+    if theirs is None:
+        return {}
+    keys = {key for pk, key in study.queries.values_list("pk", "key").iterator() if pk in theirs}
+    return {"by_query": {key: fold for key, fold in by_query.items() if key in keys}}
 
 
 def _opened() -> dict[str, Any]:

@@ -14,9 +14,9 @@ def truth(at):
     return "r1" if at % 3 else "r2"
 
 
-def study_in_categories(sizes, *, slug="categories", owner=None):
+def study_in_categories(sizes, *, slug="categories", owner=None, **fields):
     """A live study with an item per query, so many of each category, in turns."""
-    study = create_study(slug=slug, title=slug, protocol="pairwise", owner=owner, redundancy=3)
+    study = create_study(slug=slug, title=slug, protocol="pairwise", owner=owner, redundancy=3, **fields)
     arm = Arm.objects.create(study=study, key="all", label="All items")
     systems = [System.objects.create(study=study, key=key, kind="model") for key in ("aspen", "birch")]
     names = [name for name, size in sizes.items() for _ in range(size)]
