@@ -73,6 +73,7 @@ audit: setup-dev
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors
 	$(BIN)/python -m benchmarks.looks
+	$(BIN)/python -m benchmarks.powered
 	$(BIN)/python -m tests.browser.audit
 	$(BIN)/python -m tests.latex.audit
 

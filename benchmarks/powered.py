@@ -75,22 +75,27 @@ def values(scored: Callable[[Floats], Floats], people: Floats, own: Floats, quer
     return query_values(ours, scored(own), query)
 
 
-def fitted(rng: np.random.Generator, given: QueryValues, other: Floats) -> QueryValues:
+def fitted(
+    rng: np.random.Generator, given: QueryValues, other: Floats, *, crossed: bool = True
+) -> QueryValues:
     """The judge that agrees better with people, chosen anew for each of five categories and each fold of people's
-    queries on the other folds, as composites are; the queries that people did not judge get the mean over folds."""
+    queries on the other folds, as composites are. The queries that people did not judge get the mean over folds; those
+    that are not `crossed`, the value by the choice on all of people's queries."""
     known = np.flatnonzero(np.isfinite(given.people))
     category = rng.integers(0, 5, len(given.people))
     fold = np.full(len(given.people), -1)
     fold[known] = rng.permutation(len(known)) % FOLDS
     judges = np.stack([given.judge, other])
     misses = np.abs(judges - given.people)
-    by_fold = np.empty((FOLDS, len(fold)))
-    for held, each in product(range(FOLDS), range(5)):
+    # The last is chosen on all folds.
+    by_fold = np.empty((FOLDS + 1, len(fold)))
+    for held, each in product(range(FOLDS + 1), range(5)):
         learnt = known[(fold[known] != held) & (category[known] == each)]
         best = int(np.argmin(misses[:, learnt].mean(axis=1))) if len(learnt) else 0
         by_fold[held, category == each] = judges[best, category == each]
     own = by_fold[np.maximum(fold, 0), np.arange(len(fold))]
-    return QueryValues(given.query, given.people, np.where(fold >= 0, own, by_fold.mean(axis=0)))
+    others = by_fold[:FOLDS].mean(axis=0) if crossed else by_fold[FOLDS]
+    return QueryValues(given.query, given.people, np.where(fold >= 0, own, others))
 
 
 def powered_figures(rng: np.random.Generator, queries: int, items: int, noise: float) -> Figures:
@@ -179,6 +184,21 @@ def _width(estimate: Estimate) -> float:
     return estimate.high - estimate.low
 
 
+def fitted_row(labelled: int, truth: float, seed: int, simulations: int) -> list[str]:
+    """Of two judges with little noise that lean to either side, the one chosen on people: both ways, and alone."""
+    found: dict[bool, list[Estimate]] = {True: [], False: []}
+    for number in range(simulations):
+        rng = generator(seed, "fitted", labelled, number)
+        people, own, query = study(rng, labelled, JUDGED * labelled, 1, SimulatedJudge("", 0.3, 0.5), 0.2)
+        given, other = values(votes, people, own, query), values(votes, people, own - 1.0, query).judge
+        for crossed, estimates in found.items():
+            # Both ways deal the same categories and folds.
+            chosen = fitted(generator(seed, "folds", labelled, number), given, other, crossed=crossed)
+            made = prediction_powered_mean(chosen, within=SHARE, resample=no_replicates())
+            estimates.append(made.combined)
+    return [f"{labelled}", *(f"{coverage(found[crossed], truth):.1%}" for crossed in (True, False))]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -196,6 +216,12 @@ def main() -> None:
             cell = Cell(kind, judge, labelled, judged)
             found = simulated(cell, options.seed, options.simulations)
             print(f"| {' | '.join(row(cell, found, truth))} |", flush=True)
+    print("\nWin rate with a judge that was chosen on people, of two that lean to either side\n")
+    print("| labelled | the others by the mean over folds | by the choice on all of people's queries |")
+    print("| ---: | ---: | ---: |")
+    for labelled in LABELLED:
+        cells = fitted_row(labelled, true_mean("win rate", options.seed), options.seed, options.simulations)
+        print(f"| {' | '.join(cells)} |", flush=True)
     print(f"\n{time.monotonic() - began:.0f} s")
 
 

@@ -1,4 +1,4 @@
-"""Intervals hold the truth as often as they say: two cells of the coverage benchmark; and its table is up to date."""
+"""Intervals hold the truth as often as they say: three cells of the coverage benchmark; and its table is up to date."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage import Block, cover
+from benchmarks.powered import POWERED
 from benchmarks.simulated import DESIGNS, PASSES
 from benchmarks.uneven import UNEVEN
 
@@ -18,6 +19,7 @@ STATISTICS = Path(__file__).parents[2] / "docs" / "statistics.md"
         # Nine items of a query depend; fifteen queries are few.
         (Block("agreement", 0.5, 9), 30, ("alpha, nominal", "kappa of two raters", "agreement, with ties")),
         (Block("strengths", 1.0, 1), 15, ("Bradley-Terry, best system", "chance to beat the average")),
+        (Block("powered", 1.0, 1), 30, ("mean rating with a judge", "win rate with a fitted judge")),
     ],
 )
 def test_intervals_cover_as_often_as_they_say(block, queries, figures) -> None:
@@ -45,6 +47,6 @@ def test_an_interval_that_covers_less_has_a_footnote() -> None:
 
 def test_the_table_has_every_figure() -> None:
     text = STATISTICS.read_text()
-    for design in (*DESIGNS, *UNEVEN, *PASSES):
+    for design in (*DESIGNS, *UNEVEN, *PASSES, *POWERED):
         for figure in design.figures(np.random.default_rng(0), 10, 1, design.values[0]):
             assert f"| {figure} |" in text

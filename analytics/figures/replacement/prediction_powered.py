@@ -179,7 +179,7 @@ def _cell(given: FigureInput, cell: PoweredCell, sampled: Ints) -> Record:
             "combined": record["combined"] | nothing,
             **dict.fromkeys(("weight", "errors", "worth", "spread")),
         }
-    if found.spread is not None:
+    if found.spread is not None and found.combined.low is not None:
         record["needed"] = [
             {
                 "half_width": width,
