@@ -8,10 +8,12 @@ from typing import Any
 from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 
-from analytics.admin.plan_form import DIFFERENCE, RATINGS, SEEN, VOTES, PlanForm
+from analytics.admin.plan_form import DIFFERENCE, JUDGE, RATINGS, SEEN, VOTES, PlanForm
 from analytics.reports.common import NothingToReport
 from analytics.reports.pilots import pilot_ratings, pilot_votes
+from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.planning.assumptions import RatingAssumptions, VoteAssumptions
+from analytics.statistics.planning.labelling import labelled_items
 from analytics.statistics.planning.precision import Model, Precision, least_items, precision
 from evaluation import hooks
 from evaluation.admin.pages import page
@@ -25,6 +27,7 @@ GROUPS = {
     "Assumptions on ratings": RATINGS,
     "Aim": ("aim", "chance", "reach"),
     "Design": ("raters", "items"),
+    "A judge beside people": JUDGE,
     "Costs": ("pay", "fee", "tokens"),
 }
 
@@ -61,6 +64,20 @@ class PlannedDesign:
         return f"{half_width:.3f}" if self.rated else f"{100 * half_width:.1f}"
 
 
+@dataclass(frozen=True)
+class WithJudge:
+    """A row of the page: the fewest items that so many raters each must judge beside a judge of more of them, None if
+    all are too few."""
+
+    raters: int
+    items: int | None
+    cost: Decimal | None
+
+    @property
+    def judgments(self) -> int:
+        return (self.items or 0) * self.raters
+
+
 @study_page()
 def plan(request: HttpRequest, study: Study) -> HttpResponse:
     """The form, and what comes of it; nothing is kept, so that its address is the plan."""
@@ -74,6 +91,8 @@ def plan(request: HttpRequest, study: Study) -> HttpResponse:
             context["plan"] = planned(form)
         except NothingToReport as nothing:
             form.add_error("pilot", str(nothing))
+        except ParameterError as error:
+            form.add_error("judge_r", str(error))
     context["groups"] = [
         (name, [form[field] for field in fields if field in form.fields]) for name, fields in _groups(form)
     ]
@@ -82,7 +101,10 @@ def plan(request: HttpRequest, study: Study) -> HttpResponse:
 
 
 def planned(form: PlanForm) -> dict[str, Any]:
-    """The designs that the form asks for. Raises NothingToReport where the pilot says too little."""
+    """The designs that the form asks for.
+
+    Raises NothingToReport where the pilot says too little, ParameterError where it allows no such judge.
+    """
     assumed = _assumed(form)
     model, data, wanted, seed = form.model(assumed), form.cleaned_data, form.wanted(), form.study.seed
     least = [_row(form, raters, least_items(model, raters, wanted, seed=seed)) for raters in data["raters"]]
@@ -94,6 +116,10 @@ def planned(form: PlanForm) -> dict[str, Any]:
         "least": _with_cheapest(least),
         "here": here,
         "items": data["items"],
+        "judged": data["judged"],
+        "with_judge": [_with_judge(form, model, raters) for raters in data["raters"]]
+        if data["judged"]
+        else [],
         "priced": any(row.cost is not None for row in here),
         "currency": form.study.currency,
     }
@@ -136,12 +162,26 @@ def _here(form: PlanForm, model: Model, raters: int) -> PlannedDesign:
     return _row(form, raters, found, meets=form.wanted().is_met(found))
 
 
+def _with_judge(form: PlanForm, model: Model, raters: int) -> WithJudge:
+    data, half_width = form.cleaned_data, form.wanted().half_width
+    assert half_width is not None
+    items = labelled_items(model, raters, data["judge_r"], data["judged"], half_width)
+    cost = None
+    if items is not None and (data["pay"] is not None or data["tokens"] is not None):
+        cost = items * _pay_of(data, raters) + data["judged"] * (data["tokens"] or 0)
+    return WithJudge(raters, items, cost)
+
+
+def _pay_of(data: dict[str, Any], raters: int) -> Decimal:
+    """The pay for one item, with the panel's fee."""
+    return raters * (data["pay"] or Decimal(0)) * (1 + (data["fee"] or Decimal(0)) / 100)
+
+
 def _row(form: PlanForm, raters: int, found: Precision | None, *, meets: bool = True) -> PlannedDesign:
     data = form.cleaned_data
     cost = None
     if found is not None and (data["pay"] is not None or data["tokens"] is not None):
-        people = raters * (data["pay"] or 0) * (1 + (data["fee"] or Decimal(0)) / 100)
-        cost = found.items * (people + (data["tokens"] or 0))
+        cost = found.items * (_pay_of(data, raters) + (data["tokens"] or 0))
     return PlannedDesign(raters, found, cost, data["planned"] == DIFFERENCE, meets)
 
 

@@ -10,6 +10,7 @@ from django import forms
 from analytics.reports.pilots import rated_questions
 from analytics.statistics.core.estimates import ParameterError
 from analytics.statistics.planning.assumptions import RatingAssumptions, VoteAssumptions
+from analytics.statistics.planning.labelling import LEAST_JUDGED
 from analytics.statistics.planning.precision import MOST_ITEMS, MOST_RATERS, Model, Wanted
 from evaluation.models import Study
 
@@ -22,6 +23,7 @@ PLANNED = {
 SEEN, WIDTH = "seen", "width"
 AIMS = {SEEN: "to detect the difference", WIDTH: "an interval of a given width"}
 VOTES, RATINGS = ("win_rate", "ties", "two_votes"), ("difference", "between_items", "within_items")
+JUDGE = ("judge_r", "judged")
 MOST_DESIGNS = 8
 
 
@@ -85,6 +87,20 @@ class PlanForm(forms.Form):
         min_value=10,
         max_value=MOST_ITEMS,
         help_text="What so many items give is shown as well.",
+    )
+    judge_r = forms.FloatField(
+        label="Correlation of a judge with a person",
+        min_value=0,
+        max_value=1,
+        required=False,
+        help_text="Over items, with one person's answers. Empty: people judge alone.",
+    )
+    judged = forms.IntegerField(
+        label="Items that the judge judges",
+        min_value=LEAST_JUDGED,
+        max_value=MOST_ITEMS,
+        required=False,
+        help_text="People judge a random part of them.",
     )
     pay = forms.DecimalField(label="Pay for one judgment", min_value=0, required=False, max_digits=10)
     fee = forms.DecimalField(
@@ -169,6 +185,14 @@ class PlanForm(forms.Form):
         elif data["pilot"] is None:
             self._require(RATINGS if planned == DIFFERENCE else VOTES)
         self._require(("chance",) if aim == SEEN else ("reach",))
+        if any(data.get(name) is not None for name in JUDGE):
+            self._require(JUDGE)
+            if planned == AGREEMENT:
+                self.add_error("judge_r", "Agreement is people's own: no judge makes it more precise.")
+            elif aim == SEEN:
+                self.add_error(
+                    "judge_r", "With a judge the plan is for an interval width: choose it under Aim."
+                )
         if not self.errors:
             self._try()
         return data

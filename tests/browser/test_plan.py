@@ -35,6 +35,13 @@ def test_from_assumptions_to_the_cheapest_design(new_visitor: Callable[..., Visi
     look(visitor, "plan_made")
     page.reload()
     assert rows.count() == 5
+    page.get_by_label("Wanted").select_option("width")
+    page.get_by_label("Correlation of a judge with a person").fill("0.4")
+    page.get_by_label("Items that the judge judges").fill("5000")
+    leave_by(page.get_by_role("button", name="Plan"))
+    beside = page.get_by_role("table", name="Fewest items for people by number of raters")
+    assert beside.get_by_role("row").count() == 5
+    look(visitor, "plan_with_judge")
     page.get_by_label("Tie votes, percent").fill("95")
     leave_by(page.get_by_role("button", name="Plan"))
     assert page.get_by_role("alert").count() == 1

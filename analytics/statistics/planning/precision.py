@@ -86,6 +86,13 @@ class Model:
         mean = drawn @ values / items
         return mean, ((drawn @ values**2) - items * mean**2).clip(0) / (items - 1)
 
+    def variance(self, raters: int) -> float:
+        """The variance over items of the mean of so many raters."""
+        if isinstance(self.assumed, RatingAssumptions):
+            return float(self.assumed.spread(raters) ** 2)
+        values, chances = self.distribution(raters)
+        return float(chances @ values**2 - (chances @ values) ** 2)
+
     def distribution(self, raters: int) -> tuple[Floats, Floats]:
         """The values that an item of votes can have and their probabilities: two of (v,)."""
         if not isinstance(self.assumed, VoteAssumptions):

@@ -32,6 +32,8 @@ ASKED = {
     "fee": "20",
     "tokens": "0.01",
 }
+# An interval of three points, with a judge of many items.
+BESIDE = {"aim": "width", "reach": "3", "judge_r": "0.4", "judged": "5000"}
 
 
 def address(study):
@@ -106,6 +108,20 @@ def test_an_interval_is_wanted_for_agreement(ask):
     assert all(row.found.seen is None for row in found)
 
 
+def test_a_judge_of_more_items_spares_people(ask):
+    response = ask(**BESIDE)
+    one, three = response.context["plan"]["with_judge"]
+    alone = rows_of(response)[0].found.items
+    assert three.items < one.items < alone
+    assert one.cost == one.items * Decimal("0.6") + 5000 * Decimal("0.01")
+    assert three.judgments == 3 * three.items
+    assert "With a judge of 5,000 items" in response.content.decode()
+    few = ask(**{**BESIDE, "judged": "100"})
+    assert [row.items for row in few.context["plan"]["with_judge"]] == [None, None]
+    assert "the judge has to judge more items" in few.content.decode()
+    assert ask().context["plan"]["with_judge"] == []
+
+
 def test_an_aim_out_of_reach(ask):
     response = ask(win_rate="50")
     assert all(row.found is None for row in rows_of(response))
@@ -165,6 +181,12 @@ def test_a_draft_is_no_pilot(db):
         ({"aim": "width", "reach": "-1"}, "reach", "above 0"),
         ({"planned": "difference"}, "planned", "not one of the available choices"),
         ({"pay": "-1"}, "pay", "greater than or equal to 0"),
+        ({"judge_r": "0.4"}, "judged", "required"),
+        ({"judged": "500"}, "judge_r", "required"),
+        ({"judge_r": "0.4", "judged": "500"}, "judge_r", "for an interval width"),
+        ({"planned": "agreement", "raters": "3", **BESIDE}, "judge_r", "no judge makes it more precise"),
+        ({**BESIDE, "judge_r": "0.9"}, "judge_r", "correlates with one person by 0 to 0."),
+        ({**BESIDE, "judged": "31"}, "judged", "32"),
     ],
 )
 def test_what_does_not_fit_is_said_where_it_stands(ask, changed, field, said):
