@@ -30,7 +30,7 @@ OF_FITTED = "it is made of a judge that was chosen or fitted on these people"
 
 
 def fitted_on_people(given: FigureInput) -> Record | None:
-    """What a judge was chosen or fitted to, of one that was on this study's people; None of all others."""
+    """The record of a judge that was chosen or fitted on this study's people; None of all others."""
     about = given.terms.derived.get(given.group_key, {})
     return about if _is_fitted(about) else None
 
