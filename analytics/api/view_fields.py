@@ -15,6 +15,7 @@ ABOUT = {
     "split": "Only items of one of these splits; none: of no split.",
     "arm": "Only items of one of these settings.",
     "system": "Only items with a response of one of these systems.",
+    "group": "Of people, only judgments of those in one of these groups.",
     "rater": "Only judgments of these raters.",
     "without_rater": "No judgment of these raters.",
     "revision": "Only judgments under the revision of this number.",

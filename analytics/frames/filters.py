@@ -22,6 +22,7 @@ NAMES = {
     "split": "splits",
     "arm": "arms",
     "system": "systems",
+    "group": "groups",
     "rater": "raters",
     "without_rater": "without_raters",
     "revision": "revision",
@@ -30,19 +31,20 @@ NAMES = {
 }
 # The name of a saved view, which stands for its filters and beside no other.
 SAVED = "view"
-SEVERAL = ("category", "split", "arm", "system", "rater", "without_rater")
+SEVERAL = ("category", "split", "arm", "system", "group", "rater", "without_rater")
 
 
 @dataclass(frozen=True)
 class Filters:
-    """Items of these categories, splits and arms, with a response of one of these systems; judgments of these raters
-    (pseudonyms) and not of those, of one revision, made from the first day to the last (UTC). What is empty filters
-    nothing."""
+    """Items of these categories, splits and arms, with a response of one of these systems; judgments of people of these
+    groups beside those of all judges, of these raters (pseudonyms) and not of those, of one revision, made from the
+    first day to the last (UTC). What is empty filters nothing."""
 
     categories: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     arms: tuple[str, ...] = ()
     systems: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     raters: tuple[str, ...] = ()
     without_raters: tuple[str, ...] = ()
     revision: int | None = None
@@ -94,6 +96,7 @@ class Filters:
             splits=tuple(splits),
             arms=tuple(wanted.get("arm", ())),
             systems=tuple(wanted.get("system", ())),
+            groups=tuple(wanted.get("group", ())),
             raters=tuple(wanted.get("rater", ())),
             without_raters=tuple(wanted.get("without_rater", ())),
             revision=single["revision"],
@@ -142,8 +145,10 @@ class Filters:
         """A hash of the canonical form; empty for everything."""
         return canonical_hash(self.canonical()) if self else ""
 
-    def admits(self, rater: str) -> bool:
-        """True if the judgments of the rater of that pseudonym may be in the view."""
+    def admits(self, rater: str, group: str | None) -> bool:
+        """True if the judgments of the rater of that pseudonym may be in the view; `group` is None for a judge."""
+        if self.groups and group is not None and group not in self.groups:
+            return False
         return (not self.raters or rater in self.raters) and rater not in self.without_raters
 
     @property
@@ -175,6 +180,9 @@ class Filters:
     def raters_q(self, study: Study, path: str = "rater") -> Q:
         """Rows of raters in the view; `path` leads to the rater."""
         found, raters = Q(), Rater.objects.filter(study=study)
+        if self.groups:
+            others = raters.exclude(kind=Rater.Kind.JUDGE).exclude(group__in=self.groups)
+            found &= ~Q(**{f"{path}__in": others.values("pk")})
         if self.raters:
             found &= Q(**{f"{path}__in": raters.filter(pseudonym__in=self.raters).values("pk")})
         if self.without_raters:
@@ -225,6 +233,8 @@ def view_in_words(view: Mapping[str, Any]) -> str:
         )
         if name in view
     ]
+    if "group" in view:
+        found.append(f"of people those in {_plural('group', view['group'])} {', '.join(view['group'])}")
     if "without_rater" in view:
         named = view["without_rater"]
         found.append(f"without {_plural('rater', named)} {', '.join(named)}")
@@ -245,7 +255,7 @@ def choices_of(study: Study) -> dict[str, list[str]]:
     found = {
         "category": sorted({category for category, _ in both if category}),
         "split": sorted({split or NO_SPLIT for _, split in both}),
-        **{name: _known(study, name) for name in ("arm", "system", "rater")},
+        **{name: _known(study, name) for name in ("arm", "system", "group", "rater")},
     }
     found["without_rater"] = found["rater"]
     return {name: values for name, values in found.items() if len(values) > 1}
@@ -263,6 +273,9 @@ def _known(study: Study, name: str) -> list[str]:
         return list(study.arms.values_list("key", flat=True))
     if name == "system":
         return list(study.systems.values_list("key", flat=True))
+    if name == "group":
+        grouped = study.raters.exclude(kind=Rater.Kind.JUDGE).exclude(group="")
+        return list(grouped.order_by("group").values_list("group", flat=True).distinct())
     if name in ("rater", "without_rater"):
         return list(study.raters.order_by("pseudonym").values_list("pseudonym", flat=True))
     queries = Query.objects.filter(study=study).order_by().distinct()

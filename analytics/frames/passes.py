@@ -69,7 +69,7 @@ def read_passes(
     raters: dict[Version, list[str]] = defaultdict(list)
     rows = study.raters.filter(kind=Rater.Kind.JUDGE).order_by("pk").values_list("pk", "pseudonym", "about")
     for pk, pseudonym, about in rows:
-        if not filters.admits(pseudonym):
+        if not filters.admits(pseudonym, None):
             continue
         version = str(about.get("judge", "")), int(about.get("version") or 0)
         raters[version].append(pseudonym)

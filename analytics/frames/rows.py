@@ -143,7 +143,11 @@ def read_rows(study: Study, only: Sequence[int] | None = None, filters: Filters 
         "shown": ColumnType.CODED,
         "layout": ColumnType.CODED,
     }
-    raters = {pk: rater for pk, rater in _raters(study).items() if filters.admits(rater.pseudonym)}
+    raters = {
+        pk: rater
+        for pk, rater in _raters(study).items()
+        if filters.admits(rater.pseudonym, None if rater.kind == Rater.Kind.JUDGE else rater.group)
+    }
     if only is not None:
         raters = {pk: raters[pk] for pk in only if pk in raters}
     counting = _counting(study, only, filters)
@@ -207,7 +211,7 @@ def _jury_of(about: Mapping[str, Any]) -> tuple[str, str]:
 
 def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator[Membership]:
     """People together, simulated raters together and apart from people, judges together and each alone. Where people
-    are of several groups, each of these is one, too.
+    are not all of one group, each of their groups is one, too.
 
     Members of a jury are a group of their own; beside others, and so against people, their jury is one rater.
 
@@ -239,9 +243,9 @@ def memberships(raters: Mapping[int, KnownRater], present: set[int]) -> Iterator
 
 
 def _groups_within(kind: str, label: str, groups: Mapping[int, str]) -> Iterator[Membership]:
-    """The groups of people with a name, if there is more than one: of a single one everything was said already."""
-    names = sorted(set(groups.values()) - {""})
-    for name in names if len(names) > 1 else ():
+    """The groups of people with a name, unless all are of one: of that everything was said already."""
+    found = set(groups.values())
+    for name in sorted(found - {""}) if len(found) > 1 else ():
         members = [pk for pk, group in groups.items() if group == name]
         yield Membership(f"{kind}-{name}", f"{label}, {name}", kind, members, within=kind)
 

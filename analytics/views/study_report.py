@@ -31,6 +31,7 @@ LABELS = {
     "split": "Split",
     "arm": "Setting",
     "system": "System",
+    "group": "Group of people",
     "rater": "Only these raters",
     "without_rater": "Without these raters",
 }

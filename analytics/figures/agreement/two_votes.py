@@ -19,7 +19,7 @@ class TwoVotesFigure(Figure):
     place = 50
     definition = (
         "The chance that two votes on an item agree, with and without tie votes: those of two raters of a group, and "
-        "one of each of two groups (people, single judges)."
+        "one of each of two groups (people, groups of them, single judges)."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -88,14 +88,19 @@ def _between(one: PairInput, other: PairInput, tie: int | None) -> TwoVotes:
 
 
 def _later(given: PairInput) -> list[PairInput]:
-    """The groups after this one that share no rater with it: those of the whole people, and single judges."""
-    if not _is_whole(given):
+    """The groups after this one that share no rater with it."""
+    if not _is_apart(given):
         return []
     keys = list(given.by_group)
-    later = keys[keys.index(given.group_key) + 1 :]
-    return [other for key in later if _is_whole(other := given.by_group[key])]
+    later = [given.by_group[key] for key in keys[keys.index(given.group_key) + 1 :]]
+    return [
+        other
+        for other in later
+        if _is_apart(other)
+        and other.group.within != given.group_key
+        and given.group.within != other.group_key
+    ]
 
 
-def _is_whole(given: PairInput) -> bool:
-    group = given.group
-    return group.kind not in (JUDGES, JURY) and not group.within and not group.heuristic
+def _is_apart(given: PairInput) -> bool:
+    return given.group.kind not in (JUDGES, JURY) and not given.group.heuristic

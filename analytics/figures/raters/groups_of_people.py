@@ -1,6 +1,7 @@
-"""Groups of people held against each other: differences of their means, and agreement within and between them."""
+"""Groups of people held against each other: differences of means and shares, and agreement within and between."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -11,16 +12,20 @@ from analytics.display.numbers import corrected, decimal, points
 from analytics.display.tables import P_COLUMNS, Builder, columns, count, head, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput
+from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import MISSING
-from analytics.statistics.core.values import Values
+from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
+from analytics.statistics.core.values import NO_SYSTEM, Values
+from analytics.statistics.rankings.orders import order_values
 from analytics.statistics.raters.groups import mean_gap, pair_agreement
 from evaluation.protocols import QuestionSpec
 
 KEY = "raters/groups_of_people"
 FAMILY = "groups"
+RATED = ("rated", "ranking")
+# Parts of a question whose shares are compared, by the record that they stand in.
+OF_SHARES = ("by_pair", "by_pick", "by_choice")
 
 
 class GroupsOfPeopleFigure(Figure):
@@ -28,12 +33,13 @@ class GroupsOfPeopleFigure(Figure):
     place = 10
     finding_place = 60
     definition = (
-        "Groups of people, such as experts and crowd: the difference of their means, overall and by system, "
-        "agreement within and between groups, and tests of the differences."
+        "Groups of people, such as experts and crowd: the difference of their mean ratings or ranks, overall and by "
+        "system, of their expected win rates, best picks and choices, agreement within and between groups, and tests "
+        "of the differences."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        return form in ("rated", "choice", "picks", "pairs")
+        return form in (*RATED, "choice", "picks", "pairs")
 
     def compute(self, given: FigureInput) -> Record | None:
         """Of the people as a whole, for every two of their groups."""
@@ -76,14 +82,19 @@ class GroupsOfPeopleFigure(Figure):
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         means = Builder(
-            "Mean of the first group minus that of the second, on what both rated; p: sign-flip test over "
-            "queries.",
+            "Mean of the first group minus that of the second, on what both rated or ranked (of a ranking, the mean "
+            "place); p: sign-flip test over queries.",
             columns(["Question", "Groups", "System", "Difference", *P_COLUMNS, "n"], names=3),
         )
+        shares = Builder(
+            "Share of the first group minus that of the second, in points, on what both answered: expected win rates "
+            "of the system named first, shares of best picks, and shares of choices; p: sign-flip test over queries.",
+            columns(["Question", "Groups", "Of", "Difference", *P_COLUMNS, "n"], names=3),
+        )
         agreed = Builder(
-            "How often two raters give the same answer, in percent: two of the first group, two of the second, "
-            "or one of each; and the first group's agreement minus the second's, as a proportion, with a "
-            "sign-flip test over queries.",
+            "How often two raters give the same answer (of a ranking, put two responses in the same order), in "
+            "percent: two of the first group, two of the second, or one of each; and the first group's agreement "
+            "minus the second's, as a proportion, with a sign-flip test over queries.",
             columns(
                 ["Question", "Groups", "First", "Second", "Between", "Difference", *P_COLUMNS, "n"], names=2
             ),
@@ -106,6 +117,15 @@ class GroupsOfPeopleFigure(Figure):
                             *means.tested(gap["test"]),
                             count(gap["test"]["n"]),
                         )
+                    for of, gap in _named_shares(view, question, pair):
+                        shares.add(
+                            head(question["prompt"]),
+                            words(names, tag),
+                            words(of),
+                            shares.share(gap["difference"]),
+                            *shares.tested(gap["test"]),
+                            count(gap["test"]["n"]),
+                        )
                     found = pair["agreement"]
                     agreed.add(
                         head(question["prompt"]),
@@ -117,13 +137,15 @@ class GroupsOfPeopleFigure(Figure):
                     )
         if means.rows:
             yield Block("Means of groups of people", tables=(means.build(),))
+        if shares.rows:
+            yield Block("Shares of groups of people", tables=(shares.build(),))
         if agreed.rows:
             yield Block("Agreement within and between groups of people", tables=(agreed.build(),))
 
     def methods(self, view: ReportView) -> Iterator[str]:
         yield (
-            "Groups of people are compared on what both answered: the differences in their means and in the "
-            "agreement of two raters within them, each with an interval over queries and a sign-flip test, "
+            "Groups of people are compared on what both answered: the differences in their means or shares and in "
+            "the agreement of two raters within them, each with an interval over queries and a sign-flip test, "
             "Holm-corrected over all questions and pairs of groups."
         )
 
@@ -139,43 +161,73 @@ def _compared(given: PairInput | AnswerInput, one: Any, other: Any, *, n_pairs: 
     first, second = _values(one), _values(other)
     cell = f"{one.group_key} {other.group_key}"
     unit = given.unit if isinstance(given, AnswerInput) else "items"
-    systems = given.items.systems if isinstance(given, AnswerInput) and given.form == "rated" else ()
-    tests = given.tests(f"groups {cell}", n_pairs * (2 + len(systems)))
-    mean = None
-    if systems or given.form == "rated":
-        mean = mean_gap(
-            first, second, resample=given.resample(f"groups {cell}"), tests=tests.of("all"), unit=unit
-        )
+    systems = given.items.systems if isinstance(given, AnswerInput) and given.form in RATED else ()
+    parts = _parts_of_shares(given)
+    tests = given.tests(f"groups {cell}", n_pairs * (2 + len(systems) + len(parts)))
+
+    def gap(name: str, ours: Values, theirs: Values) -> Record:
+        resample = given.resample(f"groups {cell}{f' {name}' if name else ''}")
+        found = mean_gap(ours, theirs, resample=resample, tests=tests.of(name or "all"), unit=unit)
+        return dict(plain(found))
+
+    shares: dict[str, list[Record]] = {kind: [] for kind in OF_SHARES}
+    for code, (kind, names) in enumerate(parts):
+        ours, theirs = (_as_shares(*each, code) for each in ((one, first), (other, second)))
+        if len(ours) and len(theirs):
+            shares[kind].append({**names, **gap(" vs ".join(names.values()), ours, theirs)})
+    orders = [_orders(each) for each in (one, other)] if given.form == "ranking" else [first, second]
     return {
         "first": one.group_key,
         "second": other.group_key,
-        "mean": None if mean is None else plain(mean),
+        "mean": gap("", first, second) if given.form == "rated" else None,
         "by_system": [
             {
                 "system": name,
-                **plain(
-                    mean_gap(
-                        first.where(first.system == code),
-                        second.where(second.system == code),
-                        resample=given.resample(f"groups {cell} {name}"),
-                        tests=tests.of(name),
-                        unit=unit,
-                    )
-                ),
+                **gap(name, first.where(first.system == code), second.where(second.system == code)),
             }
             for code, name in enumerate(systems)
             if (first.system == code).any() and (second.system == code).any()
         ],
+        **shares,
         "agreement": plain(
             pair_agreement(
-                first,
-                second,
+                *orders,
                 resample=given.resample(f"agreement {cell}"),
                 tests=tests.of("agreement"),
-                unit=unit,
+                unit="pairs of responses" if given.form == "ranking" else unit,
             )
         ),
     }
+
+
+def _parts_of_shares(given: PairInput | AnswerInput) -> list[tuple[str, dict[str, str]]]:
+    """The parts of the question whose shares are compared, by their code: where each stands, and its names there."""
+    if isinstance(given, PairInput):
+        return [("by_pair", {"system_1": one, "system_2": other}) for one, other in given.items.pairs]
+    if given.form == "picks":
+        return [("by_pick", {"system": name}) for name in given.items.systems]
+    if given.form == "choice":
+        return [("by_choice", {"choice": str(each["value"])}) for each in point_records(given.question)]
+    return []
+
+
+def _as_shares(given: PairInput | AnswerInput, answers: Values, code: int) -> Values:
+    """1 for an answer that counts for the part of that code, 0 for one that doesn't, where it is asked for; a tie
+    counts as it does in expected win rates."""
+    if isinstance(given, PairInput):
+        score = np.empty(3)
+        score[[FIRST, SECOND, TIE]] = 1, 0, 0.5 if given.terms.ties == "half" else 1
+        mine = answers.where(given.items.pair[answers.item] == code)
+        return replace(mine, value=score[mine.value.astype(np.int64)])
+    if given.form == "picks":
+        picked = given.answers.as_picks().system == code
+        offered = given.items.offered[answers.item, code] > 0
+        return replace(answers, value=picked.astype(np.float64)).where(offered)
+    return replace(answers, value=(answers.value == code).astype(np.float64))
+
+
+def _orders(given: AnswerInput) -> Values:
+    return order_values(given.answers.as_ranks(), given.items.system.shape[1])
 
 
 def _values(given: PairInput | AnswerInput) -> Values:
@@ -185,12 +237,11 @@ def _values(given: PairInput | AnswerInput) -> Values:
     judged = given.group.judgments
     said = judged.label != MISSING
     item = judged.item[said]
-    nothing = np.zeros(len(item), dtype=np.int64)
     return Values(
         unit=item,
         query=given.items.query[item],
-        system=nothing,
-        part=nothing,
+        system=np.full(len(item), NO_SYSTEM),
+        part=np.zeros(len(item), dtype=np.int64),
         item=item,
         rater=judged.rater[said],
         value=judged.label[said].astype(np.float64),
@@ -200,7 +251,19 @@ def _values(given: PairInput | AnswerInput) -> Values:
 def _gaps(pair: Record) -> Iterator[Record]:
     yield from [pair["mean"]] if pair["mean"] else []
     yield from pair["by_system"]
+    for kind in OF_SHARES:
+        yield from pair[kind]
     yield pair["agreement"]["gap"]
+
+
+def _named_shares(view: ReportView, question: Record, pair: Record) -> Iterator[tuple[str, Record]]:
+    for each in pair["by_pair"]:
+        yield f"{view.system(each['system_1'])} vs {view.system(each['system_2'])}", each
+    for each in pair["by_pick"]:
+        yield view.system(each["system"]), each
+    labels = {str(point["value"]): point["label"] for point in question["points"]}
+    for each in pair["by_choice"]:
+        yield labels[each["choice"]], each
 
 
 def _is_told(gap: Record) -> bool:

@@ -90,6 +90,7 @@ def add_filters(parser: CommandParser) -> None:
         "split": "only items of this split (none: of no split)",
         "arm": "only items of this setting",
         "system": "only items with a response of this system",
+        "group": "of people, only judgments of those in this group",
         "rater": "only judgments of this rater, by pseudonym",
         "without_rater": "no judgment of this rater",
     }

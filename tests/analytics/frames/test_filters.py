@@ -23,6 +23,8 @@ def study(db):
     study = judged_study("contrast", systems=("aspen", "birch", "cedar"), items_per_query=3)
     judge(study, raters=3)
     judge(study, raters=1, kind="judge")
+    study.raters.filter(pseudonym__in=["person-0", "person-1"]).update(group="crowd")
+    study.raters.filter(pseudonym="person-2").update(group="experts")
     odd = study.queries.filter(key__in=["q1", "q3", "q5", "q7", "q9", "q11"])
     odd.update(category="odd", split="dev")
     return study
@@ -54,6 +56,11 @@ def systems(row):
         ({"system": ["cedar"]}, lambda row: "cedar" in systems(row)),
         ({"system": ["aspen", "birch"]}, lambda row: systems(row) & {"aspen", "birch"}),
         ({"rater": ["person-0", "judge-0"]}, lambda row: row.rater.pseudonym in ("person-0", "judge-0")),
+        ({"group": ["crowd"]}, lambda row: row.rater.kind == "judge" or row.rater.group == "crowd"),
+        (
+            {"group": ["crowd", "experts"], "rater": ["person-0", "person-2"]},
+            lambda row: row.rater.pseudonym in ("person-0", "person-2"),
+        ),
         ({"without_rater": ["person-0"]}, lambda row: row.rater.pseudonym != "person-0"),
         (
             {"category": ["odd"], "system": ["cedar"], "without_rater": ["person-1"]},
@@ -106,6 +113,7 @@ def test_no_rater_of_another_group_is_left(study):
         ({"system": ["fir"]}, "The study has no system 'fir' (its systems: aspen, birch, cedar)."),
         ({"rater": ["x"]}, "(its raters: judge-0, person-0, person-1, person-2)"),
         ({"without_rater": ["x"]}, "The study has no rater 'x'"),
+        ({"group": ["x"]}, "The study has no group 'x' (its groups: crowd, experts)."),
         ({"arm": ["x"]}, "The study has no setting 'x' (its settings: "),
         ({"split": ["test"]}, "The study has no split 'test' (its splits: dev, none)."),
         ({"revision": ["2"]}, "The study has no revision '2' (its revisions: 1)."),

@@ -11,6 +11,7 @@ from evaluation.models import Arm, Context, Item, ItemResponse, Query, Rater, Re
 from evaluation.protocols import Kind, QuestionSpec
 from evaluation.protocols.answers.parts import parts_of
 from evaluation.protocols.entries.sets import Entry, drafted_entries, merge_entries, write_set
+from evaluation.protocols.kinds import KINDS
 from evaluation.services import JudgmentInput, create_study, launch_study, record_judgments
 
 FOLLOW_UPS = [
@@ -171,7 +172,7 @@ def _drawn(question: QuestionSpec, stimulus: Any, rng: np.random.Generator) -> A
     parts = parts_of(question, stimulus)
     if question.kind == Kind.RANKING:
         return {part: int(place) + 1 for part, place in zip(parts, rng.permutation(len(parts)), strict=True)}
-    offered = (0, 1) if question.kind == Kind.CHECKLIST else question.points
+    offered = KINDS[question.kind].offers(question) or (0, 1)
     return {part: offered[min(int(rng.geometric(0.4)), len(offered)) - 1] for part in parts}
 
 
@@ -184,7 +185,7 @@ def _answer(question: QuestionSpec, stimulus: Any, at: int) -> Any:
         return labels[at % len(labels)]
     if question.kind == Kind.RANKING:
         return {part: (number + at) % len(parts) + 1 for number, part in enumerate(parts)}
-    offered = (0, 1) if question.kind == Kind.CHECKLIST else question.points
+    offered = KINDS[question.kind].offers(question) or (0, 1)
     return {part: offered[(number + at) % len(offered)] for number, part in enumerate(parts)}
 
 
