@@ -31,6 +31,7 @@ HEADINGS: dict[str, Heading] = {
         Heading("tags", "Tags", "Tags"),
         Heading("checks", "Yes/no answers", "Yes/no"),
         Heading("choices", "Choices", "Choices"),
+        Heading("shares", "Shares among chosen answers", "Shares"),
         Heading("associations", "Associations between questions", "Associations"),
         Heading("agreement", "Agreement", "Agreement"),
         Heading("groups", "Groups of people", "Groups"),

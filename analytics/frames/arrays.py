@@ -156,6 +156,16 @@ class Answers:
         own = self.items.system[self.item, np.maximum(self.response, 0)]
         return np.where(self.response >= 0, own, whole)
 
+    def codes_beside(self, other: "Answers") -> tuple[Ints, Ints]:
+        """Codes of each answer's rater, item and part, the same for the same group's answers to another question."""
+        parts = {part: code for code, part in enumerate(dict.fromkeys([*self.parts, *other.parts]))}
+        return self._codes(parts), other._codes(parts)
+
+    def _codes(self, parts: Mapping[str, int]) -> Ints:
+        code = np.array([parts[part] for part in self.parts], dtype=np.int64)
+        unit = self.item.astype(np.int64) * len(parts) + code[self.part]
+        return self.rater.astype(np.int64) * (len(self.items) * len(parts) + 1) + unit
+
     def as_values(self) -> Values:
         """Units are numbered alike in every group, so that groups can be compared."""
         return Values(

@@ -37,6 +37,7 @@ from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Revision, Role, Study
 from evaluation.protocols import QuestionSpec
+from evaluation.protocols.requirements.shares import read_shares
 from evaluation.selectors import counting_judgments, judges_in_figures, outcome_counts, queries_of_people
 from evaluation.stopping import StoppingRule
 
@@ -143,6 +144,7 @@ def terms_of(
     conditions, own_systems = judges.prompt_conditions(study), judges.own_systems(study)
     stopping = StoppingRule.of(revision.spec.get("stopping") or {})
     sample = _people_sample(study, filters)
+    shares = read_shares(revision.spec.get("shares") or ())
 
     def terms(asked: int) -> Terms:
         return Terms(
@@ -160,6 +162,7 @@ def terms_of(
             redundancy=study.redundancy,
             is_view=bool(filters),
             sample=sample,
+            shares=shares,
         )
 
     return terms

@@ -130,6 +130,8 @@ class Study(models.Model):
     skips = models.JSONField(default=default_skips)
     # What an item needs, where the protocol leaves that to the study (`evaluation.protocols.requirements.needs`).
     needs = models.JSONField(default=dict, blank=True)
+    # Shares for the report, with chosen values in the denominator (`evaluation.protocols.requirements.shares`).
+    shares = models.JSONField(default=list, blank=True)
 
     # The rule by which it may stop early (`evaluation.stopping`), empty where everything is judged.
     stopping = models.JSONField(default=dict, blank=True)

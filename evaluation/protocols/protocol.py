@@ -23,6 +23,7 @@ from evaluation.protocols.base import (
     sees_context,
 )
 from evaluation.protocols.requirements.questions import find_question_problems
+from evaluation.protocols.requirements.shares import find_share_problems
 from evaluation.protocols.texts import Translate
 
 
@@ -89,6 +90,10 @@ class Protocol:
         needs = spec.get("needs") or {}
         if needs and not self.has_needs:
             problems.append(Problem("needs_unused", "needs"))
+        # What a share is of can only be looked at where it can be asked.
+        if not problems:
+            compares = self.compares(needs)
+            problems += find_share_problems(spec.get("shares", []), questions, compares_pairs=compares)
         if self.compares(needs):
             return problems
         return problems + [

@@ -46,7 +46,10 @@ from evaluation.services.studies.freeze import (
 # The spec's keys that are fields of the study.
 SPEC_FIELDS = ("asker", "seed", "once_per", "render_as", "baseline", "show_references", "steps", "skips")
 # Those that a spec names only where they are not the default.
-OPTIONAL_FIELDS = ("arm_per", "needs", "language", "epsilon", "stopping", "human_sample", *SHOWN_WHERE_SET)
+OPTIONAL_FIELDS = (
+    *("arm_per", "needs", "shares", "language", "epsilon", "stopping", "human_sample"),
+    *SHOWN_WHERE_SET,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,40 @@ def claim_row():
     }
 
 
+def fact_rows():
+    """Two questions of every fact that a response states, and the shares that follow from them."""
+    options = {"yes": "Yes", "no": "No", "unsure": "Can't say"}
+    return [
+        {
+            "key": "relevant",
+            "kind": "checklist",
+            "prompt": "Is it relevant?",
+            "options": {"form": {"over": "claim"}},
+        },
+        {
+            "key": "correct",
+            "kind": "choice",
+            "prompt": "Is it correct?",
+            "required": False,
+            "options": options | {"form": {"over": "claim", "choices": list(options)}},
+        },
+    ]
+
+
+PRECISION = {
+    "key": "precision",
+    "label": "Precision of relevant facts",
+    "of": {"question": "correct", "values": ["yes"]},
+    "among": {"question": "relevant", "values": ["yes"]},
+}
+SUPPORT = {
+    "key": "support",
+    "label": "Correct where somebody could say",
+    "of": {"question": "correct", "values": ["yes"]},
+    "among": {"question": "correct", "values": ["yes", "no"]},
+}
+
+
 def header(rows, needs, **changes):
     spec = {"protocol": "custom", "title": "Own", "questions": rows, "needs": needs, "arms": [build.ARM]}
     return {"assay": 1, "spec": spec | {"steps": {"consent": False}}, **changes}

@@ -157,6 +157,76 @@ def test_summaries_rated_by_experts_and_crowd(admin, owner, served, work_on_jobs
     assert "People, experts" in report
 
 
+def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs):
+    study = begin(admin)
+    kinds = [("relevant", "checklist", "Is it relevant?"), ("correct", "choice", "Is it correct?")]
+    save(admin, study, needs(needs_query="on", needs_least=1, needs_most=1, needs_document=""))
+    save(admin, study, add(*kinds))
+    save(admin, study, answered("relevant", Asked="claim"))
+    save(admin, study, answered("correct", Asked="claim", Choices="yes | Yes\nno | No\nunsure | Can't say"))
+    where = reverse("admin:evaluation_study_change", args=[study.pk])
+    data = {
+        name: value for name, value in values_of(admin.get(where)).items() if not name.startswith("step_")
+    }
+    wrong = admin.post(where, data | {"shares": "precision, correct = yes"})
+    assert "Line 1: 1 parts, and a share has 4" in wrong.content.decode()
+    save(
+        admin,
+        study,
+        needs(shares="p | Precision | correct = right | relevant = yes", groups="experts, crowd"),
+    )
+    assert any("&#x27;right&#x27; is no answer to" in line for line in workbench(admin, study))
+    line = "precision | Precision | correct = yes | relevant = yes"
+    save(admin, study, needs(shares=line, redundancy=2))
+    assert line in admin.get(where).content.decode()
+    items = [
+        {
+            "key": f"f{n}",
+            "arm": study.arms.get().key,
+            "query": {"key": f"q{n}", "text": f"What of {n}?"},
+            "responses": [{"system": "aspen", "text": "So.", "claims": ["One.", "Two.", "Three."]}],
+        }
+        for n in range(1, 4)
+    ]
+    launch(admin, study, items, work_on_jobs)
+    assert study.revisions.get().spec["shares"] == study.shares
+    assert "correct = yes among relevant = yes" in admin.get(where).content.decode()
+    # One comes by a personal link, one from Prolific with the group at the end of the address.
+    link, *_ = make_links(study, ["Ines"], group="experts")
+    expert = Client()
+    door = reverse("annotator:entry", args=[study.slug])
+    expert.post(door, {"personal": link.key, "choice": "agree"})
+    at_expert = Participant.objects.latest("pk")
+    visit = {"PROLIFIC_PID": "5f" * 12, "STUDY_ID": "6a" * 12, "SESSION_ID": "7b" * 12, "group": "crowd"}
+    crowd = Client()
+    page = crowd.get(door, visit).content.decode()
+    fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page))
+    crowd.post(door, {**fields, "choice": "agree"})
+    at_crowd = Participant.objects.latest("pk")
+    assert [at.rater.group for at in (at_expert, at_crowd)] == ["experts", "crowd"]
+    for client, participant, said in ((expert, at_expert, "yes"), (crowd, at_crowd, "no")):
+        for _ in items:
+            parts = {f"correct.c{n}.r1": "yes" for n in (1, 2, 3)} | {"correct.c2.r1": said}
+            relevant = {f"relevant.c{n}.r1": value for n, value in ((1, "1"), (2, "1"), (3, "0"))}
+            client.post(address(client, participant), parts | relevant)
+    assert Answer.objects.filter(question="correct").count() == 2 * 3 * 3
+    report = admin.get(reverse("analytics:study-report", args=[study.slug])).content.decode()
+    assert "Shares among chosen answers" in report
+    assert "The share of “Is it correct?” = Yes among “Is it relevant?” = Yes" in report
+    found = admin.get(reverse("analytics:study-report-json", args=[study.slug])).json()
+    shares = {
+        each["group"]: each["shares"][0]["overall"]["pooled"]["value"]
+        for each in found["records"]
+        if each["figure"] == "ratings/chosen_shares"
+    }
+    assert shares == {"person": 0.75, "person-crowd": 0.5, "person-experts": 1}
+
+
+def workbench(admin, study):
+    page = admin.get(reverse("admin:evaluation_study_workbench", args=[study.pk]))
+    return page.content.decode().splitlines()
+
+
 def test_conversations_with_a_vote_per_turn(admin, owner, served, work_on_jobs):
     study = begin(admin)
     kinds = [

@@ -119,8 +119,7 @@ def _of_answers(given: FigureInput) -> Iterator[tuple[str, OrderedAssociation]]:
 
 
 def _associated(given: AnswerInput, other: Answers) -> OrderedAssociation:
-    parts = {part: code for code, part in enumerate(dict.fromkeys([*given.answers.parts, *other.parts]))}
-    one, two = (_keys(each, parts) for each in (given.answers, other))
+    one, two = given.answers.codes_beside(other)
     if np.array_equal(one, two):
         at_one = at_two = np.arange(len(one))
     else:
@@ -138,13 +137,6 @@ def _associated(given: AnswerInput, other: Answers) -> OrderedAssociation:
         unit="pairs of answers",
         left_out=present({ONE_ONLY.format(unit=given.unit): alone}),
     )
-
-
-def _keys(answers: Answers, parts: dict[str, int]) -> Ints:
-    """A code of the rater, the item and the part of each answer."""
-    code = np.array([parts[part] for part in answers.parts], dtype=np.int64)
-    unit = answers.item.astype(np.int64) * len(parts) + code[answers.part]
-    return answers.rater.astype(np.int64) * (len(answers.items) * len(parts) + 1) + unit
 
 
 def _of_pairs(given: PairInput) -> Iterator[tuple[str, OrderedAssociation]]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from evaluation.admin.design.shares import said_share
 from evaluation.admin.study.forms import SHOWN, TEXTS
 from evaluation.admin.study.question_options import OVERS
 from evaluation.admin.study.rules import CODES, StepsForm
@@ -152,6 +153,8 @@ def _rules(spec: Spec) -> Iterator[tuple[str, str]]:
     yield "Queries that people judge", "all of them" if sample is None else f"a random part of {sample:,}"
     yield "Seed", str(spec["seed"])
     yield "Epsilon of judges", f"{spec.get('epsilon', DEFAULT_EPSILON):g}"
+    for share in spec.get("shares", ()):
+        yield f"Share “{share['label']}”", said_share(share)
     if get_protocol(spec["protocol"]).has_needs:
         yield "An item needs", _needs(read_needs(spec.get("needs") or {}))
 

@@ -29,6 +29,7 @@ CODES = (
 # Of protocols that leave it to the study.
 NEEDS = ("What an item needs", {"fields": NeedsForm.NEEDS_FIELDS})
 JUDGED = ("What is compared", {"fields": ("baseline", ("once_per", "arm_per"))})
+SHARES = ("Shares in the report", {"fields": ("shares",)})
 REDUNDANCY = (
     "Redundancy",
     {"fields": (("redundancy", "items_per_participant"), "human_sample", "seed", "epsilon")},
@@ -47,7 +48,7 @@ LOOK = (
         )
     },
 )
-DRAFT_FIELDSETS = (JUDGED, REDUNDANCY, STOPPING, STEPS, SKIPPING, TIME_AND_PAY, CODES, LOOK)
+DRAFT_FIELDSETS = (JUDGED, SHARES, REDUNDANCY, STOPPING, STEPS, SKIPPING, TIME_AND_PAY, CODES, LOOK)
 LIVE_FIELDSETS = (("Can be changed at any time", {"fields": LIVE_FIELDS}), CODES)
 
 
@@ -67,7 +68,7 @@ def _names(*fieldsets: tuple[str, Any]) -> tuple[str, ...]:
 
 SECTIONS = (
     FormSection("judged", "What is judged", _names(NEEDS, JUDGED), ("arm",)),
-    FormSection("questions", "Questions", rows=("question", "attribute")),
+    FormSection("questions", "Questions", _names(SHARES), ("question", "attribute")),
     FormSection("texts", "Texts", rows=("text",)),
     FormSection("rules", "Rules", _names(REDUNDANCY, STOPPING, STEPS, SKIPPING, TIME_AND_PAY, CODES)),
     FormSection("look", "Look", _names(LOOK)),

@@ -7,6 +7,7 @@ from django import forms
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils.text import slugify
 
+from evaluation.admin.design.shares import SharesField
 from evaluation.admin.prose import Prose
 from evaluation.admin.study.needs import GroupsField, NeedsForm
 from evaluation.admin.study.question_options import KIND_LABELS, NewOptionsField, OptionsField
@@ -176,6 +177,8 @@ class LiveStudyForm(CodesForm, forms.ModelForm):
 
 class StudyForm(StepsForm, NeedsForm, StoppingForm, LiveStudyForm):
     """A draft's rules, all in fields of their own."""
+
+    shares = SharesField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -89,6 +89,8 @@ def compile_rows(
         spec["attributes"] = named
     if study.needs:
         spec["needs"] = study.needs
+    if study.shares:
+        spec["shares"] = study.shares
     if study.arm_per != ArmPer.PARTICIPANT:
         spec["arm_per"] = study.arm_per
     if study.stopping:

@@ -1,0 +1,171 @@
+"""Shares with chosen values in the denominator, such as the precision of facts that are relevant."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.group_plots import share_plot
+from analytics.display.plots import DotPlot
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, point_records, several
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Bools, Floats
+from analytics.statistics.ratings.chosen_shares import ChosenAnswers, chosen_share, chosen_shares_by_group
+from evaluation.protocols import Kind, Over, QuestionSpec
+from evaluation.protocols.requirements.shares import ChosenValues, Share, value_names
+
+KEY = "ratings/chosen_shares"
+KINDS_OF_SHARES = (Kind.CHOICE, Kind.SCALE, Kind.CHECKLIST)
+
+
+class ChosenSharesFigure(Figure):
+    heading = "shares"
+    place = 10
+    definition = (
+        "Shares that the study names, with chosen values in the denominator, such as precision over facts that are "
+        "relevant: over all answers and per item, overall, by system and by setting."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return (
+            question.kind in KINDS_OF_SHARES and question.over != Over.CHOICE and form in ("rated", "choice")
+        )
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """Each share stands with the question whose values count. A value between the points of a scale, such as the
+        mean of a judge's samples, is none of the chosen ones."""
+        assert isinstance(given, AnswerInput)
+        questions = {question.key: question for question in given.frame.questions}
+        shares = [
+            _record(given, share, questions[share.among.question])
+            for share in given.terms.shares
+            if share.of.question == given.question.key and share.among.question in questions
+        ]
+        return {"shares": shares} if shares else None
+
+    def intro(self, view: ReportView) -> str:
+        return (
+            "Of answers with chosen values, the share with others: each rater's answers about the same thing."
+        )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for question in view.asked(self.key):
+            for at, share in enumerate(question["groups"][0][self.key]["shares"]):
+                build = Builder(
+                    f"{_definition(share)}, in percent: over all answers, and the mean over items of each item's "
+                    "share.",
+                    columns(["Raters", "Of", "Over all", "Answers", "Per item", "Items"], names=2),
+                )
+                for group in view.lead_first(question):
+                    for of, found in _cells(view, group[self.key]["shares"][at]):
+                        build.add(
+                            head(group["label"], tag=tag_of(group)),
+                            words(of),
+                            build.share(found["pooled"]),
+                            build.n(found["pooled"]),
+                            build.share(found["per_item"]),
+                            build.n(found["per_item"]),
+                        )
+                yield Block(share["label"], tables=(build.build(),), plot=_plot(view, question, at))
+
+    def methods(self, view: ReportView) -> Iterator[str]:
+        defined = {
+            share["key"]: f"{share['label']}: {_definition(share)[:1].lower()}{_definition(share)[1:]}."
+            for record in self.records(view)
+            for share in record["shares"]
+        }
+        yield from defined.values()
+        yield (
+            "Shares with chosen values in the denominator are taken over all answers in it, each rater's answer about "
+            "each thing by itself, and per item, as the mean of the shares of the items that have an answer in it."
+        )
+
+
+FIGURE = ChosenSharesFigure()
+
+
+def _record(given: AnswerInput, share: Share, among: QuestionSpec) -> Record:
+    answers = _answers(given, share, among)
+    resample = given.resample(f"share {share.key}")
+    base = given.group.answers[among.key]
+    factors = {
+        "system": (base.system, given.items.systems),
+        "arm": (given.items.arm[base.item], given.items.arms),
+    }
+    found = {}
+    for factor, (codes, names) in factors.items():
+        shown = several(codes, names)
+        each = list(chosen_shares_by_group(answers, codes, len(names), resample=resample)) if shown else []
+        found[f"by_{factor}"] = [{factor: name, **plain(each[code])} for code, name in shown]
+    return {
+        "key": share.key,
+        "label": share.label,
+        "of": _side(share.of, given.question),
+        "among": _side(share.among, among),
+        "overall": plain(chosen_share(answers, resample=resample)),
+        **found,
+    }
+
+
+def _answers(given: AnswerInput, share: Share, question: QuestionSpec) -> ChosenAnswers:
+    """The group's answers to the question of the denominator, beside the same raters' about the same parts."""
+    among, of = given.group.answers[question.key], given.answers
+    codes, others = among.codes_beside(of)
+    counted = np.full(len(among), np.nan)
+    _, at, beside = np.intersect1d(codes, others, assume_unique=True, return_indices=True)
+    counted[at] = _has(of.value[beside], share.of, given.question)
+    return ChosenAnswers(
+        item=among.item,
+        query=given.items.query[among.item],
+        among=_has(among.value, share.among, question),
+        counted=counted,
+    )
+
+
+def _has(value: Floats, chosen: ChosenValues, question: QuestionSpec) -> Bools:
+    """True for each value that is one of the chosen; stored points may differ from them in the last bits."""
+    return np.asarray(np.isin(np.round(value, 9), [round(each, 9) for each in chosen.numbers(question)]))
+
+
+def _side(chosen: ChosenValues, question: QuestionSpec) -> Record:
+    """A question and its chosen values, with their words; in the order of the form."""
+    named = zip(value_names(question), point_records(question), strict=True)
+    found = [(name, point["label"] or name) for name, point in named if name in chosen.values]
+    return {
+        "question": chosen.question,
+        "prompt": question.prompt,
+        "values": [name for name, _ in found],
+        "labels": [label for _, label in found],
+    }
+
+
+def _cells(view: ReportView, share: Record) -> Iterator[tuple[str, Record]]:
+    yield "all", share["overall"]
+    for each in share["by_system"]:
+        yield view.system(each["system"]), each
+    for each in share["by_arm"]:
+        yield view.arm(each["arm"]), each
+
+
+def _definition(share: Record) -> str:
+    return f"The share of {_told(share['of'])} among {_told(share['among'])}"
+
+
+def _told(side: Record) -> str:
+    return f"“{side['prompt']}” = {', '.join(side['labels'])}"
+
+
+def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
+    """Over all answers, by system where there are several."""
+    rows: dict[str, list[tuple[Record, Record]]] = {}
+    for group in view.voiced(question):
+        share = group[KEY]["shares"][at]
+        for each in share["by_system"]:
+            rows.setdefault(view.system(each["system"]), []).append((group, each["pooled"]))
+        if not share["by_system"]:
+            rows.setdefault(share["label"], []).append((group, share["overall"]["pooled"]))
+    label = question["groups"][0][KEY]["shares"][at]["label"]
+    return share_plot(rows.items(), what=label, caption=f"{label}, over all answers.")
