@@ -26,6 +26,7 @@ import numpy as np
 
 from analytics.figures.families import LEAST_QUERIES
 from benchmarks.conditions import CONDITIONS
+from benchmarks.facts import FACTS
 from benchmarks.juries import JURIES
 from benchmarks.orders import ORDERS
 from benchmarks.powered import POWERED
@@ -51,12 +52,12 @@ class Grid:
 
 
 GRIDS = {
-    "usual": Grid((*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS), (15, 30, 100)),
+    "usual": Grid((*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *FACTS), (15, 30, 100)),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
     "powered": Grid(POWERED, (30, 60, 150)),
 }
-ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED)
+ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED, *FACTS)
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,9 @@ width.addEventListener("change", fit);
 // Each problem at its field; without a field it stays in the pane.
 function mark() {
   for (const each of form.querySelectorAll(".live-error")) each.remove();
-  for (const problem of notes.querySelectorAll("[data-field]")) {
+  for (const problem of notes.querySelectorAll("[data-field]:not([data-field=''])")) {
     const name = CSS.escape(problem.dataset.field);
-    const field = problem.dataset.field && form.querySelector(`[name="${name}"], [name^="${name}_"]`);
+    const field = form.querySelector(`[name="${name}"], [name^="${name}_"]`);
     const place = field?.closest(".flex-container, .field");
     if (!place) continue;
     const sentence = document.createElement("p");

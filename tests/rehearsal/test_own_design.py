@@ -212,7 +212,7 @@ def test_facts_with_a_precision_by_experts_and_crowd(admin, owner, work_on_jobs)
     assert Answer.objects.filter(question="correct").count() == 2 * 3 * 3
     report = admin.get(reverse("analytics:study-report", args=[study.slug])).content.decode()
     assert "Shares among chosen answers" in report
-    assert "The share of “Is it correct?” = Yes among “Is it relevant?” = Yes" in report
+    assert "The share of “Yes” to “Is it correct?” among “Yes” to “Is it relevant?”" in report
     found = admin.get(reverse("analytics:study-report-json", args=[study.slug])).json()
     shares = {
         each["group"]: each["shares"][0]["overall"]["pooled"]["value"]

@@ -177,7 +177,7 @@ def test_shares_among_chosen_answers(tmp_path, owner):
     assert support["per_item"]["value"] == pytest.approx((4 / 5 + 2 / 3) / 2)
     shown = report_markdown(report)
     assert "Shares among chosen answers" in shown
-    assert "The share of “Is it correct?” = Yes among “Is it relevant?” = Yes" in shown
+    assert "The share of “Yes” to “Is it correct?” among “Yes” to “Is it relevant?”" in shown
     assert any(each.startswith("Precision of relevant facts: the share of") for each in report["methods"])
     again = build.read_in(
         build.write(tmp_path / "again.jsonl", build.export_bytes(study).strip()), slug="again"

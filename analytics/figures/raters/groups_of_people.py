@@ -105,7 +105,7 @@ class GroupsOfPeopleFigure(Figure):
                     continue
                 tag = tag_of(group)
                 for pair in group[self.key]["pairs"]:
-                    names = f"{_label(view, pair['first'])}, {_label(view, pair['second'])}"
+                    names = " vs ".join(_name(group, pair[side]) for side in ("first", "second"))
                     rows = [("all", pair["mean"])] if pair["mean"] else []
                     rows += [(view.system(each["system"]), each) for each in pair["by_system"]]
                     for of, gap in rows:
@@ -268,6 +268,11 @@ def _named_shares(view: ReportView, question: Record, pair: Record) -> Iterator[
 
 def _is_told(gap: Record) -> bool:
     return is_supported(gap["test"]) and gap["difference"]["value"] is not None
+
+
+def _name(people: Record, key: str) -> str:
+    """What a group of these people is called among them."""
+    return key.removeprefix(f"{people['key']}-")
 
 
 def _label(view: ReportView, key: str) -> str:

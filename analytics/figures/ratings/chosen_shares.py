@@ -47,9 +47,7 @@ class ChosenSharesFigure(Figure):
         return {"shares": shares} if shares else None
 
     def intro(self, view: ReportView) -> str:
-        return (
-            "Of answers with chosen values, the share with others: each rater's answers about the same thing."
-        )
+        return "The shares that the study names, each with chosen values in its denominator."
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -155,7 +153,7 @@ def _definition(share: Record) -> str:
 
 
 def _told(side: Record) -> str:
-    return f"“{side['prompt']}” = {', '.join(side['labels'])}"
+    return f"{' or '.join(f'“{label}”' for label in side['labels'])} to “{side['prompt']}”"
 
 
 def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
