@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from analytics.frames.entries import SIZE, decision_question, name_of
 from analytics.frames.measures import MeasureValues
 from analytics.frames.pairs import PairFrame, PairGroup
 from analytics.frames.passes import Pass, StudyPasses, with_parts
-from analytics.frames.rows import JURY
+from analytics.frames.rows import JUDGES, JURY
 from analytics.frames.study import StudyFrame
 from analytics.frames.texts import StudyTexts
 from analytics.statistics.agreement.alpha import Level
@@ -247,6 +247,9 @@ class AnswerInput(FigureInput):
         return replace(self, answers=self.group.answers[name_of(self.question, measure)])
 
 
+AnyInput = TypeVar("AnyInput", PairInput, AnswerInput)
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuresInput(FigureInput):
     """Of a study that has measures and no answers, which are of no question; `rater` is the first that gives them."""
@@ -393,6 +396,26 @@ def form_of(question: QuestionSpec) -> str:
 def answered_by(question: QuestionSpec) -> str:
     """The key of the answers that say who answered: a set may hold no entry that was drafted, and so no decision."""
     return name_of(question, SIZE) if question.kind == Kind.ENTRIES else question.key
+
+
+def groups_after(given: AnyInput) -> list[AnyInput]:
+    """The groups after this one with which it shares no rater, for what stands in the record of the first of two: none
+    with a heuristic, all judges together or the members of a jury."""
+    if not _is_apart(given):
+        return []
+    keys = list(given.by_group)
+    later = [given.by_group[key] for key in keys[keys.index(given.group_key) + 1 :]]
+    return [
+        other
+        for other in later
+        if _is_apart(other)
+        and other.group.within != given.group_key
+        and given.group.within != other.group_key
+    ]
+
+
+def _is_apart(given: PairInput | AnswerInput) -> bool:
+    return given.group.kind not in (JUDGES, JURY) and not given.group.heuristic
 
 
 def question_record(question: QuestionSpec, form: str) -> Record:

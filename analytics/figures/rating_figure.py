@@ -15,6 +15,7 @@ from analytics.figures.report_view import (
     legend_of,
     number,
     plain_share,
+    tag_of,
 )
 from analytics.figures.strip import estimate_fact, leading_fact
 from evaluation.facts import Fact
@@ -119,8 +120,13 @@ def deviation(value: float | None) -> TableCell:
 
 
 def finer(view: ReportView, questions: Sequence[Record], key: str) -> Iterator[Block]:
-    """By setting and by category, of the leading group."""
-    asked = [(question, found[key]) for question, found in view.answered(questions, view.leading)]
+    """By setting and by category, of the leading group and of the groups that people are of."""
+    for group in (view.leading, *view.parts):
+        yield from _finer(view, questions, key, group)
+
+
+def _finer(view: ReportView, questions: Sequence[Record], key: str, group: Record) -> Iterator[Block]:
+    asked = [(question, found[key]) for question, found in view.answered(questions, group) if key in found]
     for factor, title in (("arm", "Setting"), ("category", "Category")):
         names = list(dict.fromkeys(each[factor] for _, figures in asked for each in figures[f"by_{factor}"]))
         if not names:
@@ -131,4 +137,6 @@ def finer(view: ReportView, questions: Sequence[Record], key: str) -> Iterator[B
         for name in names:
             label = view.all_arms.get(name, name) if factor == "arm" else name or "none"
             build.add(head(label), *(mean_cell(build, figures, factor, name) for _, figures in asked))
-        yield Block(f"By {title.lower()}", tables=(build.build(),), folded=factor == "category")
+        folded = factor == "category" or group is not view.leading
+        heading = view.title_for(group, f"By {title.lower()}")
+        yield Block(heading, tables=(build.build(),), folded=folded, tag=tag_of(group))

@@ -57,6 +57,11 @@ class GroupsView:
         return [group for group in told if group["kind"] not in left_out] or told
 
     @property
+    def parts(self) -> list[Record]:
+        """The groups that people, or simulated raters, are of."""
+        return [group for group in self.groups if group.get("within")]
+
+    @property
     def others(self) -> list[Record]:
         return [group for group in self.groups if group is not self.leading]
 

@@ -7,9 +7,8 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.figure_input import AnswerInput, FigureInput, groups_after
 from analytics.figures.report_view import ReportView, group_head
-from analytics.frames.rows import JUDGES, JURY
 from analytics.statistics.agreement.system_correlation import paired_raters, system_correlation
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Ints
@@ -47,7 +46,7 @@ class SystemCorrelationFigure(Figure):
         within = paired_raters(values, raters.tolist()) if len(raters) > 1 else None
         between = [
             {"group": other.group_key, **plain(system_correlation(values, other.values))}
-            for other in _later(given)
+            for other in groups_after(given)
         ]
         if within is None and not between:
             return None
@@ -93,25 +92,6 @@ FIGURE = SystemCorrelationFigure()
 def _raters_with_most(values: Values) -> Ints:
     codes, n = np.unique(values.rater, return_counts=True)
     return np.sort(codes[np.argsort(-n, kind="stable")][:MOST_RATERS])
-
-
-def _later(given: AnswerInput) -> list[AnswerInput]:
-    """The groups after this one that share no rater with it."""
-    if not _is_apart(given):
-        return []
-    keys = list(given.by_group)
-    later = [given.by_group[key] for key in keys[keys.index(given.group_key) + 1 :]]
-    return [
-        other
-        for other in later
-        if _is_apart(other)
-        and other.group.within != given.group_key
-        and given.group.within != other.group_key
-    ]
-
-
-def _is_apart(given: AnswerInput) -> bool:
-    return given.group.kind not in (JUDGES, JURY) and not given.group.heuristic
 
 
 def _within(view: ReportView, asked: list[Record], key: str) -> Table:

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
 from analytics.figures.report_view import PairView, ReportView, group_head
-from analytics.frames.rows import JUDGES, JURY
 from analytics.statistics.agreement.two_votes import TwoVotes, two_votes_between, two_votes_within
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import TIE
@@ -34,7 +33,8 @@ class TwoVotesFigure(Figure):
         return {
             "within": plain(within) if several else None,
             "between": [
-                {"group": other.group_key, **plain(_between(given, other, tie))} for other in _later(given)
+                {"group": other.group_key, **plain(_between(given, other, tie))}
+                for other in groups_after(given)
             ],
         }
 
@@ -85,22 +85,3 @@ def _between(one: PairInput, other: PairInput, tie: int | None) -> TwoVotes:
         resample=one.resample(f"two votes {other.group_key}"),
         tie=tie,
     )
-
-
-def _later(given: PairInput) -> list[PairInput]:
-    """The groups after this one that share no rater with it."""
-    if not _is_apart(given):
-        return []
-    keys = list(given.by_group)
-    later = [given.by_group[key] for key in keys[keys.index(given.group_key) + 1 :]]
-    return [
-        other
-        for other in later
-        if _is_apart(other)
-        and other.group.within != given.group_key
-        and given.group.within != other.group_key
-    ]
-
-
-def _is_apart(given: PairInput) -> bool:
-    return given.group.kind not in (JUDGES, JURY) and not given.group.heuristic

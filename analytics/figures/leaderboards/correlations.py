@@ -7,10 +7,9 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, groups_after
 from analytics.figures.leaderboards.standings import SPLIT_NAMES
 from analytics.figures.report_view import PairView, ReportView, group_head
-from analytics.frames.rows import JUDGES, JURY
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools
 from analytics.statistics.leaderboards.correlation import LEAST_SYSTEMS, leaderboard_correlation
@@ -28,7 +27,7 @@ class CorrelationsFigure(Figure):
     deferred_as = "correlations of leaderboards"
     definition = (
         "Correlations of leaderboards over systems (Pearson, Spearman, Kendall): between splits of the queries, "
-        "between groups of raters (people, judges), and between prompt conditions of one judge."
+        "between groups of raters (people, groups of them, judges), and between prompt conditions of one judge."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -50,7 +49,7 @@ class CorrelationsFigure(Figure):
                 "relation": _relation(given, other),
                 **_between(given, other, mask),
             }
-            for other in _later(given)
+            for other in groups_after(given)
             for name, mask in arms
         ]
         return {"splits": splits, "groups": groups} if splits or groups else None
@@ -91,20 +90,6 @@ def _relation(one: PairInput, other: PairInput) -> str:
     judges = {conditions.get(each.group_key, each.group_key) for each in (one, other)}
     known = any(each.group_key in conditions for each in (one, other))
     return "prompts" if known and len(judges) == 1 else "raters"
-
-
-def _later(given: PairInput) -> list[PairInput]:
-    """The groups after this one that share no rater with it."""
-    if not _is_whole(given):
-        return []
-    keys = list(given.by_group)
-    later = keys[keys.index(given.group_key) + 1 :]
-    return [other for key in later if _is_whole(other := given.by_group[key])]
-
-
-def _is_whole(given: PairInput) -> bool:
-    group = given.group
-    return group.kind not in (JUDGES, JURY) and not group.within and not group.heuristic
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:

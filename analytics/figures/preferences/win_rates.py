@@ -364,12 +364,12 @@ def _all_pairs(view: PairView, group: Record, whose: str = "") -> Table:
 
 
 def _others(view: PairView) -> Iterator[Block]:
-    """Groups that stand in the plots beside the leading one, and judges one by one."""
-    for group in view.voices:
+    """Groups that stand in the plots beside the leading one, those that people are of, and judges one by one."""
+    for group in (*view.parts, *view.voices):
         if group is not view.leading:
             heading = view.title_for(group, "Win rates")
             yield Block(heading, tables=(_all_pairs(view, group),), folded=True, tag=tag_of(group))
-    single = [group for group in view.groups if group not in view.voices]
+    single = [group for group in view.groups if group not in view.voices and group not in view.parts]
     if single:
         tables = tuple(_all_pairs(view, group, whose=f"{group['label']}. ") for group in single)
         yield Block("Win rates by judge", tables=tables, folded=True)

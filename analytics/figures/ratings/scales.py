@@ -1,6 +1,7 @@
 """Ratings on a scale, of responses or whole items: means by system, and how often each point was given."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
@@ -37,6 +38,8 @@ class ScalesFigure(RatingFigure):
                 heading = view.title_for(group, "Means")
                 table = _means(view, questions, group)
                 yield Block(heading, tables=(table,), folded=True, tag=tag_of(group))
+        for group in view.parts:
+            yield from _distributions(view, questions, group)
         yield from finer(view, questions, self.key)
 
 
@@ -66,6 +69,17 @@ def _question(view: ReportView, question: Record) -> Block:
         tag=tag_of(group),
         anchor=anchor_of(question),
     )
+
+
+def _distributions(view: ReportView, questions: Sequence[Record], group: Record) -> Iterator[Block]:
+    tables = tuple(
+        replace(table, caption=f"{question['prompt']}: {table.caption[:1].lower()}{table.caption[1:]}")
+        for question, found in view.answered(questions, group)
+        for table in (distribution_table(view, question, found[KEY]), *_above_others(view, found[KEY]))
+    )
+    if tables:
+        heading = view.title_for(group, "How often each rating was given")
+        yield Block(heading, tables=tables, folded=True, tag=tag_of(group))
 
 
 def _above_others(view: ReportView, found: Record) -> Iterator[Table]:

@@ -50,17 +50,18 @@ class YesSharesFigure(RatingFigure):
             caption="Share of yes.",
         )
         yield Block(tables=(build.build(),), plot=plot)
-        yield from _by_system(view, questions)
+        for group in (view.leading, *view.parts):
+            yield from _by_system(view, questions, group)
 
 
 FIGURE = YesSharesFigure()
 
 
-def _by_system(view: ReportView, questions: Sequence[Record]) -> Iterator[Block]:
+def _by_system(view: ReportView, questions: Sequence[Record], group: Record) -> Iterator[Block]:
     asked = [
-        (question, group[KEY])
-        for question, group in view.answered(questions, view.leading)
-        if group[KEY]["by_system"]
+        (question, found[KEY])
+        for question, found in view.answered(questions, group)
+        if found[KEY]["by_system"]
     ]
     if not asked:
         return
@@ -71,4 +72,9 @@ def _by_system(view: ReportView, questions: Sequence[Record]) -> Iterator[Block]
     for name, factor, key in rows_of(view, [found for _, found in asked]):
         cells = [next((r for r in each[f"by_{factor}"] if r[factor] == key), None) for _, each in asked]
         build.add(head(name), *(build.share(each["mean"]) if each else TableCell(DASH) for each in cells))
-    yield Block("By system", tables=(build.build(),), tag=tag_of(view.leading))
+    yield Block(
+        view.title_for(group, "By system"),
+        tables=(build.build(),),
+        folded=group is not view.leading,
+        tag=tag_of(group),
+    )

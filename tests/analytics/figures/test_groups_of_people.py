@@ -148,6 +148,16 @@ def test_rankings_agree_by_the_order_of_two_responses(study, report):
 
 def test_the_report_shows_them(report):
     page = report_markdown(report)
+    for heading in (
+        "how often each rating was given",
+        "by category",
+        "by system",
+        "which is best?",
+        "put them in order",
+        "by system: What is wrong?",
+    ):
+        for group in ("crowd", "experts", "students"):
+            assert f"### People, {group}: {heading}" in page
     assert "Shares of groups of people" in page
     assert "People, students" in page
     assert "It is wrong" in page
@@ -175,6 +185,25 @@ def test_win_rates_of_two_groups_and_their_two_votes(owner):
     counted = build_report(study, replicates=20, ties="win")
     [each] = pair_of(counted, "preference")["by_pair"]
     assert each["difference"]["value"] == pytest.approx(ties - 1)
+
+
+def test_leaderboards_of_groups_are_correlated_and_their_win_rates_shown(owner):
+    study = judged_study(owner=owner, systems=("aspen", "birch", "cedar"), items_per_query=3)
+    # Experts prefer the first of two systems, the crowd the second.
+    judge(study, raters=4, choose=lambda rater, at: "r1" if (rater < 2) == (at % 5 > 0) else "r2")
+    judge(study, raters=1, kind="judge", choose=lambda rater, at: "r1" if at % 7 else "r2")
+    grouped(study, ("experts", "experts", "crowd", "crowd"))
+    report = build_report(study, replicates=20)
+    found = {each["group"]: each for each in records(report, "leaderboards/correlations")}
+    arms = study.arms.count()
+    between = found["person-crowd"]["groups"]
+    assert [each["group"] for each in between] == ["person-experts"] * arms + ["judge-0"] * arms
+    assert {each["kendall"]["value"] for each in between} == {-1}
+    assert {each["group"] for each in found["person"]["groups"]} == {"judge-0"}
+    page = report_markdown(report)
+    assert "### People, crowd: win rates" in page
+    by_judge = page.partition("### Win rates by judge")[2].partition("###")[0]
+    assert "People, " not in by_judge
 
 
 def test_a_single_group_beside_people_of_none_has_figures_and_no_comparison(study):
