@@ -33,7 +33,7 @@ from evaluation.models import Rater
 from evaluation.models.study import DEFAULT_EPSILON
 from evaluation.protocols import Kind, Over, QuestionSpec
 from evaluation.protocols.kinds import KINDS
-from evaluation.protocols.requirements.shares import Share
+from evaluation.protocols.requirements.shares import NamedShare
 from evaluation.stopping import StoppingRule
 
 Record = dict[str, Any]
@@ -100,7 +100,7 @@ class Terms:
     # Where people judge a random part of the queries by design.
     sample: PeopleSample | None = None
     # The shares with chosen values in the denominator that the study names.
-    shares: tuple[Share, ...] = ()
+    shares: tuple[NamedShare, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,12 +159,7 @@ class Answers:
     def codes_beside(self, other: "Answers") -> tuple[Ints, Ints]:
         """Codes of each answer's rater, item and part, the same for the same group's answers to another question."""
         parts = {part: code for code, part in enumerate(dict.fromkeys([*self.parts, *other.parts]))}
-        return self._codes(parts), other._codes(parts)
-
-    def _codes(self, parts: Mapping[str, int]) -> Ints:
-        code = np.array([parts[part] for part in self.parts], dtype=np.int64)
-        unit = self.item.astype(np.int64) * len(parts) + code[self.part]
-        return self.rater.astype(np.int64) * (len(self.items) * len(parts) + 1) + unit
+        return _codes(self, parts), _codes(other, parts)
 
     def as_values(self) -> Values:
         """Units are numbered alike in every group, so that groups can be compared."""
@@ -235,6 +230,12 @@ class AnswersFrame:
     attributes: Attributes | None
     # Of questions that ask for sets of entries, by key.
     set_pairs: Mapping[str, SetPairs] = field(default_factory=dict)
+
+
+def _codes(answers: Answers, parts: Mapping[str, int]) -> Ints:
+    code = np.array([parts[part] for part in answers.parts], dtype=np.int64)
+    unit = answers.item.astype(np.int64) * len(parts) + code[answers.part]
+    return answers.rater.astype(np.int64) * (len(answers.items) * len(parts) + 1) + unit
 
 
 def values_of(attributes: Attributes, answers: Answers) -> tuple[Ints, Ints]:

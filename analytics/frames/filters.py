@@ -252,10 +252,13 @@ def choices_of(study: Study) -> dict[str, list[str]]:
     """The values of each filter in a study, of those filters that leave something to choose."""
     queries = Query.objects.filter(study=study).order_by().distinct().values_list("category", "split")
     both = list(queries)
+    raters = list(study.raters.order_by("pseudonym").values_list("pseudonym", "kind", "group"))
     found = {
         "category": sorted({category for category, _ in both if category}),
         "split": sorted({split or NO_SPLIT for _, split in both}),
-        **{name: _known(study, name) for name in ("arm", "system", "group", "rater")},
+        **{name: _known(study, name) for name in ("arm", "system")},
+        "group": sorted({group for _, kind, group in raters if group and kind != Rater.Kind.JUDGE}),
+        "rater": [pseudonym for pseudonym, _, _ in raters],
     }
     found["without_rater"] = found["rater"]
     return {name: values for name, values in found.items() if len(values) > 1}

@@ -271,7 +271,7 @@ def _is_told(gap: Record) -> bool:
 
 
 def _name(people: Record, key: str) -> str:
-    """What a group of these people is called among them."""
+    """The name of a group of these people, without theirs."""
     return key.removeprefix(f"{people['key']}-")
 
 

@@ -15,7 +15,7 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Bools, Floats
 from analytics.statistics.ratings.chosen_shares import ChosenAnswers, chosen_share, chosen_shares_by_group
 from evaluation.protocols import Kind, Over, QuestionSpec
-from evaluation.protocols.requirements.shares import ChosenValues, Share, value_names
+from evaluation.protocols.requirements.shares import ChosenValues, NamedShare, value_names
 
 KEY = "ratings/chosen_shares"
 KINDS_OF_SHARES = (Kind.CHOICE, Kind.SCALE, Kind.CHECKLIST)
@@ -85,7 +85,7 @@ class ChosenSharesFigure(Figure):
 FIGURE = ChosenSharesFigure()
 
 
-def _record(given: AnswerInput, share: Share, among: QuestionSpec) -> Record:
+def _record(given: AnswerInput, share: NamedShare, among: QuestionSpec) -> Record:
     answers = _answers(given, share, among)
     resample = given.resample(f"share {share.key}")
     base = given.group.answers[among.key]
@@ -108,7 +108,7 @@ def _record(given: AnswerInput, share: Share, among: QuestionSpec) -> Record:
     }
 
 
-def _answers(given: AnswerInput, share: Share, question: QuestionSpec) -> ChosenAnswers:
+def _answers(given: AnswerInput, share: NamedShare, question: QuestionSpec) -> ChosenAnswers:
     """The group's answers to the question of the denominator, beside the same raters' about the same parts."""
     among, of = given.group.answers[question.key], given.answers
     codes, others = among.codes_beside(of)

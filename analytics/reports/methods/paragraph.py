@@ -120,11 +120,17 @@ def _raters(study: Study, report: Record) -> str:
         if found:
             n = sum(rater["judgments"] for rater in found)
             brought = sum(rater["rater"] in imported for rater in found)
-            how = (
-                "" if not brought else " (imported)" if brought == len(found) else f" ({brought:,} imported)"
-            )
-            parts.append(f"{_n(n, 'judgment', 'judgments')} by {_n(len(found), one, several)}{how}")
+            how = ["imported" if brought == len(found) else f"{brought:,} imported"] if brought else []
+            how += _groups(report, kind)
+            noted = f" ({'; '.join(how)})" if how else ""
+            parts.append(f"{_n(n, 'judgment', 'judgments')} by {_n(len(found), one, several)}{noted}")
     return f"The figures rest on {joined(parts)}." if parts else ""
+
+
+def _groups(report: Record, whole: str) -> list[str]:
+    """The groups that people, or simulated raters, are of; empty where they are told apart by none."""
+    parts = [each for each in report["groups"] if each.get("within") == whole]
+    return [f"{each['raters']:,} of the group {each['key'].removeprefix(f'{whole}-')}" for each in parts]
 
 
 def _exclusions(report: Record) -> Iterator[str]:

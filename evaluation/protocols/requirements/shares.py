@@ -35,7 +35,7 @@ class ChosenValues:
 
 
 @dataclass(frozen=True)
-class Share:
+class NamedShare:
     """The share of what has a value of `of` in what has a value of `among`: of every rater's answers about the same."""
 
     key: str
@@ -44,10 +44,10 @@ class Share:
     among: ChosenValues
 
 
-def read_shares(given: Iterable[Mapping[str, Any]]) -> tuple[Share, ...]:
+def read_shares(given: Iterable[Mapping[str, Any]]) -> tuple[NamedShare, ...]:
     """The shares in a spec or a study, which have no problems."""
     return tuple(
-        Share(each["key"], each["label"], *(_chosen(each[side]) for side in SIDES)) for each in given
+        NamedShare(each["key"], each["label"], *(_chosen(each[side]) for side in SIDES)) for each in given
     )
 
 
@@ -124,7 +124,9 @@ def _are_values(values: object) -> bool:
     )
 
 
-def _problems(share: Share, known: Mapping[str, QuestionSpec], *, compares_pairs: bool) -> Iterator[Problem]:
+def _problems(
+    share: NamedShare, known: Mapping[str, QuestionSpec], *, compares_pairs: bool
+) -> Iterator[Problem]:
     missing = [each.question for each in (share.of, share.among) if each.question not in known]
     for key in dict.fromkeys(missing):
         names = ", ".join(known) or "none"

@@ -103,6 +103,11 @@ def test_every_figure_of_people_is_there_for_each_of_their_groups(report):
             assert of["person"] - of[group] <= OF_THE_WHOLE, question["key"]
 
 
+def test_the_methods_paragraph_counts_them(report):
+    people = "6 people (2 of the group crowd; 2 of the group experts; 2 of the group students)"
+    assert people in report["methods_paragraph"]
+
+
 def test_every_two_groups_are_compared_on_every_kind_of_question(report):
     expected = list(combinations(("person-crowd", "person-experts", "person-students"), 2))
     assert {each["question"] for each in records(report)} == {"coherence", "sound", "flaw", "order", "best"}

@@ -13,7 +13,7 @@ from evaluation.dumps.imports.header import QUESTION_DEFAULTS
 from evaluation.dumps.schemas import load_schema, schema_problems
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.questions import find_question_problems
-from tests.evaluation.dumps.build import read_in, write
+from tests.evaluation.dumps.build import ARM, read_in, write
 
 DOC = (Path(__file__).resolve().parents[3] / "docs" / "formats.md").read_text("utf-8")
 
@@ -104,6 +104,12 @@ def _common() -> set[str]:
         pass
 
     return {action.dest for action in Plain().create_parser("manage.py", "plain")._actions}
+
+
+def test_the_example_of_shares_is_valid():
+    (text,) = re.findall(r'^```\n("shares".*?)```', DOC, re.MULTILINE | re.DOTALL)
+    spec = {"arms": [ARM], **orjson.loads(f"{{{text}}}")}
+    assert schema_problems("study", {"assay": 1, "spec": spec}) == []
 
 
 @pytest.mark.django_db
