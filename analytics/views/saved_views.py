@@ -16,7 +16,7 @@ from evaluation.services.saved_views import delete_view, save_view
 @require_POST
 @of_wanted_report
 def study_report_views(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
-    """Saves the view that the address has, or deletes the saved one that the form names, and leads back to the report."""
+    """Saves the view that the address has, or deletes the saved one that the form names; then back to the report."""
     study = get_study_for(request.user, wanted.study.slug, right="write")
     name = request.POST.get("name", "")
     try:

@@ -45,8 +45,8 @@ def bundle_files(study: Study) -> list[BundleFile]:
         ),
         BundleFile(
             CALLS,
-            "a line per call to a model: its prompt, composed again from the judge's settings, the parameters sent with "
-            "it, the reply as it came, and what was read in it",
+            "a line per call to a model: its prompt, composed again from the judge's settings, the parameters sent "
+            "with it, the reply as it came, and what was read in it",
             lambda: _calls(study),
         ),
     ]
