@@ -225,7 +225,9 @@ def test_a_view_is_chosen_saved_and_opened_again(study: Study, member: Callable[
         page.get_by_role("link", name="Show the whole study").click()
         page.locator("details.report-view > summary").click()
         page.get_by_role("link", name=name).click()
-        page.locator(".notice, .report").get_by_text("Every figure is of these judgments alone").first.wait_for()
+        page.locator(".notice, .report").get_by_text(
+            "Every figure is of these judgments alone"
+        ).first.wait_for()
         page.close()
 
 
