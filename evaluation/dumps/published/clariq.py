@@ -7,7 +7,7 @@ another facet of the topic; the facet is the information need.
 
 import csv
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     protocol = options.get("protocol", "ranking")
     if protocol not in CONVERTERS:
         raise Refused(f"clariq can't be read as {protocol!r}; it can as {', '.join(sorted(CONVERTERS))}.")
-    rows = _rows(find_file(path, "dev.tsv"))
+    rows = read_rows(path)
     converted = ConversionResult(
         study_record(protocol, f"ClariQ: {TITLES[protocol]}", "plain", options.get("seed", SEED))
     )
@@ -45,7 +45,18 @@ def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:
     return converted
 
 
-def _rows(path: Path) -> list[Record]:
+def read_rows(path: Path) -> list[Record]:
+    """The rows of `dev.tsv`: a topic's question and its answer, for one of the topic's facets."""
+    return _rows(find_file(path, "dev.tsv"), FIELDS)
+
+
+def read_bank(path: Path) -> list[Record]:
+    """The questions of all topics, of the bank beside `dev.tsv`; none where it is not there."""
+    file = find_file(path, "dev.tsv").parent / "question_bank.tsv"
+    return _rows(file, ("question_id", "question")) if file.is_file() else []
+
+
+def _rows(path: Path, fields: Sequence[str]) -> list[Record]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, delimiter="\t")
@@ -53,11 +64,11 @@ def _rows(path: Path) -> list[Record]:
             names = reader.fieldnames or []
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Refused(f"{path.name} can't be read as tab-separated UTF-8: {error}.") from None
-    if missing := [name for name in FIELDS if name not in names]:
+    if missing := [name for name in fields if name not in names]:
         raise Refused(f"{path.name} lacks the columns {', '.join(missing)}.")
     problems = Problems()
     for number, row in enumerate(rows, 2):
-        if wrong := [name for name in FIELDS if not isinstance(row[name], str)]:
+        if wrong := [name for name in fields if not isinstance(row[name], str)]:
             problems.add(f"line {number}", [f"lacks {', '.join(wrong)}"])
     problems.raise_if_any()
     return rows

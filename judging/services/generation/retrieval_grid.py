@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.rankings.ndcg import mean_ndcg
+from evaluation.dumps.trec import read_qrels, read_run
 from evaluation.models import ItemResponse, Role, Study
 from evaluation.refusals import Refused
 from judging.generation.pipeline import Unprepared
 from judging.generation.retrieval.corpora import CORPORA, Corpus, open_corpus
-from judging.generation.retrieval.trec import read_qrels, read_run
 
 CUTS = (1, 5, 10)
 ALONE, WITH_QUESTION = "query", "query + question"

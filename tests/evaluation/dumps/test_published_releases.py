@@ -211,6 +211,6 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(Refused, match="is not a list of judgments"):
         read_release("pandalm", path)
     with pytest.raises(
-        Refused, match="there are: alpaca_eval, clariq, condambigqa, contexteval, lfqa, pandalm"
+        Refused, match="there are: alpaca_eval, clariq, condambigqa, contexteval, href, lfqa, pandalm"
     ):
         read_release("panda", path)

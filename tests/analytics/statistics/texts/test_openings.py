@@ -17,6 +17,10 @@ from analytics.statistics.texts.openings import NO_QUESTION, OPENINGS, opening_o
         ("Why?", "why"),
         ("Your age?", "another beginning"),
         ("Tell me more.", "no question"),
+        ("are you looking for a specific web site", "are you, is it"),
+        ("for your trip, which hotel do you like", "which"),
+        ("in what city do you live", "no question"),
+        ("Which of them is best is hard to say.", "no question"),
         ("", "no question"),
     ],
 )

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from pathlib import Path
 
-from judging.generation.pipeline import Unprepared
+from evaluation.refusals import Refused
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, float]]:
-    """{topic: {document: grade}} of lines "topic iteration document grade"; Unprepared names the first that is none."""
+    """{topic: {document: grade}} of lines "topic iteration document grade"; Refused names the first that is none."""
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for number, (topic, _, document, grade) in _rows(path, 4):
         found[topic][document] = _number(path, number, grade)
@@ -15,7 +15,7 @@ def read_qrels(path: Path) -> dict[str, dict[str, float]]:
 
 
 def read_run(path: Path) -> dict[str, list[str]]:
-    """{topic: documents, the best first} of lines "topic Q0 document rank score tag"; Unprepared as for qrels.
+    """{topic: documents, the best first} of lines "topic Q0 document rank score tag"; Refused as for qrels.
 
     The score decides, and of equals the rank.
     """
@@ -30,15 +30,15 @@ def _rows(path: Path, columns: int) -> list[tuple[int, list[str]]]:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise Unprepared(f"{path.name} can't be read as UTF-8 text.") from None
+        raise Refused(f"{path.name} can't be read as UTF-8 text.") from None
     rows = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
     for number, row in rows:
         if len(row) != columns:
-            raise Unprepared(
+            raise Refused(
                 f"{path.name}, line {number}: {columns} columns are needed, and {len(row)} are there."
             )
     if not rows:
-        raise Unprepared(f"{path.name} is empty.")
+        raise Refused(f"{path.name} is empty.")
     return rows
 
 
@@ -48,5 +48,5 @@ def _number(path: Path, line: int, text: str) -> float:
     except ValueError:
         value = float("nan")
     if value - value != 0:  # neither nan nor infinite
-        raise Unprepared(f"{path.name}, line {line}: {text!r} is no number.")
+        raise Refused(f"{path.name}, line {line}: {text!r} is no number.")
     return value
