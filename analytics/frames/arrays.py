@@ -45,9 +45,9 @@ class StudyItems:
     system: Ints
     systems: tuple[str, ...]
     lengths: CodedColumn
-    # Codes of the contexts' keys ('' = none).
-    context: Ints
-    contexts: tuple[str, ...]
+    # Codes of what wrote the items' contexts ('' = no context, or one whose source is not known).
+    context_source: Ints
+    context_sources: tuple[str, ...]
     splits: tuple[str, ...] = ()
 
     def __len__(self) -> int:

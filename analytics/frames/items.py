@@ -31,7 +31,7 @@ def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems,
     """The items, and their primary keys in ascending order."""
     coded = ("query__key", "arm__key", "query__category", "query__split", "systems_key", "lengths", "used")
     types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
-    rows = _main_items(study, filters).annotate(used=Coalesce("context__key", Value("")))
+    rows = _main_items(study, filters).annotate(used=Coalesce("context__source", Value("")))
     table = read_columns(rows, types)
     query, category = table.coded("query__key"), table.coded("query__category")
     split = table.coded("query__split")
@@ -52,8 +52,8 @@ def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems,
         system=system,
         systems=systems,
         lengths=table.coded("lengths"),
-        context=table.coded("used").codes,
-        contexts=table.coded("used").values,
+        context_source=table.coded("used").codes,
+        context_sources=table.coded("used").values,
         splits=tuple(split.values[code] for code in splits.tolist()),
     )
     return items, table.array("pk")

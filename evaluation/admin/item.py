@@ -175,8 +175,8 @@ class QueryAdmin(StudyScopedAdmin):
 class ContextAdmin(StudyScopedAdmin):
     study_path = "query__study"
     tab = "items"
-    fields = ("key", "query", "follow_up_text")
-    list_display = ("key", "query", "n_follow_ups")
+    fields = ("key", "query", "source", "follow_up_text")
+    list_display = ("key", "query", "source", "n_follow_ups")
     list_filter = (StudyFilter.at("query__study"),)
     list_select_related = ("query__study",)
     search_fields = ("key", "query__text")

@@ -6,7 +6,12 @@ from evaluation.models import Context
 
 
 def context_record(context: Context | None) -> dict[str, Any] | None:
-    return None if context is None else {"key": context.key, "follow_ups": context.follow_ups}
+    return None if context is None else {"key": context.key, **context_content(context, context.follow_ups)}
+
+
+def context_content(context: Context, follow_ups: Any) -> dict[str, Any]:
+    """Its follow-up questions as they are given, and its source where that is known."""
+    return {"follow_ups": follow_ups, **({"source": context.source} if context.source else {})}
 
 
 def given_context(context: Context | None, of_item: Context | None) -> Any:

@@ -72,6 +72,8 @@ class Context(models.Model):
     key = models.CharField(max_length=120)
     # [{"question": str, "answers": [str, ...], "answer": str}, ...]
     follow_ups = models.JSONField(default=list)
+    # The model or person that wrote it; raters never see it.
+    source = models.CharField(max_length=200, blank=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["query", "key"], name="context_key_unique")]

@@ -15,8 +15,6 @@ from analytics.statistics.core.estimates import plain
 from evaluation.protocols import Kind, Over, QuestionSpec
 
 KEY = "conditions/context_checks"
-# Contexts are told apart by their keys where these are names, as of the models that made them, and not one per query.
-MAX_CONTEXTS = 20
 
 
 class ContextChecksFigure(Figure):
@@ -24,7 +22,7 @@ class ContextChecksFigure(Figure):
     place = 20
     definition = (
         "Checks of follow-up questions, such as whether one is important: the share of those of which a majority says "
-        "yes, overall and by the context's key."
+        "yes, overall and by what wrote the context, such as a model."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -34,22 +32,22 @@ class ContextChecksFigure(Figure):
         """ContextEval Figure 2."""
         assert isinstance(given, AnswerInput)
         values, items = given.values, given.items
-        contexts = several(items.context[values.item], items.contexts)
-        by_context = [
+        source = items.context_source[values.item]
+        by_source = [
             {
-                "context": name,
+                "source": name,
                 "share": plain(
                     yes_majorities(
-                        values.where(np.equal(items.context[values.item], code)),
+                        values.where(np.equal(source, code)),
                         resample=given.resample(f"majority {name}"),
                     )
                 ),
             }
-            for code, name in (contexts if len(contexts) <= MAX_CONTEXTS else [])
+            for code, name in several(source, items.context_sources)
         ]
         return {
             "share": plain(yes_majorities(values, resample=given.resample("majority"))),
-            "by_context": by_context,
+            "by_source": by_source,
         }
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
@@ -58,19 +56,19 @@ class ContextChecksFigure(Figure):
             return
         build = Builder(
             "Share of follow-up questions of which more than half of the raters say yes, in percent.",
-            columns(["Raters", "Contexts", *(question["prompt"] for question in questions), "n"], names=2),
+            columns(["Raters", "Contexts by", *(question["prompt"] for question in questions), "n"], names=2),
         )
         for group in view.groups:
             found = [view.group_in(question, group) for question in questions]
             told = [each for each in found if each]
             if not told:
                 continue
-            names = dict.fromkeys(row["context"] for each in told for row in each[self.key]["by_context"])
-            for name in ("", *names):
+            names = dict.fromkeys(row["source"] for each in told for row in each[self.key]["by_source"])
+            for name in (None, *names):
                 cells = [_share(each, name) for each in found]
                 build.add(
                     group_head(group),
-                    words(name or "all"),
+                    words("all" if name is None else name or "not known"),
                     *(build.share(cell) if cell else TableCell(DASH) for cell in cells),
                     build.n(next(cell for cell in cells if cell)),
                 )
@@ -94,12 +92,12 @@ class ContextChecksFigure(Figure):
 FIGURE = ContextChecksFigure()
 
 
-def _share(group: Record | None, context: str) -> Record | None:
-    """Of all contexts, or of those with this key."""
+def _share(group: Record | None, source: str | None) -> Record | None:
+    """Of all contexts, or of those by this source."""
     if group is None:
         return None
     found: Record = group[KEY]
-    if not context:
+    if source is None:
         share: Record = found["share"]
         return share
-    return next((row["share"] for row in found["by_context"] if row["context"] == context), None)
+    return next((row["share"] for row in found["by_source"] if row["source"] == source), None)

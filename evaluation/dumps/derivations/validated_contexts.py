@@ -14,6 +14,7 @@ from evaluation.dumps.derivation import (
     own_systems,
     shared_spec,
 )
+from evaluation.dumps.item_parts import context_content
 from evaluation.models import Answer, Item, Rater, Response, Role, Study
 from evaluation.protocols.base import Spec
 from evaluation.refusals import Refused
@@ -76,7 +77,7 @@ class ValidatedContexts(StudyDerivation):
                 "(responses_from)."
             )
         items = Item.objects.filter(study=deriving.study, role=Role.MAIN, withdrawn_at=None)
-        for item in items.order_by("position", "pk").iterator():
+        for item in items.select_related("context").order_by("position", "pk").iterator():
             stimulus = item.stimulus or {}
             follow_ups = self._follow_ups(deriving, item, passed)
             pairs = responses.get(stimulus["query"]["key"], [])
@@ -136,7 +137,8 @@ class ValidatedContexts(StudyDerivation):
     def _pairs(
         self, deriving: Deriving, item: Item, follow_ups: list[Record], pairs: list[tuple[Response, Response]]
     ) -> Iterator[Record]:
-        stimulus = item.stimulus or {}
+        stimulus, context = item.stimulus or {}, item.context
+        assert context is not None
         for arm in ARMS[str(deriving.options["arms"])]:
             for pair in pairs:
                 name = "-".join([item.key, str(arm["key"]), *(each.system.key for each in pair)])
@@ -144,7 +146,7 @@ class ValidatedContexts(StudyDerivation):
                     "key": name[:120],
                     "arm": arm["key"],
                     "query": stimulus["query"],
-                    "context": {"key": stimulus["context"]["key"], "follow_ups": follow_ups},
+                    "context": {"key": context.key, **context_content(context, follow_ups)},
                     "responses": [
                         {"system": each.system.key, "key": each.key, "text": each.text, "context": None}
                         for each in pair

@@ -166,7 +166,7 @@ def response_contexts(stored: StoredStudy, chunk: Sequence[StoredItem]) -> dict[
 
 
 def _context_record(context: dict[str, Any]) -> dict[str, Any]:
-    return {"key": context["key"], "follow_ups": complete_follow_ups(context["follow_ups"])}
+    return {**context, "follow_ups": complete_follow_ups(context["follow_ups"])}
 
 
 def item_record(

@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db.models import Count
 
+from evaluation.dumps.item_parts import context_content
 from evaluation.models import Answer, Context, Exclusion, Item, Judgment, Rater, Study
 from evaluation.protocols.attributes import Attributes, attributes_of, fill_in
 from evaluation.services.studies.compilation import UNRENDERED, compile_spec, compile_stimulus
@@ -116,16 +117,23 @@ class StoredStudy:
 
     def _chunk(self, pks: list[int]) -> list[StoredItem]:
         rows = Item.objects.filter(pk__in=pks)
-        if not self._frozen:
-            rows = select_parts(rows)
-        by_pk = {row.pk: self._item(row) for row in rows}
+        frozen = rows.select_related("context").defer("context__follow_ups")
+        by_pk = {row.pk: self._item(row) for row in (frozen if self._frozen else select_parts(rows))}
         self._add_judgments(by_pk)
         return [by_pk[pk] for pk in pks if pk in by_pk]
 
     def context(self, context: Context) -> dict[str, Any]:
-        """Key and follow-up questions; those of a draft may name attributes, whose words a launch fills in."""
+        """Key, follow-up questions and source; those of a draft may name attributes, whose words a launch fills in."""
         follow_ups = fill_in(context.follow_ups, self._attributes) if self._frozen else context.follow_ups
-        return {"key": context.key, "follow_ups": follow_ups}
+        return {"key": context.key, **context_content(context, follow_ups)}
+
+    def _item_context(self, row: Item, stimulus: dict[str, Any]) -> dict[str, Any] | None:
+        """What was frozen of an item's context, and its source, which is no part of what is judged."""
+        if row.context is None:
+            return None
+        if not row.stimulus:
+            return self.context(row.context)
+        return {"key": row.context.key, **context_content(row.context, stimulus["context"]["follow_ups"])}
 
     def _item(self, row: Item) -> StoredItem:
         stimulus = row.stimulus or _compiled(row, self._attributes)
@@ -138,7 +146,7 @@ class StoredStudy:
             start_order=row.start_order,
             stimulus=stimulus,
             stimulus_hash=row.stimulus_hash,
-            context=self.context(row.context) if not row.stimulus and row.context else stimulus["context"],
+            context=self._item_context(row, stimulus),
             origin=row.origin,
             revision=row.revision_number,
         )

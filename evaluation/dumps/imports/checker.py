@@ -196,7 +196,8 @@ class DumpChecker:
         responses = prepared.responses if stands else ()
         contexts = {id(each): each for each in (prepared.context, *(r.context for r in responses)) if each}
         for context in contexts.values():
-            self.contexts.add([query.key, context.key], context.follow_ups, line)
+            content = [context.follow_ups, context.source]
+            self.contexts.add([query.key, context.key], content, line)
         for response in responses:
             self.responses.add([query.key, response.key], _content(response), line)
 

@@ -305,7 +305,8 @@ def query_row(record: Record) -> Query:
 def _context(record: Record | None) -> Context | None:
     if record is None:
         return None
-    return Context(key=record["key"], follow_ups=complete_follow_ups(record["follow_ups"]))
+    follow_ups = complete_follow_ups(record["follow_ups"])
+    return Context(key=record["key"], follow_ups=follow_ups, source=record.get("source", ""))
 
 
 def complete_follow_ups(records: list[Record]) -> list[dict[str, Any]]:

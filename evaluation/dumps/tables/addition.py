@@ -5,6 +5,7 @@ from typing import Any
 
 from evaluation.canonical import canonical_hash
 from evaluation.dumps.exports.jsonl import query_record
+from evaluation.dumps.item_parts import context_content
 from evaluation.dumps.tables.records import KnownContent
 from evaluation.dumps.tables.source import Opened, TableSource, arms_of, open_source
 from evaluation.dumps.tables.table_map import TableMap, map_of_json
@@ -42,5 +43,5 @@ def known_content(study: Study) -> KnownContent:
     for context in Context.objects.filter(query__study=study).select_related("query"):
         known = contexts.setdefault(context.query.key, {})
         written = [{name: value for name, value in each.items() if value} for each in context.follow_ups]
-        known[canonical_hash(written)] = context.key
+        known[canonical_hash(context_content(context, written))] = context.key
     return KnownContent(max(numbers, default=0), queries, contexts)

@@ -16,6 +16,7 @@ class ColumnRole(StrEnum):
     CATEGORY = "category"
     REFERENCE = "reference"
     CONTEXT = "context"
+    CONTEXT_SOURCE = "context_source"
     KEY = "key"
     SOURCE = "source"
     NEED = "information_need"
@@ -78,6 +79,10 @@ NAMES: dict[ColumnRole, frozenset[str]] = {
         ColumnRole.CONTEXT: (
             "context, contexts, follow up, follow ups, followup, followups, follow up questions, qas, background, "
             "kontext, nachfragen, hintergrund, contexte, contexto, contesto, контекст, 上下文"
+        ),
+        ColumnRole.CONTEXT_SOURCE: (
+            "context source, context model, context system, contexts by, follow up source, follow up model, "
+            "follow ups by, kontextquelle, kontextmodell"
         ),
         ColumnRole.KEY: (
             "id, key, item, item id, prompt id, question id, query id, example id, instance id, qid, uid, uuid, idx, "

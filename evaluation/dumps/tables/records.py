@@ -320,9 +320,10 @@ class RecordMaker:
         follow_ups = [each for column, cell in cells for each in read_follow_ups(cell, column)]
         if not follow_ups:
             return None
+        source = self._text(row, ColumnRole.CONTEXT_SOURCE)[:200]
+        content = {"follow_ups": follow_ups, **({"source": source} if source else {})}
         keys = self._contexts.setdefault(query, {})
-        key = keys.setdefault(canonical_hash(follow_ups), f"c{len(keys) + 1}")
-        return {"key": key, "follow_ups": follow_ups}
+        return {"key": keys.setdefault(canonical_hash(content), f"c{len(keys) + 1}"), **content}
 
     def _arm(self, row: SheetRow, *, with_context: bool) -> str:
         given = self._text(row, ColumnRole.ARM) or self.map.arm

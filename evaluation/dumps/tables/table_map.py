@@ -20,6 +20,7 @@ LABELS: dict[ColumnRole, str] = {
     ColumnRole.CATEGORY: "category",
     ColumnRole.REFERENCE: "reference",
     ColumnRole.CONTEXT: "context (follow-up questions)",
+    ColumnRole.CONTEXT_SOURCE: "source of the context",
     ColumnRole.KEY: "key",
     ColumnRole.SOURCE: "source",
     ColumnRole.NEED: "information need",

@@ -114,8 +114,9 @@ def _differences(what: str, own: Iterator[Any], theirs: Iterator[Any]) -> Iterat
 
 def _contexts(of: Study, incoming: Study) -> Iterator[Any]:
     rows = Context.objects.filter(query__study=of, query__key__in=incoming.queries.values("key"))
-    for query, key, follow_ups in rows.values_list("query__key", "key", "follow_ups").iterator():
-        yield query, key, [_follow_up(each) for each in follow_ups]
+    fields = ("query__key", "key", "follow_ups", "source")
+    for query, key, follow_ups, source in rows.values_list(*fields).iterator():
+        yield query, key, [_follow_up(each) for each in follow_ups], source
 
 
 def _follow_up(each: Mapping[str, Any]) -> list[Any]:

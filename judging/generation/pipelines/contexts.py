@@ -72,7 +72,12 @@ class Contexts(Pipeline):
                     "key": state.query.key,
                     "arm": ARM["key"],
                     "query": state.query.record(),
-                    "context": {"key": context_key(follow_ups), "follow_ups": follow_ups},
+                    "context": {
+                        "key": context_key(follow_ups),
+                        "follow_ups": follow_ups,
+                        # Of one query they are all of the generator whose set was drawn.
+                        "source": str(products[0].content["generator"]),
+                    },
                     "responses": [],
                     "origin": {"item": state.query.key, "products": [each.product for each in products]},
                 }

@@ -1,4 +1,4 @@
-"""Checks of follow-up questions in reports: by majority, and by the models whose names contexts have as keys."""
+"""Checks of follow-up questions in reports: by majority, and by the models that wrote the contexts."""
 
 import pytest
 
@@ -13,14 +13,14 @@ KEY = "conditions/context_checks"
 CHECKS = ("important", "realistic", "complete", "diverse")
 
 
-def test_by_majority_and_by_context():
+def test_by_majority_and_by_what_wrote_the_context():
     study = empty_study("context_validation")
     for number in range(3):
         query = Query.objects.create(study=study, key=f"q{number}", text=f"What about {number}?")
-        for model in ("gemini", "gpt"):
-            context = Context.objects.create(query=query, key=model, follow_ups=FOLLOW_UPS)
+        for key, model in (("c1", "gemini"), ("c2", "gpt")):
+            context = Context.objects.create(query=query, key=key, follow_ups=FOLLOW_UPS, source=model)
             Item.objects.create(
-                study=study, key=f"q{number}-{model}", query=query, context=context, arm=study.arms.get()
+                study=study, key=f"q{number}-{key}", query=query, context=context, arm=study.arms.get()
             )
     launch_study(study)
     study.refresh_from_db()
@@ -34,13 +34,28 @@ def test_by_majority_and_by_context():
     assert tuple(records) == CHECKS
     for record in records.values():
         assert (record["share"]["value"], record["share"]["n"]) == (0.75, 12)
-        by_context = {each["context"]: each["share"]["value"] for each in record["by_context"]}
-        assert by_context == {"gemini": 0.5, "gpt": 1}
+        by_source = {each["source"]: each["share"]["value"] for each in record["by_source"]}
+        assert by_source == {"gemini": 0.5, "gpt": 1}
     assert "| gemini |" in report_markdown(report)
+    # Whoever judges does not see who wrote a context.
+    assert not any("gemini" in str(item.stimulus) for item in study.items.all())
 
 
-def test_one_context_per_query_is_no_factor():
+def test_contexts_of_unknown_origin_are_a_row_beside_known_ones():
+    study = empty_study("context_validation")
+    for number, model in enumerate(("", "gpt")):
+        query = Query.objects.create(study=study, key=f"q{number}", text=f"What about {number}?")
+        context = Context.objects.create(query=query, key="c1", follow_ups=FOLLOW_UPS, source=model)
+        Item.objects.create(study=study, key=query.key, query=query, context=context, arm=study.arms.get())
+    launch_study(study)
+    study.refresh_from_db()
+    give(study, new_rater(study, "person"), [{check: {"f1": 1, "f2": 0} for check in CHECKS}] * 2)
+    report = build_report(study, replicates=20)
+    assert "| not known |" in report_markdown(report)
+
+
+def test_contexts_of_one_source_are_no_factor():
     report = build_report(judged_by_everyone("context_validation"), replicates=20)
     found = [each for each in report["records"] if each["figure"] == KEY]
     assert found
-    assert all(each["by_context"] == [] for each in found)
+    assert all(each["by_source"] == [] for each in found)

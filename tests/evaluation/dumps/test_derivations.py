@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from evaluation.dumps.derivation import DerivationOption
 from evaluation.dumps.derive import derivations_of, derive_study, plan_derivation
-from evaluation.models import Item, Judgment, Rater, Study
+from evaluation.models import Context, Item, Judgment, Rater, Study
 from evaluation.protocols.entries.sets import read_set
 from evaluation.refusals import Refused
 from evaluation.services import PAPER_ARMS, exclude, launch_study, verify_study
@@ -187,6 +187,7 @@ def yes(study, **no):
 
 def test_pairs_with_the_follow_up_questions_that_passed(pairs, owner, outsider):
     study = answered_study("context_validation", queries=2, slug="contexts", owner=owner)
+    Context.objects.filter(query__study=study).update(source="aspen")
     give(study, new_rater(study, "DORA"), [yes(study), yes(study, important=["f1"])])
     give(study, new_rater(study, "EMIL"), [yes(study, diverse=["f2"]), yes(study, complete=["f1", "f2"])])
     with pytest.raises(Refused, match="no responses of two systems"):
@@ -198,6 +199,7 @@ def test_pairs_with_the_follow_up_questions_that_passed(pairs, owner, outsider):
     assert plan.left_out["follow-up questions that did not pass"] == 3
     derived = launched(derive_study(study, "validated_contexts", chosen, slug="judged"))
     assert set(derived.items.values_list("arm__key", flat=True)) == {"NoCtxGen-NoCtxEval", "NoCtxGen-CtxEval"}
+    assert {item.context.source for item in derived.items.exclude(context=None)} == {"aspen"}
     [follow_up] = derived.items.first().stimulus["context"]["follow_ups"]
     assert follow_up["question"] == "How much do they know?"
     assert follow_up["answer"] in follow_up["answers"]

@@ -148,6 +148,20 @@ def test_draft(draft, read_back):
     assert copy.study_hash == draft.study_hash
 
 
+@pytest.mark.parametrize("frozen", [False, True])
+def test_what_wrote_a_context_is_kept_beside_what_is_hashed(draft, read_back, frozen):
+    context = Context.objects.filter(query__study=draft).first()
+    Context.objects.filter(pk=context.pk).update(source="aspen")
+    if frozen:
+        factories.launch(draft)
+        draft.refresh_from_db()
+    copy = read_back(draft)
+    assert Context.objects.get(query__study=copy, source="aspen").key == context.key
+    assert not any("aspen" in str((item.stimulus or {}).get("context")) for item in copy.items.all())
+    if frozen:
+        assert copy.study_hash == draft.study_hash
+
+
 def test_frozen_study_without_judgments_stays_frozen(study, read_back):
     copy = read_back(study)
     assert copy.status == Status.CLOSED

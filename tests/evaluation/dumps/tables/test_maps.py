@@ -66,6 +66,16 @@ def test_contexts_as_people_write_them(tmp_path: Any, cell: str, follow_ups: Any
     ] == follow_ups
 
 
+def test_contexts_of_two_sources_are_two(tmp_path: Any) -> None:
+    asked = "For how many? [One | Two]"
+    rows = [("Which soup?", asked, source) for source in ("aspen", "birch", "aspen", "")]
+    path = write(tmp_path / "c.csv", delimited(rows, ("prompt", "context", "context_source")))
+    found = [item["context"] for item in read(path, protocol="context_validation").items]
+    assert [(each["key"], each.get("source")) for each in found] == [
+        ("c1", "aspen"), ("c2", "birch"), ("c1", "aspen"), ("c3", None),
+    ]  # fmt: skip
+
+
 def test_a_map_corrects_the_guess_and_is_written_down(tmp_path: Any) -> None:
     rows = [(row[1], row[0], row[2]) for row in ROWS]
     path = write(tmp_path / "odd.csv", delimited(rows, ("prompt", "answer", "output")))

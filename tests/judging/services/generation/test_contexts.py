@@ -81,6 +81,8 @@ def test_people_validate_the_drawn_questions_or_those_that_were_kept(study):
     assert {key: len(found) for key, found in asked.items()} == {
         each["key"]: 9 if each["key"] == "q0" else 10 for each in QUERIES
     }
+    by_query = {query: made[0]["generator"] for query, made in contents(run, "drawn").items()}
+    assert {item.key: item.context.source for item in every.items.select_related("context")} == by_query
     assert first.content["question"] not in [each["question"] for each in asked["q0"]]
     assert not any(each.get("answer") for found in asked.values() for each in found)
     launch_study(every)

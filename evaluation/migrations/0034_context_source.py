@@ -1,0 +1,15 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [
+        ("evaluation", "0030_report_views"),
+    ]
+
+    operations = [
+        migrations.AddField(
+            model_name="context",
+            name="source",
+            field=models.CharField(blank=True, max_length=200),
+        ),
+    ]
