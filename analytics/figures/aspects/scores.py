@@ -69,7 +69,7 @@ def _table(view: ReportView, question: Record) -> Table:
         for way in group.get(WEIGHTED, {"ways": ()})["ways"]:
             if way["way"] != "direct":
                 by = ", ".join(group[WEIGHTED]["members"])
-                add(f"From aspects, {WAYS[way['way']]}", by, {}, way["pearson"])
+                add(f"From aspects, {WAYS[way['way']]}", by, _by_system(way), way["pearson"])
     return build.build()
 
 

@@ -26,6 +26,7 @@ from analytics.frames.aspects import (
 )
 from analytics.frames.measures import picked_beside_others, picks_of_people
 from analytics.statistics.core.estimates import TidyDataError, plain
+from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.judges.measures import associate, preference_accuracy
 from evaluation.models import Rater
@@ -179,10 +180,33 @@ def _record(given: AnswerInput, rated: AspectRatings, way: Way) -> Record:
     return {
         "way": way.name,
         "weights": None if way.weights is None else list(way.weights),
+        "by_system": _by_system(given, rated, way),
         "pearson": plain(found.pearson),
         "spearman": plain(found.spearman),
         "accuracy": _accuracy(given, rated, way),
     }
+
+
+def _by_system(given: AnswerInput, rated: AspectRatings, way: Way) -> list[Record]:
+    """The mean score of each system, of what is of one."""
+    items = given.frame.items
+    if given.question.over == Over.RESPONSE:
+        system = items.system[rated.item, response_places(rated.parts)[rated.part]]
+    else:
+        system = items.only_system[rated.item]
+    rows = []
+    for code, key in enumerate(items.systems):
+        mine = (system == code) & np.isfinite(way.scores)
+        if mine.any():
+            mean = mean_estimate(
+                way.scores[mine],
+                rated.query[mine],
+                unit=UNITS[given.question.over],
+                resample=given.resample(f"mean by weighted aspects {way.name}, {key}"),
+                empty="The system has no score.",
+            )
+            rows.append({"system": key, "mean": plain(mean)})
+    return rows
 
 
 def _accuracy(given: AnswerInput, rated: AspectRatings, way: Way) -> Any:

@@ -1,6 +1,6 @@
-"""ContextEval's judgments of people and autoraters: agreement and win rates in its three settings.
+"""ContextEval's judgments of people and autoraters: agreement and win rates in its three settings; and its queries.
 
-Source: Tables 4 and 6. The figures outside the parentheses of Table 4 are those of all items, ties
+Source: section 2, Tables 4 to 6. The figures outside the parentheses of Table 4 are those of all items, ties
 included, and those inside are without them: the caption has it the other way round, which the majorities of Table 6
 show.
 """
@@ -15,7 +15,7 @@ from analytics.frames.rows import JUDGES
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
 from analytics.reproduce.release_input import PEOPLE, ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
-from evaluation.dumps.published.contexteval import ARMS, read_judges, read_people
+from evaluation.dumps.published.contexteval import ARMS, read_judges, read_people, read_queries
 
 Record = dict[str, Any]
 GPT, GEMINI = "gpt-4", "gemini-1.5-flash-exp-0827"
@@ -57,9 +57,34 @@ JUDGES_WINS = {
         NN: ("55.16", "39.16", "5.68"), NC: ("46.65", "52.91", "0.44"), CC: ("63.89", "35.93", "0.17"),
     },
 }  # fmt: skip
+# What each setting adds to the agreement in the first, of all items and without ties, with the paper's mark of p < .05.
+GAINS = {
+    (GPT, GEMINI): {NC: ("4.33", "3.82"), CC: ("5.33", "3.03")},
+    (CLAUDE, LLAMA): {NC: ("5.34", "5.09"), CC: ("8.68*", "9.44*")},
+    (GEMMA, JAMBA): {NC: ("2.67", "1.53"), CC: ("3.00", "1.84")},
+}
+JUDGES_GAINS = {
+    (GPT, GEMINI): {NC: ("10.31*", "9.67*"), CC: ("6.48*", "5.83*")},
+    (CLAUDE, LLAMA): {NC: ("10.57*", "9.85*"), CC: ("10.93*", "10.09*")},
+    (GEMMA, JAMBA): {NC: ("7.76*", "6.61*"), CC: ("2.72*", "1.59*")},
+}
+# Agreement of people without ties, where the responses differ by one satisfied follow-up question or more.
+FOLLOW_UPS = {
+    (GPT, GEMINI): {NC: "82.42", CC: "81.40"},
+    (CLAUDE, LLAMA): {NC: "79.43", CC: "77.33"},
+    (GEMMA, JAMBA): {NC: "82.05", CC: "82.54"},
+}
+SOURCES = {
+    "lmsys/chatbot_arena_conversations": "2500",
+    "tatsu-lab/alpaca_eval": "645",
+    "lmsys/mt_bench_human_judgments": "57",
+    "cmalaviya/expertqa": "300",
+    "fangyuan/kiwi": "78",
+}
 # In this order the script asks for their judgments, of which the first stands for several that are as common.
 JUDGE_ORDER = (CLAUDE, LLAMA, "gpt-4", "gemini-1.5-pro", GEMMA, JAMBA, "Qwen_Qwen2-72B-Instruct")
 TIE, ONE, TWO = "tie", "one", "two"
+WAYS = ("with_ties", "without_ties")
 CUT = {"65.99": "Cut in print: 65.999...", "55.55": "Cut in print: 55.555..."}
 WITHOUT_TIES = (
     "An item with three different labels counts here as having no tie as its most common label; in the release, only "
@@ -69,6 +94,11 @@ FORGIVING = (
     "As published: a reply without a dictionary is Response 1 if that stands anywhere in it, otherwise Response 2; the "
     "rest are ties. Ours: replies of another form are unparsed and left out."
 )
+PAIRED = (
+    "Differences from the first setting: ours are of the queries that both settings have (without ties: that have no "
+    "tie as their most common label in either), the paper's of the two means. p is that of the paired t-test."
+)
+NO_CONTEXT = "Its row without a context repeats the autoraters' agreement of Table 4b, and is left out."
 Cell = tuple[tuple[str, str], str]
 Published = Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
 
@@ -86,15 +116,25 @@ class ContextEvalReproduction(Reproduction):
     key = "contexteval"
     paper = "Contextualized Evaluations: Judging Language Model Responses to Underspecified Queries"
     missing = (
+        "Types of queries (Table 1): not released; the pipeline query_types has a model name them.",
         "Validation of contexts (Figure 2) and ratings by attribute value (Figures 5 and 6): not released.",
         "Codes of justifications (Figure 4): the release has the texts; the derived study `justifications` codes them.",
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study
+        if queries := read_queries(given.path):
+            yield table("Queries by data set (section 2)", _queries(queries))
         if read_people(given.path):
             agreed = _agreement(given, PEOPLE, AGREEMENT, {})
             yield table("Agreement of people (Table 4a), in percent", agreed)
+            gained = _gains(given, PEOPLE, GAINS)
+            yield table("What a context adds to people's agreement (Table 4a), in points", gained, PAIRED)
+            yield table(
+                "Agreement of people where satisfied follow-ups differ (Table 5), in percent",
+                _follow_ups(given),
+                NO_CONTEXT,
+            )
             yield table(
                 "Win rates by majority of people (Table 6), in percent", _wins(given, PEOPLE, WINS, {})
             )
@@ -103,6 +143,8 @@ class ContextEvalReproduction(Reproduction):
             read = _as_script(rows) if given.as_published else {}
             agreed = _agreement(given, group, JUDGES_AGREEMENT, read)
             yield table("Agreement of autoraters (Table 4b), in percent", agreed, FORGIVING)
+            gained = _gains(given, group, JUDGES_GAINS)
+            yield table("What a context adds to autoraters' agreement (Table 4b), in points", gained, PAIRED)
             won = _wins(given, group, JUDGES_WINS, read)
             yield table("Win rates by majority of autoraters (Table 6), in percent", won, FORGIVING)
 
@@ -132,6 +174,45 @@ def _agreement(
                 script.without_ties if script else None,
                 WITHOUT_TIES,
             )
+
+
+def _gains(given: ReleaseInput, group: str, published: Published) -> Iterator[PublishedFigure]:
+    found = {
+        (frozenset((each["system_1"], each["system_2"])), each["second_arm"]): each
+        for each in given.record("agreement/percentage", "preference", group)["differences"]
+    }
+    for pair, of_arms in published.items():
+        for arm, printed in of_arms.items():
+            gain = found.get((frozenset(pair), arm))
+            for way, name, figure in zip(WAYS, ("", ", without ties"), printed, strict=True):
+                yield _figure(
+                    f"{pair[0]} vs {pair[1]}, {arm}{name}",
+                    figure.rstrip("*"),
+                    gain and gain[way]["difference"],
+                    note=_significance(gain and gain[way]["p_value"], marked=figure.endswith("*")),
+                )
+
+
+def _significance(p: float | None, *, marked: bool) -> str:
+    paper = "the paper marks it as significant" if marked else "the paper does not mark it"
+    return f"p = {p:.3f}; {paper}." if p is not None else f"{paper.capitalize()}."
+
+
+def _follow_ups(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    found = {
+        (frozenset((each["system_1"], each["system_2"])), each["arm"]): each["differing"]["without_ties"]
+        for each in given.record("conditions/follow_ups", "preference")["by_cell"]
+    }
+    for pair, of_arms in FOLLOW_UPS.items():
+        for arm, printed in of_arms.items():
+            yield _figure(f"{pair[0]} vs {pair[1]}, {arm}", printed, found.get((frozenset(pair), arm)))
+
+
+def _queries(rows: Sequence[Record]) -> Iterator[PublishedFigure]:
+    counted = Counter(row["source"] for row in rows)
+    yield PublishedFigure("All", "3580", len(rows), decimals=0)
+    for source in dict.fromkeys((*SOURCES, *counted)):
+        yield PublishedFigure(source, SOURCES.get(source, ""), counted[source], decimals=0)
 
 
 def _wins(

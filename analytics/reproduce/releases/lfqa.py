@@ -4,20 +4,16 @@ Source: its sections 3.3 to 5.4 and Appendix B. Of its tables and plots only wha
 other figures stand without a published one.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import PEOPLE, ReleaseInput
+from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
-from analytics.statistics.agreement.alpha import Level
-from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.aspects.tree import tree_levels
-from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.core.tidy import Floats, Ints
-from analytics.statistics.core.values import Values, pooled_values
 from analytics.statistics.ratings.weighted_overall import distance_from_ideal, least_squares_weights
 from evaluation.dumps.published.lfqa import read_ratings
 
@@ -43,7 +39,6 @@ EQUAL_LESS_FITTED = {"GPT-4": "1", "Llama 2 7B, fine-tuned": "-1"}
 TEST_SHARE, SPLIT_SEED = 0.2, 42
 BEST = 3.0
 OF_FEWER = "Of the 432 answers in the release; a difference has no known cause."
-LEVELS: tuple[Level, ...] = ("interval", "ordinal")
 NO_POOLING = "The paper pools all aspects and does not say how; no plain pooling of its ratings gives .74."
 BY_FILE_ORDER = (
     "As published: one split of single ratings in the order of the file, so that a query is on both sides of it; ours: "
@@ -129,17 +124,9 @@ def _alphas(given: ReleaseInput) -> Iterator[PublishedFigure]:
     for key, name in questions.items():
         [level] = given.record("agreement/alpha", key)["levels"]
         yield PublishedFigure(f"{name}, {level['level']}", "", level["alpha"]["value"])
-    pooled = _pooled(given, questions)
-    for scale in LEVELS:
-        found = alpha_of_values(pooled, level=scale, resample=ResampleSpec(given.study.seed), unit="answers")
-        yield PublishedFigure(f"All aspects at once, pooled, {scale}", "0.74", found.value, note=NO_POOLING)
-
-
-def _pooled(given: ReleaseInput, questions: Iterable[str]) -> Values:
-    """People's ratings of all aspects, an answer's rating on each aspect being a unit of its own."""
-    assert given.frame.answers is not None
-    [people] = [group for group in given.frame.answers.groups if group.key == PEOPLE]
-    return pooled_values([people.answers[key].as_values() for key in questions])
+    for each in given.record("agreement/pooled_alpha", OVERALL)["levels"]:
+        name = f"All aspects at once, pooled, {each['level']}"
+        yield PublishedFigure(name, "0.74", each["alpha"]["value"], note=NO_POOLING)
 
 
 def _rates(given: ReleaseInput) -> Iterator[PublishedFigure]:

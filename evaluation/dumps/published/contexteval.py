@@ -103,9 +103,19 @@ def _judges_file(file: Path) -> list[Record]:
     return [told | row for row in rows]
 
 
-def _queries(path: Path) -> ConversionResult:
+def read_queries(path: Path) -> list[Record]:
+    """The queries with the data sets that they come from; none where `path` has no file of them."""
+    has = path.name == FILE or (path / FILE).is_file()
+    return _query_rows(path) if has else []
+
+
+def _query_rows(path: Path) -> list[Record]:
     file = find_file(path, FILE)
-    rows = load_json_lines(file.parent, file.name, _describe)
+    return load_json_lines(file.parent, file.name, _describe)
+
+
+def _queries(path: Path) -> ConversionResult:
+    rows = _query_rows(path)
     converted = ConversionResult(study_record("pairwise", "ContextEval: queries", "markdown"))
     converted.study["queries"] = [
         {"key": row["example_id"], "text": row["query"], "source": row["source"]} for row in rows

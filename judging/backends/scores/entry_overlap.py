@@ -1,4 +1,5 @@
-"""Citation recall and answer count of sets of entries against a reference set (CondAmbigQA equations 4 and 5).
+"""Citation recall and answer count of sets of entries against a reference set (CondAmbigQA equations 4 and 5, and the
+number of answers itself, section 5.1).
 
 They need no model. Quotations are compared by their text; of a set, every source counts once, however many entries
 cite it. An entry counts as one answer, as in the paper, however many lines its answer has.
@@ -16,6 +17,7 @@ from evaluation.protocols.entries.sets import Entry
 from judging.backends.base import Draws, Heuristic, Unmeasurable
 
 RECALL = Measure("citation_recall", "Citation recall", low=0, high=1)
+COUNT = Measure("answer_count", "Number of answers", low=0, direction="")
 DIFFERENCE = Measure(
     "answer_count_difference", "Difference in the number of answers", low=0, direction="lower"
 )
@@ -33,22 +35,24 @@ def cited_sources(entries: Sequence[Entry]) -> set[Any]:
 
 
 def overlap_numbers(stimulus: Stimulus) -> Mapping[str, Mapping[str, float]]:
-    """Both measures of each response; no recall where the reference cites nothing."""
+    """The measures of each response; no recall where the reference cites nothing."""
     reference = reference_set(stimulus)
     if reference is None:
         raise Unmeasurable(NO_REFERENCE)
     wanted = cited_sources(reference)
     recalls: dict[str, float] = {}
+    counts: dict[str, float] = {}
     differences: dict[str, float] = {}
     for response in stimulus["responses"]:
         entries = response_set(stimulus, response["part"])
         if entries is None:
             raise Unmeasurable(NO_SET)
+        counts[response["part"]] = len(entries)
         differences[response["part"]] = count_difference(len(entries), len(reference))
         recall = citation_recall(cited_sources(entries), wanted)
         if recall is not None:
             recalls[response["part"]] = recall
-    found = {DIFFERENCE.key: differences, **({RECALL.key: recalls} if recalls else {})}
+    found = {DIFFERENCE.key: differences, COUNT.key: counts, **({RECALL.key: recalls} if recalls else {})}
     return found if differences else {}
 
 
@@ -65,7 +69,7 @@ ENTRY_OVERLAP = Heuristic(
     label="citation recall and answer count of entries",
     rule=_nothing,
     answers=_never,
-    measures=(RECALL, DIFFERENCE),
+    measures=(RECALL, DIFFERENCE, COUNT),
     numbers=overlap_numbers,
     sees_reference=True,
 )

@@ -1,5 +1,6 @@
 """Figures of aspects beside an overall rating, on studies whose ratings are made by known weights."""
 
+import krippendorff
 import numpy as np
 import pytest
 
@@ -7,6 +8,7 @@ from analytics.frames.measures import preferred_beside_other
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.statistics.judges.measures import preference_accuracy
+from evaluation.models import Study
 from evaluation.protocols import Kind, QuestionSpec
 from tests.analytics.reports.answering import (
     answered_study,
@@ -20,6 +22,7 @@ from tests.analytics.statistics.build import spec
 pytestmark = pytest.mark.django_db
 # Points that an aspect at its worst takes from an acceptability of 3, of factuality, amount and formality.
 WEIGHTS = {"factuality": 2.0, "amount_info": 1.0, "formality": 0.0}
+KEYS = ("acceptability", *WEIGHTS)
 
 
 def rating(rng):
@@ -154,6 +157,45 @@ def test_a_judge_s_ratings_of_pairs_stand_beside_people_s_preferences():
     assert (found["accuracy"]["value"], found["accuracy"]["n"]) == (pytest.approx(11 / 12), 12)
 
 
+def test_alpha_of_all_scales_at_once_is_of_their_ratings_pooled(report):
+    rng = np.random.default_rng(4)
+    study = Study.objects.get(slug="weighted")
+    columns = [
+        [answer[key][part] for answer in answers_of(study, rng) for key in KEYS for part in answer[key]]
+        for _ in range(2)
+    ]
+    found = of_figure(report, "agreement/pooled_alpha")
+    assert set(found) == {"acceptability"}
+    assert found["acceptability"]["questions"] == list(KEYS)
+    for each in found["acceptability"]["levels"]:
+        expected = krippendorff.alpha(np.array(columns, dtype=float), level_of_measurement=each["level"])
+        assert each["alpha"]["value"] == pytest.approx(expected)
+        assert each["alpha"]["n"] == len(columns[0])
+    # A single judge agrees with nobody.
+    assert of_figure(report, "agreement/pooled_alpha", judge_of(report)) == {}
+
+
+def test_scores_from_aspects_have_a_mean_for_each_system(report):
+    record = of_figure(report, "judges/weighted_aspects", judge_of(report))["acceptability"]
+    study = Study.objects.get(slug="weighted")
+    items, answers = items_of(study), answers_of(study, np.random.default_rng(4))
+    scores: dict[str, list[float]] = {}
+    for item, given in zip(items, answers, strict=True):
+        for response in item.stimulus["responses"]:
+            rated = {key: given[key][response["part"]] for key in KEYS}
+            lost = (3 - rated["factuality"]) / 3 + abs(rated["amount_info"]) + abs(rated["formality"])
+            scores.setdefault(response["system"], []).append(3 - lost)
+    [equal] = [each for each in record["ways"] if each["way"] == "equal"]
+    means = {each["system"]: each["mean"]["value"] for each in equal["by_system"]}
+    assert means == pytest.approx({system: np.mean(each) for system, each in scores.items()})
+    [row] = [
+        line
+        for line in report_markdown(report).splitlines()
+        if line.startswith("| From aspects, equal weights")
+    ]
+    assert "\N{EN DASH} |" not in row
+
+
 def test_what_the_report_shows(report):
     text = report_markdown(report)
     for shown in (
@@ -162,6 +204,7 @@ def test_what_the_report_shows(report):
         "Aspects by Acceptability",
         "Scores beside people's Acceptability",
         "Agreement rates of ratings",
+        "Agreement over all scales at once, pooled",
         "Preference accuracy of ratings",
         "pick a system's response",
     ):

@@ -9,6 +9,7 @@ from analytics.reproduce.releases.contexteval import CLAUDE, GEMINI, GEMMA, GPT,
 from evaluation.models import Study
 from tests.analytics.reproduce.reproducing import reproduced
 from tests.fixtures.contexteval import CC, NC, NN, rows
+from tests.published import published_data
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = {
@@ -34,7 +35,11 @@ def judgment(row, rep, label):
         "response_2": f"{systems[1]} on {row.index}, {row.arm == CC}.",
         "overall_preference": "Tie" if chosen is None else f"Response {systems.index(chosen) + 1}",
         "justification": "It says more.",
-        "follow_up_qas": [{"qa": "Q: Why? A: So.", "satisfied_1": 1, "satisfied_2": 0}] if context else [],
+        "follow_up_qas": [
+            {"qa": "Q: Why? A: So.", "satisfied_1": int(rep != 1), "satisfied_2": int(rep == 1)}
+        ]
+        if context
+        else [],
     }
 
 
@@ -53,13 +58,41 @@ def folder(tmp_path):
 
 def test_tables_4a_and_6(folder, capsys):
     figures, found = reproduced(capsys, "contexteval", folder)
-    assert [len(table["figures"]) for table in found["tables"]] == [18, 27]
-    told = {name: each for (_, name), each in figures.items() if not name.endswith("without ties")}
+    assert [len(table["figures"]) for table in found["tables"]] == [18, 12, 6, 27]
+    told = {
+        name: each
+        for (title, name), each in figures.items()
+        if title in ("Agreement of people", "Win rates by majority of people")
+        and not name.endswith("without ties")
+    }
     cut = {name: each["difference"] for name, each in told.items() if each["difference"]}
     # Two figures are cut in print and not rounded.
     assert sorted(cut.values()) == pytest.approx([0.01, 0.01])
     assert {told[name]["published"] for name in cut} == {"65.99", "55.55"}
     assert not Study.objects.exists()
+    gained = {
+        name: each
+        for (title, name), each in figures.items()
+        if title == "What a context adds to people's agreement"
+    }
+    # The settings have the same queries, so that the difference of all items is that of the two means.
+    all_items = [each["difference"] for name, each in gained.items() if not name.endswith("without ties")]
+    assert all_items == pytest.approx([0, 0, 0, 0, 0, 0], abs=0.011)
+    largest = gained[f"{CLAUDE} vs {LLAMA}, {CC}"]
+    assert (largest["published"], round(largest["ours"], 1)) == ("8.68", 8.7)
+    assert largest["note"].endswith("the paper marks it as significant.")
+    # Every rater of the fixture finds that the first system alone satisfies the question, so that no item is left out.
+    followed = [each for (title, _), each in figures.items() if title.startswith("Agreement of people where")]
+    assert [each["published"] for each in followed][:2] == ["82.42", "81.40"]
+    for each in followed:
+        assert each["ours"] == figures["Agreement of people", f"{each['name']}, without ties"]["ours"]
+
+
+def test_queries_by_data_set(capsys):
+    figures, found = reproduced(capsys, "contexteval", published_data("contexteval/queries.jsonl"))
+    assert [table["title"] for table in found["tables"]] == ["Queries by data set (section 2)"]
+    assert [each["published"] for each in figures.values()] == ["3580", "2500", "645", "57", "300", "78"]
+    assert {each["difference"] for each in figures.values()} == {0}
 
 
 def test_judgments_a_line_each_make_the_same_study(folder, tmp_path, capsys):

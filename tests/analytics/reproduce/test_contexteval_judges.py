@@ -65,7 +65,8 @@ def test_a_cell_of_tables_4b_and_6(tmp_path, capsys):
     ]
     write(tmp_path / "all_autorater_judgements.jsonl", rows)
     figures, found = reproduced(capsys, "contexteval", tmp_path, "--as-published")
-    assert [each["title"].split(" (")[0] for each in found["tables"]] == [AGREEMENT, WINS]
+    titles = [each["title"].split(" (")[0] for each in found["tables"]]
+    assert titles == [AGREEMENT, "What a context adds to autoraters' agreement", WINS]
     name = f"{GEMMA} vs {JAMBA}, {ARM}"
     told = {
         (AGREEMENT, name): "80.98",
@@ -151,7 +152,7 @@ def test_people_and_autoraters_of_the_same_responses_share_their_items(tmp_path,
     again = row(0, JUDGES[0], "tie")
     write(tmp_path / "all_autorater_judgements.jsonl", [*rows, changed, again])
     _, found = reproduced(capsys, "contexteval", tmp_path)
-    assert len(found["tables"]) == 4
+    assert len(found["tables"]) == 7
     call_command("import_published", "contexteval", str(tmp_path), slug="both")
     study = Study.objects.get(slug="both")
     assert study.items.count() == 5

@@ -70,6 +70,7 @@ def test_recall_and_count_by_hand():
     assert numbers == {
         "measure:citation_recall": {"r1": 0.5},
         "measure:answer_count_difference": {"r1": 1},
+        "measure:answer_count": {"r1": len(GIVEN)},
     }
 
 
@@ -84,7 +85,10 @@ def test_quotations_are_compared_by_their_text():
 
 def test_a_reference_that_cites_nothing_has_no_recall():
     numbers = overlap_numbers(compared([GIVEN, []], [{"entries": [entry("planet")]}]))
-    assert numbers == {"measure:answer_count_difference": {"r1": 2, "r2": 1}}
+    assert numbers == {
+        "measure:answer_count_difference": {"r1": 2, "r2": 1},
+        "measure:answer_count": {"r1": 3, "r2": 0},
+    }
 
 
 def test_what_there_is_to_compare_with_is_the_first_reference_that_is_a_set():
@@ -256,6 +260,7 @@ def test_the_overlap_needs_no_model(study):
     found = numbers(run)
     item = Item.objects.filter(study=study).first().pk
     assert found[item, "measure:answer_count_difference", "r1"] == 1
+    assert found[item, "measure:answer_count", "r1"] == 2
     assert found[item, "measure:citation_recall", "r1"] == 0.5
     assert run.calls.filter(outcome="ok").count() == Item.objects.filter(study=study).count()
 

@@ -58,7 +58,7 @@ def test_the_export_of_measures_has_a_column_for_each(owner, served):
     judged(study, heuristic_judge(study, "entry_overlap"))
     rows = list(csv.DictReader(io.StringIO(export_bytes(study, "measures").decode())))
     names = {"condition_score", "answer_score", "condition_score_greedy", "answer_score_greedy"}
-    assert names | {"citation_recall", "answer_count_difference"} <= {
+    assert names | {"citation_recall", "answer_count_difference", "answer_count"} <= {
         column.rpartition(": ")[2] for column in rows[0]
     }
     assert {row["system"] for row in rows} == {first.key, second.key}

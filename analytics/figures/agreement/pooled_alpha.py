@@ -1,0 +1,88 @@
+"""Krippendorff's alpha of an overall rating and its aspects all at once, beside the one of each question."""
+
+from collections.abc import Iterable, Iterator
+
+from analytics.display.blocks import Block
+from analytics.display.tables import Builder, columns, head, words
+from analytics.figures.aspect_figure import overall_aspects
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import UNITS, AnswerInput, FigureInput, points_of
+from analytics.figures.report_view import ReportView, tag_of
+from analytics.statistics.agreement.alpha import Level
+from analytics.statistics.agreement.value_alpha import alpha_of_values
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.values import pooled_values
+from evaluation.protocols import Kind, QuestionSpec
+
+LEVELS: tuple[Level, ...] = ("interval", "ordinal")
+CAUTION = (
+    "Where scales differ, such as \N{MINUS SIGN}1 to 1 and 0 to 3, most of the variation is between questions, which "
+    "all raters see alike: such an alpha is no measure of agreement on any of them."
+)
+
+
+class PooledAlphaFigure(Figure):
+    heading = "agreement"
+    place = 21
+    definition = (
+        "Krippendorff's alpha of an overall rating and its aspects all at once, pooled as they are, at the interval "
+        "and the ordinal level; labelled as pooled, since scales that differ raise it."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == "rated" and question.kind == Kind.SCALE
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """LFQA section 3.3 and appendix B. None for a single rater, and of a scale that is no overall rating."""
+        assert isinstance(given, AnswerInput)
+        aspects = overall_aspects(given)
+        questions = [each for each in (given.question, *aspects) if each.key in given.group.answers]
+        if given.counts_record["raters"] < 2 or not aspects or len(questions) <= len(aspects):
+            return None
+        pooled = pooled_values([given.group.answers[each.key].as_values() for each in questions])
+        points = sorted({point for each in questions for point in points_of(each)})
+        return {
+            "questions": [each.key for each in questions],
+            "levels": [
+                {
+                    "level": level,
+                    "alpha": plain(
+                        alpha_of_values(
+                            pooled,
+                            level=level,
+                            points=points,
+                            resample=given.resample(f"pooled {level}"),
+                            unit=f"ratings of {UNITS[given.question.over]}",
+                        )
+                    ),
+                }
+                for level in LEVELS
+            ],
+        }
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        build = Builder(
+            "Krippendorff's \N{GREEK SMALL LETTER ALPHA} of several scales at once, pooled: each rated thing on each "
+            "scale is a unit of its own.",
+            columns(["Raters", "Overall rating and its aspects", "Interval", "Ordinal", "n"], names=2),
+            foot=CAUTION,
+        )
+        prompts = {question["key"]: question["prompt"] for question in view.questions}
+        for group in view.panels:
+            for _, records in view.answered(view.asked(self.key), group):
+                found = records[self.key]
+                estimates = [each["alpha"] for each in found["levels"]]
+                build.add(
+                    head(group["label"], tag=tag_of(group)),
+                    words(", ".join(prompts[key] for key in found["questions"])),
+                    *(build.coefficient(each) for each in estimates),
+                    build.n(estimates[0]),
+                )
+        if build.rows:
+            yield Block("Agreement over all scales at once, pooled", tables=(build.build(),), folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield "Alpha over several scales at once pools their ratings as they are, and is not comparable with others."
+
+
+FIGURE = PooledAlphaFigure()
