@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
-from analytics.reproduce.release_input import ReleaseInput
+from analytics.reproduce.release_input import PEOPLE, ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.aspects.tree import tree_levels
 from analytics.statistics.core.tidy import Floats, Ints
@@ -38,6 +38,20 @@ EQUAL_LESS_FITTED = {"GPT-4": "1", "Llama 2 7B, fine-tuned": "-1"}
 # scikit-learn's split of the 3,600 ratings in the order of the file, with which the printed weights come out.
 TEST_SHARE, SPLIT_SEED = 0.2, 42
 BEST = 3.0
+# The question of Figure 1, and the mean ratings that stand there, of acceptability and of these aspects.
+EXAMPLE, EXAMPLE_ASPECTS = "1fflvw", ("factuality", "amount_info", "formality")
+EXAMPLE_MEANS = {
+    "human-top": ("2.3", "2.0", "0.3", "-0.3"),
+    "human-random": ("1.0", "1.7", "-1.0", "-0.7"),
+    "model-formal": ("3.0", "2.7", "0.0", "0.3"),
+    "model-casual": ("3.0", "2.7", "0.3", "0.0"),
+}
+ASKED = {"direct": "acceptability asked directly", "fitted": "weighted aspects"}
+PASSED = "The paper's passed the qualification; ours are those whose ratings are in the release."
+WORK_TIME = (
+    "Ours is the platform's, from accepting to submitting; the paper's footnote on its own is not at hand."
+)
+TABLE_1 = "No text of the paper at hand repeats the means of this table."
 OF_FEWER = "Of the 432 answers in the release; a difference has no known cause."
 NO_POOLING = "The paper pools all aspects and does not say how; no plain pooling of its ratings gives .74."
 BY_FILE_ORDER = (
@@ -50,22 +64,52 @@ class LFQAReproduction(Reproduction):
     key = "lfqa"
     paper = "LFQA: Quantifying the Influence of Evaluation Aspects on Long-Form Response Assessment"
     missing = (
-        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): none in the release; scores can be imported as measures.",
+        "ROUGE and GPT-2 perplexity (Table 1, Figure 5): none in the release. The judges rouge_1 and rouge_l give the "
+        "first to a study whose queries have references; others can be imported as measures.",
         "Three iterations of GPT-4 on a fifth of the answers (section 5.4, .73 and .74): one is here.",
         "Accuracy on the preferences of Krishna et al. and Nakano et al. (section 5.4): other data sets.",
         "Criteria in the 50 longest justifications (Figure 4b): the release has the texts, not their coding.",
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
+        yield table("Annotation (sections 3.1 and 3.3)", _annotation(given))
+        yield table("One question's mean ratings (Figure 1)", _example(given))
         yield table("Preferences (section 4.2, Figures 4a and 6, Appendix B)", _preferences(given))
         yield table("Acceptability by kind of answer (section 4.2, Figure 3)", _acceptability(given))
+        yield table("Ratings of the aspects by kind of answer (Figure 3)", _aspects(given))
         yield table("Krippendorff's alpha (section 3.3, Appendix B, Table 2)", _alphas(given))
         yield table("Agreement rates by aspect (Appendix B, Table 3)", _rates(given))
         yield table("Weights of the aspects (section 4.1, equations 1 and 2)", _weights(given), BY_FILE_ORDER)
         yield table("Decision tree of depth 3 (Appendix B, Figure 8)", _tree(given))
         yield table("Mean of each aspect by acceptability (Appendix B, Figure 7)", _levels(given))
         yield table("Judges beside people (sections 5.3 and 5.4, Table 1)", _judges(given))
+        yield table("Means by kind of answer (Table 1)", _scores(given), TABLE_1)
         yield table("Equal weights less fitted ones (section 5.4)", _equal_weights(given))
+
+
+def _annotation(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    report = given.report
+    [people] = [each for each in report["times"] if each["kind"] == PEOPLE]
+    yield PublishedFigure("Questions", "300", given.study.queries.count(), decimals=0)
+    yield PublishedFigure("Annotations", "", people["active"]["mean"]["n"], decimals=0)
+    raters = sum(each["kind"] == PEOPLE for each in report["raters"])
+    yield PublishedFigure("Workers", "201", raters, decimals=0, note=PASSED)
+    mean = people["active"]["mean"]["value"] / 60
+    yield PublishedFigure("Minutes per annotation, mean", "13 to 14", mean, decimals=1, note=WORK_TIME)
+
+
+def _example(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    """The mean rating of each of its four answers on each scale."""
+    assert given.frame.answers is not None
+    [people] = [group for group in given.frame.answers.groups if group.key == PEOPLE]
+    for system, printed in EXAMPLE_MEANS.items():
+        for key, figure in zip((OVERALL, *EXAMPLE_ASPECTS), printed, strict=True):
+            given_to = people.answers[key]
+            items = given_to.items
+            query, code = items.queries.index(EXAMPLE), items.systems.index(system)
+            mine = (items.query[given_to.item] == query) & (given_to.system == code)
+            name = ASPECTS.get(key, "Acceptability")
+            yield PublishedFigure(f"{name}: {SYSTEMS[system]}", figure, float(given_to.value[mine].mean()))
 
 
 def _preferences(given: ReleaseInput) -> Iterator[PublishedFigure]:
@@ -91,6 +135,12 @@ def _preferences(given: ReleaseInput) -> Iterator[PublishedFigure]:
             agreed.get(system, 0),
             decimals=0,
         )
+    different = found["n_items"] - same["n_two_same"]
+    yield PublishedFigure("All three prefer different answers, questions", "", different, decimals=0)
+    most = {each["system"]: each["n_majority"] for each in same["agreed"]}
+    for system, name in SYSTEMS.items():
+        label = f"Two or three prefer the same, questions: {name}"
+        yield PublishedFigure(label, "", most.get(system, 0), decimals=0)
     for each in found["by_system"]:
         name = SYSTEMS[each["system"]]
         yield PublishedFigure(f"Preferred, %: {name}", "", 100 * each["share"]["value"], decimals=1)
@@ -112,6 +162,12 @@ def _acceptability(given: ReleaseInput) -> Iterator[PublishedFigure]:
         50 * (best["model-formal"] + best["model-casual"]) if given.as_published else None,
         "The printed share is that of both kinds of model answer together, which are rated equally often.",
     )
+
+
+def _aspects(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    for key, name in ASPECTS.items():
+        for each in given.record("ratings/scales", key)["by_system"]:
+            yield PublishedFigure(f"{name}, mean: {SYSTEMS[each['system']]}", "", each["mean"]["value"])
 
 
 def _share_of_best(of_system: Record) -> float:
@@ -237,6 +293,21 @@ def _judges(given: ReleaseInput) -> Iterator[PublishedFigure]:
             error = given.record("judges/ratings_vs_people", aspect, group)["difference"]["value"]
             name = f"{label}, mean error of {ASPECTS[aspect].lower()}"
             yield PublishedFigure(name, printed, error, note="" if label == "GPT-4" else OF_FEWER)
+
+
+def _scores(given: ReleaseInput) -> Iterator[PublishedFigure]:
+    for label in JUDGES:
+        for way in given.record("judges/weighted_aspects", OVERALL, given.group(label))["ways"]:
+            if way["way"] in ASKED:
+                for each in way["by_system"]:
+                    name = f"{label}, {ASKED[way['way']]}: {SYSTEMS[each['system']]}"
+                    yield PublishedFigure(name, "", each["mean"]["value"])
+    [words] = [
+        each for each in given.record("texts/readability", OVERALL)["measures"] if each["measure"] == "words"
+    ]
+    for each in words["by_system"]:
+        name = f"Length in words: {SYSTEMS[each['system']]}"
+        yield PublishedFigure(name, "", each["mean"]["value"], decimals=1)
 
 
 def _equal_weights(given: ReleaseInput) -> Iterator[PublishedFigure]:

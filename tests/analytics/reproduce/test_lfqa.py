@@ -18,7 +18,15 @@ def path():
 
 def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
     figures, found = reproduced(capsys, "lfqa", path, "--as-published")
+    example = [each for (title, _), each in figures.items() if title == "One question's mean ratings"]
+    assert [each["difference"] for each in example] == [0] * 16
+    annotation = values(figures, "Annotation", digits=1)
+    assert annotation == {
+        "Questions": 300, "Annotations": 900, "Workers": 80, "Minutes per annotation, mean": 29.8,
+    }  # fmt: skip
     preferred = values(figures, "Preferences")
+    assert preferred["All three prefer different answers, questions"] == 41
+    assert preferred["Two or three prefer the same, questions: model, formal (MF)"] == 134
     assert preferred["All three prefer the same answer, questions"] == 69
     assert preferred["Two of three do, questions"] == 190
     assert preferred["Model answers preferred, %"] == 83.0
@@ -46,6 +54,10 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
     judges = values(figures, "Judges beside people")
     assert judges["GPT-4, acceptability asked directly, Pearson"] == 0.7007
     assert judges["GPT-4, weighted aspects, Pearson"] == 0.7164
+    means = values(figures, "Means by kind of answer", digits=3)
+    assert means["GPT-4, acceptability asked directly: model, formal (MF)"] == 2.942
+    assert means["GPT-4, weighted aspects: human, random (HR)"] == 1.547
+    assert means["Length in words: model, formal (MF)"] == 109.53
     tree = values(figures, "Decision tree of depth 3", "as_published")
     assert tree == {"Pearson, held out": 0.8314}
     ours = values(figures, "Weights of the aspects")
@@ -61,6 +73,7 @@ def test_every_published_figure_is_there_or_its_difference_known(path, capsys):
         if each["difference"] and each["difference_as_published"] != 0
     }
     assert apart == {
+        "Workers",
         "Mean: human, random (HR)",
         "All aspects at once, pooled, interval",
         "All aspects at once, pooled, ordinal",
