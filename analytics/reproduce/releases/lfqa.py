@@ -72,7 +72,7 @@ class LFQAReproduction(Reproduction):
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
-        yield table("Annotation (sections 3.1 and 3.3)", _annotation(given))
+        yield table("Annotation (sections 3.1 and 3.3)", _conditions_of_judging(given))
         yield table("One question's mean ratings (Figure 1)", _example(given))
         yield table("Preferences (section 4.2, Figures 4a and 6, Appendix B)", _preferences(given))
         yield table("Acceptability by kind of answer (section 4.2, Figure 3)", _acceptability(given))
@@ -87,7 +87,7 @@ class LFQAReproduction(Reproduction):
         yield table("Equal weights less fitted ones (section 5.4)", _equal_weights(given))
 
 
-def _annotation(given: ReleaseInput) -> Iterator[PublishedFigure]:
+def _conditions_of_judging(given: ReleaseInput) -> Iterator[PublishedFigure]:
     report = given.report
     [people] = [each for each in report["times"] if each["kind"] == PEOPLE]
     yield PublishedFigure("Questions", "300", given.study.queries.count(), decimals=0)

@@ -128,7 +128,7 @@ class StoredStudy:
         return {"key": context.key, **context_content(context, follow_ups)}
 
     def _item_context(self, row: Item, stimulus: dict[str, Any]) -> dict[str, Any] | None:
-        """What was frozen of an item's context, and its source, which is no part of what is judged."""
+        """An item's context as it was frozen, with its source, which is no part of what is judged."""
         if row.context is None:
             return None
         if not row.stimulus:
