@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0030_report_views"),
+        ("evaluation", "0033_shares"),
     ]
 
     operations = [
