@@ -32,6 +32,7 @@ from benchmarks.orders import ORDERS
 from benchmarks.powered import POWERED
 from benchmarks.replacing import REPLACING
 from benchmarks.simulated import DESIGNS, PASSES, Design
+from benchmarks.two_studies import TWO_STUDIES
 from benchmarks.uneven import UNEVEN
 
 ITEMS = (1, 3, 9)
@@ -52,12 +53,15 @@ class Grid:
 
 
 GRIDS = {
-    "usual": Grid((*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *FACTS), (15, 30, 100)),
+    "usual": Grid(
+        (*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *FACTS, *TWO_STUDIES), (15, 30, 100)
+    ),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
     "powered": Grid(POWERED, (30, 60, 150)),
 }
-ALL_DESIGNS = (*DESIGNS, *UNEVEN, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED, *FACTS)
+OTHERS = (*PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED, *FACTS, *TWO_STUDIES)
+ALL_DESIGNS = (*DESIGNS, *UNEVEN, *OTHERS)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from analytics.display.blocks import Block
 from analytics.figures.figure_input import FigureInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
@@ -54,6 +55,10 @@ class Figure(ABC):
     def compute(self, given: FigureInput) -> Record | None:
         """One group's record of one question; None where it has nothing to be computed from."""
         return None
+
+    def quantities(self, given: FigureInput) -> Iterable[Quantity]:
+        """Its numbers of one group and one question that can be compared with those of another study."""
+        return ()
 
     def tests(self, record: Record) -> Iterable[FamilyTest]:
         """The tests of a record that a finding could be made of."""

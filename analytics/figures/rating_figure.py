@@ -6,7 +6,8 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, in_percent, mean_with_interval, p_value
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head
 from analytics.figures.figure import FamilyTest, Figure, Record
-from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.quantities import Quantity
 from analytics.figures.rating_records import best_system, rating_record
 from analytics.figures.report_view import (
     SYSTEM_KINDS,
@@ -18,7 +19,9 @@ from analytics.figures.report_view import (
     tag_of,
 )
 from analytics.figures.strip import estimate_fact, leading_fact
+from analytics.statistics.core.matched import mean_sums
 from evaluation.facts import Fact
+from evaluation.protocols import Kind
 
 WEIGHTS = "A mean weights every rating equally; it is not the mean of the raters' means."
 
@@ -32,6 +35,19 @@ class RatingFigure(Figure):
     def compute(self, given: FigureInput) -> Record:
         assert isinstance(given, AnswerInput)
         return rating_record(given)
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The mean over all and by system; of a checklist, the share of yes. Names have none."""
+        assert isinstance(given, AnswerInput)
+        if given.has_labels:
+            return
+        values = given.values
+        name = "Share of yes" if given.question.kind == Kind.CHECKLIST else "Mean"
+        yield Quantity(name, mean_sums(values.value, values.query, unit="ratings", within=given.ends))
+        for code, system in several(values.system, given.items.systems):
+            own = values.where(values.system == code)
+            sums = mean_sums(own.value, own.query, unit="ratings", within=given.ends)
+            yield Quantity(name, sums, systems=(system,))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["above_others"]:

@@ -23,7 +23,7 @@ from evaluation.services.leaderboards import refresh_leaderboard
 
 # Who claimed a computation and has not delivered after this long is taken to be gone.
 ABANDONED_AFTER = timedelta(minutes=10)
-# Of one study no more views are kept: whoever asks for another has it computed.
+# Of one study no more views, and comparisons with others, are kept: whoever asks for another has it computed.
 MOST_VIEWS = 6
 # The count of ties by which leaderboards rank.
 LEADERBOARD_TIES: Ties = "half"
@@ -99,14 +99,14 @@ def compute_report(study: Study, *, ties: Ties = "half", filters: Filters = EVER
         # One that counts ties otherwise is shown, as the latest from before, until its own successor is there.
         replaced = [row.pk for row in older if not row.payload or _ties_of(row.payload) == ties]
         older.filter(pk__in=replaced).delete()
-        _forget_views(study)
+        forget_views(study)
         if ties == LEADERBOARD_TIES and not filters:
             refresh_leaderboard(study, content=lambda: leaderboard_record(report))
     return report
 
 
-def _forget_views(study: Study) -> None:
-    """The views beyond the latest few, and claims of views that nobody delivered."""
+def forget_views(study: Study) -> None:
+    """The views and comparisons beyond the latest few, and claims of views that nobody delivered."""
     abandoned = timezone.now() - ABANDONED_AFTER
     views = CachedReport.objects.filter(~Q(view=""), study=study)
     views.filter(payload={}, created_at__lt=abandoned).delete()

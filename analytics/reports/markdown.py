@@ -32,7 +32,7 @@ def _page(page: ReportPage) -> Iterator[str]:
     for finding in page.findings:
         yield f"**{escape(finding['about'])}: {escape(finding['heading'])}.** {escape(finding['text'])}"
     for section in page.sections:
-        yield from _section(section)
+        yield from section_markdown(section)
     yield "## Citation"
     yield escape(page.citation)
 
@@ -44,7 +44,8 @@ def _facts(facts: tuple[Fact, ...]) -> str:
     )
 
 
-def _section(section: Section) -> Iterator[str]:
+def section_markdown(section: Section) -> Iterator[str]:
+    """Its paragraphs and tables."""
     yield f"## {escape(section.title)}"
     if section.intro:
         yield escape(section.intro)

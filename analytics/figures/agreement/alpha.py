@@ -17,12 +17,16 @@ from analytics.figures.figure_input import (
     PairInput,
     level_of,
     points_of,
+    several,
 )
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.agreement.alpha import Level, agreement_by_chance, krippendorff_alpha
+from analytics.statistics.agreement.alpha_sums import alpha_sums, alpha_sums_of_values
 from analytics.statistics.agreement.value_alpha import alpha_of_values, chance_of_values
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import QuerySums
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.entries.entry_sets import decisions
 from analytics.statistics.preferences.best_picks import picks_as_values
@@ -33,6 +37,8 @@ ALPHA = "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"
 KEY = "agreement/alpha"
 # Two judgments agree by chance more often than not, and alpha is this far below the share that agrees.
 UNEVEN, APART = 0.5, 0.4
+# The levels of a preference, and the order in which each takes its labels: a tie lies between the two responses.
+PAIR_LEVELS: tuple[tuple[Level, list[int]], ...] = (("nominal", [0, 1, 2]), ("ordinal", [0, 2, 1]))
 
 
 class AlphaFigure(Figure):
@@ -55,6 +61,22 @@ class AlphaFigure(Figure):
             }
         assert isinstance(given, AnswerInput)
         return {"levels": [_of_answers(given)], "checklist": None, "by_arm": []}
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Nominal and ordinal of a preference, and nominal by setting; of other questions at their level."""
+        if isinstance(given, PairInput):
+            items, counts = given.items, given.counts
+            for level, columns_of in PAIR_LEVELS:
+                sums = alpha_sums(counts[:, columns_of], items.query, level=level)
+                yield Quantity(f"{ALPHA}, {level}", sums)
+            for code, arm in several(items.arm, items.arms):
+                rows = items.arm == code
+                sums = alpha_sums(counts[rows], items.query[rows], level="nominal")
+                yield Quantity(f"{ALPHA}, nominal", sums, arm)
+            return
+        assert isinstance(given, AnswerInput)
+        own: Level = "nominal" if given.form in ("picks", "entries") else level_of(given.question)
+        yield Quantity(f"{ALPHA}, {own}", _sums_of_answers(given, own))
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         if group["key"] != view.leading["key"] and group["raters"] < 2:
@@ -186,8 +208,10 @@ def _uneven_answers(question: Record, group: Record) -> str:
 
 def _levels_of_pairs(given: PairInput) -> list[Record]:
     """The preference as three labels, and as ordered r1, tie, r2."""
-    levels: list[tuple[Level, Ints]] = [("nominal", given.counts), ("ordinal", given.counts[:, [0, 2, 1]])]
-    return [_of_counts(given, "preference", level, counts, given.items.query) for level, counts in levels]
+    return [
+        _of_counts(given, "preference", level, given.counts[:, columns_of], given.items.query)
+        for level, columns_of in PAIR_LEVELS
+    ]
 
 
 def _of_counts(given: PairInput, what: str, level: Level, counts: Ints, query: Ints) -> Record:
@@ -223,6 +247,13 @@ def _by_arm(given: PairInput) -> list[Record]:
         }
         for cell, rows in items.cells(("arm",))
     ]
+
+
+def _sums_of_answers(given: AnswerInput, level: Level) -> QuerySums:
+    if given.form == "picks":
+        return alpha_sums_of_values(picks_as_values(given.answers.as_picks()), level=level, unit=given.unit)
+    points = None if given.form == "entries" else points_of(given.question)
+    return alpha_sums_of_values(given.values, level=level, points=points, unit=given.unit)
 
 
 def _of_answers(given: AnswerInput) -> Record:

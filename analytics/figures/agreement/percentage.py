@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import NBSP, corrected, decimal, in_percent, percent, points
@@ -29,16 +31,22 @@ from analytics.figures.figure_input import (
     by_category,
     by_cell,
     named,
+    several,
 )
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
 from analytics.statistics.agreement.leave_one_out import inner_agreement, inner_by_group
 from analytics.statistics.agreement.percentage import (
     agreement,
     agreement_by_group,
     agreement_difference,
+    item_agreement,
+    mode_is,
 )
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.tidy import Ints, ItemCell
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.tidy import TIE, Bools, Ints, ItemCell
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
 
@@ -92,6 +100,23 @@ class PercentageAgreementFigure(Figure):
             ],
             "leave_one_out": _leave_one_out(given),
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """With and without ties, over all and by setting."""
+        assert isinstance(given, PairInput)
+        items, shares = given.items, item_agreement(given.counts)
+        usable = np.isfinite(shares)
+        cells: list[tuple[str | None, Bools]] = [(None, usable)]
+        cells += [(name, usable & (items.arm == code)) for code, name in several(items.arm, items.arms)]
+        untied = ~mode_is(given.counts, TIE)
+        untested = MAY_STOP if given.may_stop_on("agreement") else ""
+        for arm, mask in cells:
+            for name, used in (
+                ("Agreement with ties", mask),
+                ("Agreement without ties", mask & untied),
+            ):
+                sums = mean_sums(shares[used], items.query[used], unit="items", within=SHARE)
+                yield Quantity(name, sums, arm, untested=untested)
 
     def tests(self, record: Record) -> Iterable[FamilyTest]:
         for each in record["differences"]:

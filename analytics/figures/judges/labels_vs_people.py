@@ -33,10 +33,18 @@ from analytics.figures.figure_input import (
     by_cell,
     level_of,
 )
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head, tag_of
-from analytics.statistics.agreement.leave_one_out import inner_agreement, outer_agreement, outer_by_group
+from analytics.statistics.agreement.leave_one_out import (
+    inner_agreement,
+    item_outer,
+    outer_agreement,
+    outer_by_group,
+)
 from analytics.statistics.core.counts import count_matrix, unique_mode
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.judges.labels_vs_people import (
     confusion,
@@ -77,9 +85,17 @@ class LabelsVsPeopleFigure(Figure):
         if isinstance(given, PairInput):
             assert isinstance(given.people, PairInput)
             return _of_pairs(given, given.people)
-        assert isinstance(given, AnswerInput)
-        assert isinstance(given.people, AnswerInput)
-        return _compared(given, *label_tables(given.people, given))
+        return _compared(given, *_tables(given))
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The group's leave-one-out agreement with people."""
+        if given.people is None:
+            return
+        theirs, label, query = _tables(given)
+        shares = item_outer(theirs, label)
+        used = np.isfinite(shares)
+        sums = mean_sums(shares[used], query[used], unit="items", within=SHARE)
+        yield Quantity("Agreement with people", sums)
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         if record["judge_less_people"]["test"] is not None:
@@ -148,10 +164,20 @@ def _compared(given: FigureInput, theirs: Ints, label: Ints, query: Ints) -> Rec
     }
 
 
+def _tables(given: FigureInput) -> tuple[Ints, Ints, Ints]:
+    """People's counts of labels, the group's label and the query, by what either answered."""
+    if isinstance(given, PairInput):
+        assert isinstance(given.people, PairInput)
+        return given.people.counts, unique_mode(given.counts), given.items.query
+    assert isinstance(given, AnswerInput)
+    assert isinstance(given.people, AnswerInput)
+    return label_tables(given.people, given)
+
+
 def _of_pairs(given: PairInput, people: PairInput) -> Record:
-    items, label = given.items, unique_mode(given.counts)
+    items, (_, label, _) = given.items, (tables := _tables(given))
     return {
-        **_compared(given, people.counts, label, items.query),
+        **_compared(given, *tables),
         "expected": _expected(given, people),
         "confusion": plain(confusion(people.counts, label)),
         "outer_by_category": by_category(

@@ -9,9 +9,11 @@ from analytics.display.numbers import decimal
 from analytics.display.tables import DASH, Builder, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, MeasuresInput, PairInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView
 from analytics.frames.measures import MeasureValues
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import mean_estimate
 from analytics.statistics.core.tidy import Ints, Items
 from evaluation.protocols import QuestionSpec
@@ -38,6 +40,19 @@ class MeasureMeansFigure(Figure):
         found = [_record(given, each, systems, keys, query) for each in given.measures]
         measures = [each for each in found if each["by_system"]]
         return {"measures": measures} if measures else None
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Each measure's mean by system."""
+        if given.people is not None or not is_first(given):
+            return
+        systems, keys, query, *_ = systems_of(given)
+        for measured in given.measures:
+            numbers = measured.by_response(*systems.shape)
+            for code, key in enumerate(keys):
+                item, response = np.nonzero((systems == code) & np.isfinite(numbers))
+                if len(item):
+                    sums = mean_sums(numbers[item, response], query[item], unit=UNIT)
+                    yield Quantity(f"{measured.measure.title}, by {measured.label}", sums, systems=(key,))
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         build = Builder(

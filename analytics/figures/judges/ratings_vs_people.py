@@ -2,18 +2,23 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.group_plots import score_plot
 from analytics.display.tables import Builder, Table, columns, head, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.judges.labels_vs_people import TITLE
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.frames.entries import SIZE
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import pearson_sums
+from analytics.statistics.core.values import unit_means
 from analytics.statistics.entries.entry_sets import SETS
 from analytics.statistics.judges.ratings_vs_people import compare_means
-from evaluation.protocols import QuestionSpec
+from evaluation.protocols import Kind, QuestionSpec
 
 KEY = "judges/ratings_vs_people"
 
@@ -47,6 +52,18 @@ class RatingsVsPeopleFigure(Figure):
                 unit=given.unit,
             )
         return dict(plain(found))
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Pearson's r of the group's means with people's; yes and no are compared as labels."""
+        people = given.people
+        if people is None or given.form == "entries" or given.question.kind == Kind.CHECKLIST:
+            return
+        assert isinstance(given, AnswerInput)
+        assert isinstance(people, AnswerInput)
+        one, other = unit_means(people.values), unit_means(given.values)
+        _, at_one, at_other = np.intersect1d(one.unit, other.unit, assume_unique=True, return_indices=True)
+        sums = pearson_sums(one.mean[at_one], other.mean[at_other], one.query[at_one], unit=given.unit)
+        yield Quantity("Pearson's correlation with people", sums)
 
     def title(self, view: ReportView) -> str:
         return TITLE

@@ -11,9 +11,12 @@ from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell,
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import SYSTEM_KINDS, ReportView, anchor_of, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
 from analytics.statistics.preferences.best_picks import SamePick, pick_shares, same_pick
 from evaluation.facts import Fact
 from evaluation.protocols import QuestionSpec
@@ -54,6 +57,17 @@ class BestPicksFigure(Figure):
             "n_items": shares.n_items,
             "n_queries": shares.n_queries,
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Each system's share of the picks on items that offer it."""
+        assert isinstance(given, AnswerInput)
+        picks, items = given.answers.as_picks(), given.items
+        for code, system in enumerate(items.systems):
+            offered = picks.where(items.offered[picks.item, code] > 0)
+            if len(offered):
+                picked = (offered.system == code).astype(np.float64)
+                sums = mean_sums(picked, offered.query, unit="picks", within=SHARE)
+                yield Quantity("Share of picks", sums, systems=(system,))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for each in record["by_system"]:

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, words
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, several
 from analytics.figures.leaderboards.standings import SPLIT_NAMES
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, group_head
 from analytics.statistics.core.estimates import Estimate, plain
-from analytics.statistics.core.tidy import Bools
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.tidy import MISSING, TIE, Bools
 from analytics.statistics.leaderboards.scores import splits_of
 from analytics.statistics.preferences.tie_rates import tie_rate
 from evaluation.protocols import QuestionSpec
@@ -41,6 +46,19 @@ class TieRatesFigure(Figure):
         return {
             "rates": [{"by": by, "name": name, "rate": plain(_rate(given, mask))} for by, name, mask in cells]
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Over all, and by setting."""
+        assert isinstance(given, PairInput)
+        items, judgments = given.items, given.group.judgments
+        labelled = judgments.where(judgments.label != MISSING)
+        arm = items.arm[labelled.item]
+        cells: list[tuple[str | None, Bools]] = [(None, np.ones(len(arm), dtype=bool))]
+        cells += [(name, arm == code) for code, name in several(items.arm, items.arms)]
+        for name, mask in cells:
+            tied = (labelled.label[mask] == TIE).astype(np.float64)
+            query = items.query[labelled.item[mask]]
+            yield Quantity("Ties", mean_sums(tied, query, unit="judgments", within=SHARE), name)
 
     def blocks(self, view: ReportView) -> Iterable[Block]:
         return view.per_pair(_of_pair)

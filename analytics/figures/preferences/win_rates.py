@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, in_percent, with_interval
@@ -20,14 +22,21 @@ from analytics.display.tables import (
 )
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
-from analytics.figures.figure_input import PAIRS, FigureInput, PairInput, by_cell
+from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
 from analytics.figures.preferences.flips import flipping_arms, has_flip
+from analytics.figures.quantities import Quantity, in_order
 from analytics.figures.report_view import PairView, ReportView, subject, tag_of
 from analytics.figures.strip import leading_fact
+from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
+from analytics.statistics.core.resampling import SHARE
+from analytics.statistics.core.tidy import MISSING
 from analytics.statistics.preferences.win_rates import (
     expected_win_rates,
+    item_scores,
     majority_win_rates,
+    rows_by_system,
     win_rates_against,
     win_rates_overall,
 )
@@ -85,6 +94,52 @@ class WinRatesFigure(Figure):
             else []
         )
         return dict(plain(found))
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Of each pair in each setting and, where a system meets several others, over all of them."""
+        assert isinstance(given, PairInput)
+        items = given.items
+        scores = item_scores(given.group.judgments, len(items), given.terms.ties)
+        won = majority(given.counts)
+        untested = MAY_STOP if given.may_stop_on("win_rate") else ""
+        opponents = defaultdict(set)
+        for cell, rows in items.cells():
+            assert cell.system_1 is not None
+            assert cell.system_2 is not None
+            side, systems = in_order(cell.system_1, cell.system_2)
+            for one, other in (systems, systems[::-1]):
+                opponents[cell.arm, one].add(other)
+            used, decided = rows[np.isfinite(scores[rows, side])], rows[won[rows] != MISSING]
+            yield Quantity(
+                "Expected win rate",
+                mean_sums(scores[used, side], items.query[used], unit="items", within=SHARE),
+                cell.arm,
+                systems,
+                untested,
+            )
+            yield Quantity(
+                "Win rate by majority",
+                mean_sums(
+                    (won[decided] == side).astype(np.float64),
+                    items.query[decided],
+                    unit="items",
+                    within=SHARE,
+                ),
+                cell.arm,
+                systems,
+                untested,
+            )
+        for cell, system, index, sides in rows_by_system(items, ("arm",)):
+            if len(opponents[cell.arm, items.systems[system]]) > 1:
+                score = scores[index, sides]
+                known = np.isfinite(score)
+                yield Quantity(
+                    "Expected win rate over all opponents",
+                    mean_sums(score[known], items.query[index[known]], unit="items", within=SHARE),
+                    cell.arm,
+                    (items.systems[system],),
+                    untested,
+                )
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         """Two systems that were compared with each other only have one test between them."""

@@ -13,9 +13,11 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, colum
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import ReportView, anchor_of, joined, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.rankings.friedman import Friedman, friedman
 from analytics.statistics.rankings.rankings import system_ranks
 from evaluation.facts import Fact
@@ -46,6 +48,19 @@ class RanksFigure(Figure):
             "friedman": _friedman_record(friedman(ranks, unit="queries", tests=tests), names),
             "distribution": _distribution(given),
         }
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """Each system's mean rank."""
+        assert isinstance(given, AnswerInput)
+        ranks = given.answers.as_ranks()
+        for code, system in enumerate(given.items.systems):
+            own = ranks.system == code
+            last = float(ranks.size[own].max(initial=1))
+            # A ranking of one response has no second place.
+            within = (1.0, last) if last > 1 else None
+            sums = mean_sums(ranks.rank[own], ranks.query[own], unit="ranks", within=within)
+            if own.any():
+                yield Quantity("Mean rank", sums, systems=(system,))
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
         for pair in record["friedman"]["pairs"]:

@@ -10,12 +10,14 @@ from analytics.display.numbers import in_percent
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, several
+from analytics.figures.quantities import Quantity
 from analytics.figures.rating_figure import RatingFigure
 from analytics.figures.rating_records import mean_record, means_of
 from analytics.figures.report_view import ReportView, anchor_of, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.value_alpha import alpha_of_values
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.core.values import Values
 from analytics.statistics.ratings.choices import any_of, yes_shares_by_group
@@ -38,6 +40,14 @@ class TagsFigure(RatingFigure):
     def compute(self, given: FigureInput) -> Record:
         assert isinstance(given, AnswerInput)
         return {**super().compute(given), "by_part": _by_part(given), "by_tag_group": _by_tag_group(given)}
+
+    def quantities(self, given: FigureInput) -> Iterator[Quantity]:
+        """The share of each tag: the mean over all of them says nothing."""
+        assert isinstance(given, AnswerInput)
+        for code, part in enumerate(given.answers.parts):
+            own = given.values.where(given.values.part == code)
+            name = f"Share tagged {given.question.label(part) or part}"
+            yield Quantity(name, mean_sums(own.value, own.query, unit="judgments", within=given.ends))
 
     def facts(self, view: ReportView, group: Record, question: Record) -> Iterator[Fact]:
         parts = [(each["label"], each["mean"]) for each in group[self.key]["by_part"]]

@@ -127,7 +127,7 @@ def win_rates_against(
     scores = _ItemScores(items, judgments, ties)
     return tuple(
         scores.rate(cell, items.systems[system], baseline, index, side, resample)
-        for cell, system, index, side in _by_system(items, by, opponent=base)
+        for cell, system, index, side in rows_by_system(items, by, opponent=base)
     )
 
 
@@ -150,7 +150,7 @@ def win_rates_overall(
     scores = _ItemScores(items, judgments, ties)
     return tuple(
         scores.rate(cell, items.systems[system], None, index, side, resample, tests)
-        for cell, system, index, side in _by_system(items, by)
+        for cell, system, index, side in rows_by_system(items, by)
     )
 
 
@@ -221,10 +221,11 @@ class _ItemScores:
         return WinRate(cell.arm, cell.category, system, opponent, self.ties, rate, error, test)
 
 
-def _by_system(
+def rows_by_system(
     items: Items, by: Sequence[str], opponent: int | None = None
 ) -> Iterator[tuple[ItemCell, int, Ints, Ints]]:
-    """Cell, system, rows of its items (against `opponent`) and its side in each of them."""
+    """The system (code) of each cell of `by`, with the rows of its items, against `opponent` (code) if that is given,
+    and its side in each of them."""
     if "pair" in by:
         raise ParameterError("These rates can be divided by arm and category only.")
     for cell, index in items.cells(by):

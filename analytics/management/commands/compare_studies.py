@@ -1,0 +1,58 @@
+"""Compares two studies, or two views of one: the same figures side by side with their differences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from analytics.frames.filters import NAMES, Filters
+from analytics.reports.common import NothingToReport
+from analytics.reports.comparison.cache import compute_comparison
+from analytics.reports.comparison.files import FORMATS
+from analytics.reports.comparison.sides import Side, Sides
+from evaluation.models import Study
+from evaluation.refusals import FieldsRefused
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("a", help="the first study")
+        parser.add_argument(
+            "b", help="the second study; differences are B less A. May be the same, in another view"
+        )
+        for side in ("a", "b"):
+            parser.add_argument(
+                f"--view-{side}",
+                action="append",
+                default=[],
+                metavar="NAME=VALUE",
+                help=f"only these judgments of {side.upper()}, as options of report say; NAME is one of "
+                f"{', '.join(NAMES)}. May be repeated",
+            )
+        parser.add_argument("--format", choices=sorted(FORMATS), default="md")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        a, b = (_side(options[side], options[f"view_{side}"]) for side in ("a", "b"))
+        try:
+            found = compute_comparison(Sides.of(a, b))
+        except NothingToReport as nothing:
+            raise CommandError(str(nothing)) from None
+        self.stdout.write(FORMATS[options["format"]](found), ending="")
+
+
+def _side(slug: str, view: Sequence[str]) -> Side:
+    study = Study.objects.visible().filter(slug=slug).first()
+    if study is None:
+        raise CommandError(f"There is no study {slug!r}.")
+    given: dict[str, list[str]] = {}
+    for each in view:
+        name, equals, value = each.partition("=")
+        if name not in NAMES or not equals or not value:
+            raise CommandError(f"{each!r} is no view: write NAME=VALUE, with a name of {', '.join(NAMES)}.")
+        given.setdefault(name, []).append(value)
+    try:
+        return Side(study, Filters.parse(study, given))
+    except FieldsRefused as refused:
+        raise CommandError(f"{slug}: {refused}") from None

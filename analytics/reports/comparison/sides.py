@@ -1,0 +1,90 @@
+"""What is compared: two sides, each a study or a view of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from analytics.frames.filters import EVERYTHING, Filters, view_in_words
+from analytics.reports.build import fingerprint
+from analytics.reports.common import NothingToReport
+from evaluation.canonical import canonical_hash
+from evaluation.models import Study
+from evaluation.selectors import counting_judgments
+
+# Version of the record's shape; schema.json beside this module has it.
+SCHEMA = "assay-comparison/1"
+# What the two sides are called, in addresses and records and, as capitals, on the page.
+NAMES = ("a", "b")
+SAME = (
+    "A study is compared with another study, or with another view of itself: choose the judgments of A, of B, or of "
+    "both."
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """A study, or the part of its judgments that a view leaves."""
+
+    study: Study
+    filters: Filters = EVERYTHING
+
+    @property
+    def title(self) -> str:
+        view = view_in_words(self.filters.canonical())
+        return f"{self.study.title} ({view})" if view else self.study.title
+
+    def judgments(self, most: int) -> int:
+        """Number of its judgments that count, no further than `most`."""
+        return counting_judgments(self.study).filter(self.filters.judgments(self.study))[:most].count()
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides; differences are `b` less `a`. The study of `a` is that under which the comparison is kept."""
+
+    a: Side
+    b: Side
+
+    @classmethod
+    def of(cls, a: Side, b: Side) -> Self:
+        """Raises NothingToReport where both are the same judgments."""
+        if a.study.pk == b.study.pk and a.filters == b.filters:
+            raise NothingToReport(SAME)
+        return cls(a, b)
+
+    @property
+    def both(self) -> tuple[Side, Side]:
+        return self.a, self.b
+
+    @property
+    def same_study(self) -> bool:
+        return self.a.study.pk == self.b.study.pk
+
+    @property
+    def digest(self) -> str:
+        """What is compared, whatever its judgments are at the moment, as a hash."""
+        return canonical_hash(
+            ["comparison", *([each.study.pk, each.filters.canonical()] for each in self.both)]
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that the comparison depends on, as a hash."""
+        of_reports = [fingerprint(each.study, filters=each.filters) for each in self.both]
+        return canonical_hash([SCHEMA, *of_reports])
+
+    @property
+    def message(self) -> dict[str, Any]:
+        """The same for a worker, who reads the studies anew."""
+        return {
+            name: {"study": each.study.pk, "view": each.filters.canonical()}
+            for name, each in zip(NAMES, self.both, strict=True)
+        }
+
+    @classmethod
+    def of_message(cls, message: Mapping[str, Any]) -> Self:
+        a, b = (
+            Side(Study.objects.get(pk=message[name]["study"]), Filters.of(message[name]["view"]))
+            for name in NAMES
+        )
+        return cls(a, b)
