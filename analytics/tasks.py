@@ -1,4 +1,4 @@
-"""Background work: computing the reports of large studies."""
+"""Background work: computing the reports of large studies, and their comparisons."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +9,9 @@ from analytics.frames.filters import EVERYTHING, Filters
 from analytics.reports.cache import compute_report as compute_and_keep
 from analytics.reports.cache import release_claim
 from analytics.reports.common import NothingToReport
+from analytics.reports.comparison.cache import compute_comparison as compare_and_keep
+from analytics.reports.comparison.cache import release_claim as release_comparison
+from analytics.reports.comparison.sides import Sides
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.models import Study
 from evaluation.operations.message_queue import send_message
@@ -36,3 +39,22 @@ def queue_report(study_id: int, ties: Ties = "half", filters: Filters = EVERYTHI
         named["view"] = filters.canonical()
     if not send_message(compute_report, study_id, **named):
         release_claim(Study.objects.get(pk=study_id), filters=filters)
+
+
+@shared_task
+def compute_comparison(message: Mapping[str, Any]) -> None:
+    """Computes the comparison of both sides of `Sides.message`, and keeps it; doing it twice changes nothing."""
+    sides = Sides.of_message(message)
+    try:
+        compare_and_keep(sides)
+    except NothingToReport:
+        release_comparison(sides)
+    except Exception:
+        release_comparison(sides)
+        raise
+
+
+def queue_comparison(sides: Sides) -> None:
+    """Has a comparison computed that was claimed; without a broker the claim is given back, as that of a report is."""
+    if not send_message(compute_comparison, sides.message):
+        release_comparison(sides)

@@ -7,6 +7,7 @@ from analytics.views.report_files import study_report_file, study_report_files
 from analytics.views.report_section import study_report_section
 from analytics.views.saved_views import study_report_views
 from analytics.views.study_bundle import study_bundle, study_bundle_file
+from analytics.views.study_comparison import study_comparison, study_comparison_file
 from analytics.views.study_leaderboard import (
     study_leaderboard,
     study_leaderboard_csv,
@@ -30,6 +31,8 @@ urlpatterns = [
     path("studies/<slug:slug>/report/files/<path:path>", study_report_file, name="study-report-file"),
     path("studies/<slug:slug>/report/bundle/", study_bundle, name="study-bundle"),
     path("studies/<slug:slug>/report/bundle.zip", study_bundle_file, name="study-bundle-file"),
+    path("studies/<slug:slug>/comparison/", study_comparison, name="study-comparison"),
+    path("studies/<slug:slug>/comparison.<slug:suffix>", study_comparison_file, name="study-comparison-file"),
     path("studies/<slug:slug>/leaderboard/", study_leaderboard, name="study-leaderboard"),
     path("studies/<slug:slug>/leaderboard.json", study_leaderboard_json, name="study-leaderboard-json"),
     path("studies/<slug:slug>/leaderboard.csv", study_leaderboard_csv, name="study-leaderboard-csv"),

@@ -85,14 +85,15 @@ def two_studies(
     *,
     lean: float = LEAN,
     noise: float = NOISE,
+    base: float = 0.0,
     raters: int = SECOND_RATERS,
 ) -> dict[str, tuple[QuerySums, QuerySums]]:
     """Every figure of both studies."""
     query, shared = np.repeat(np.arange(queries), items), effects(rng, queries, items, alike)
     found = {}
     for make in (preferences, ratings):
-        first = make(rng, shared[0], query, RATERS, 0.5)
-        second = make(rng, shared[1] + lean, query, raters, 0.5 * noise)
+        first = make(rng, shared[0] + base, query, RATERS, 0.5)
+        second = make(rng, shared[1] + base + lean, query, raters, 0.5 * noise)
         found |= {name: (first[name], second[name]) for name in first}
     return found
 
@@ -104,7 +105,18 @@ def difference_figures(rng: np.random.Generator, queries: int, items: int, alike
     }
 
 
-TWO_STUDIES: tuple[Design, ...] = (Design("two studies", CORRELATIONS, difference_figures),)
+def one_sided_figures(rng: np.random.Generator, queries: int, items: int, base: float) -> Figures:
+    """Where most raters prefer the same system, or rate near the top, shares and means lie at an end of their range."""
+    return {
+        f"one-sided studies: {name}": matched_difference(*both, tests=NO_TESTS).difference
+        for name, both in two_studies(rng, queries, items, CORRELATIONS[1], base=base).items()
+    }
+
+
+TWO_STUDIES: tuple[Design, ...] = (
+    Design("two studies", CORRELATIONS, difference_figures),
+    Design("one-sided studies", (0.5, 1.0, 1.5), one_sided_figures),
+)
 
 # Studies without a difference: alike in everything, or the second with more raters. Percentage agreement and a majority
 # depend on how many judge an item, so that they differ in the latter.

@@ -26,9 +26,3 @@ class Quantity:
         """True where it is shown in percent."""
         scale: Scale = self.sums.scale
         return scale == "share" and self.sums.within == SHARE
-
-
-def in_order(system_1: str, system_2: str) -> tuple[int, tuple[str, str]]:
-    """The side (0 or 1) of the system whose key is first, and both keys from there: studies may list the same two
-    systems the other way round."""
-    return (0, (system_1, system_2)) if system_1 <= system_2 else (1, (system_2, system_1))

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_safe
 
-from analytics.frames.filters import Filters, choices_of
+from analytics.frames.filters import Filters
 from analytics.reports.cache import Kept
 from analytics.reports.common import NothingToReport, has_ties
 from analytics.reports.deferred.records import waiting_in
@@ -19,24 +19,13 @@ from analytics.reports.files import report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.paper.archive import folder
+from analytics.views.view_fields import view_fields
 from analytics.views.wanted import WantedReport, of_wanted_report
 from evaluation.models import Job
 from evaluation.permissions import studies_for
 
 # Seconds after which the waiting page asks again where there are no scripts.
 REFRESH = "10"
-# What each filter is called on the page.
-LABELS = {
-    "category": "Category",
-    "split": "Split",
-    "arm": "Setting",
-    "system": "System",
-    "group": "Group of people",
-    "rater": "Only these raters",
-    "without_rater": "Without these raters",
-}
-# A list of choices shows no more of them at once.
-MOST_SHOWN = 6
 
 
 @login_required
@@ -67,11 +56,7 @@ def study_report(request: HttpRequest, wanted: WantedReport) -> HttpResponse:
         # Empty: there is no choice.
         "other_ties": _other_ties(wanted) if has_ties(study) else "",
         "report": reverse("analytics:study-report", args=[study.slug]),
-        "fields": _fields(wanted),
-        "days": [
-            ("from", "From (day, UTC)", wanted.filters.first_day),
-            ("to", "To (day, UTC)", wanted.filters.last_day),
-        ],
+        **view_fields(study, wanted.filters),
         "is_view": bool(wanted.filters),
         "saved": saved,
         "shown_name": ", ".join(each["name"] for each in saved if each["is_shown"]),
@@ -101,25 +86,6 @@ def _saved(wanted: WantedReport) -> list[dict[str, Any]]:
         }
         for each in wanted.study.saved_views.all()
     ]
-
-
-def _fields(wanted: WantedReport) -> list[dict[str, Any]]:
-    """The choices of the form that makes a view, with those that are chosen."""
-    chosen = wanted.filters.canonical()
-    found = [
-        {
-            "name": name,
-            "label": LABELS[name],
-            "size": min(len(values), MOST_SHOWN),
-            "options": [(value, value in chosen.get(name, ())) for value in values],
-        }
-        for name, values in choices_of(wanted.study).items()
-    ]
-    numbers = list(wanted.study.revisions.order_by("number").values_list("number", flat=True))
-    if len(numbers) > 1:
-        options = [(number, number == wanted.filters.revision) for number in numbers]
-        found.append({"name": "revision", "label": "Revision", "size": 0, "options": options})
-    return found
 
 
 @login_required

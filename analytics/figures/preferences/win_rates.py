@@ -24,14 +24,14 @@ from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput, PairInput, by_cell
 from analytics.figures.preferences.flips import flipping_arms, has_flip
-from analytics.figures.quantities import Quantity, in_order
+from analytics.figures.quantities import Quantity
 from analytics.figures.report_view import PairView, ReportView, subject, tag_of
 from analytics.figures.strip import leading_fact
 from analytics.statistics.agreement.percentage import majority
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import SHARE
-from analytics.statistics.core.tidy import MISSING
+from analytics.statistics.core.tidy import FIRST, MISSING
 from analytics.statistics.preferences.win_rates import (
     expected_win_rates,
     item_scores,
@@ -104,15 +104,16 @@ class WinRatesFigure(Figure):
         untested = MAY_STOP if given.may_stop_on("win_rate") else ""
         opponents = defaultdict(set)
         for cell, rows in items.cells():
+            # Canonical responses stand in the order of their systems' keys, and so in the same one in every study.
             assert cell.system_1 is not None
             assert cell.system_2 is not None
-            side, systems = in_order(cell.system_1, cell.system_2)
+            systems = cell.system_1, cell.system_2
             for one, other in (systems, systems[::-1]):
                 opponents[cell.arm, one].add(other)
-            used, decided = rows[np.isfinite(scores[rows, side])], rows[won[rows] != MISSING]
+            used, decided = rows[np.isfinite(scores[rows, FIRST])], rows[won[rows] != MISSING]
             yield Quantity(
                 "Expected win rate",
-                mean_sums(scores[used, side], items.query[used], unit="items", within=SHARE),
+                mean_sums(scores[used, FIRST], items.query[used], unit="items", within=SHARE),
                 cell.arm,
                 systems,
                 untested,
@@ -120,7 +121,7 @@ class WinRatesFigure(Figure):
             yield Quantity(
                 "Win rate by majority",
                 mean_sums(
-                    (won[decided] == side).astype(np.float64),
+                    (won[decided] == FIRST).astype(np.float64),
                     items.query[decided],
                     unit="items",
                     within=SHARE,

@@ -6,9 +6,9 @@ from typing import Any
 
 from analytics.display.blocks import Block, Section
 from analytics.display.numbers import decimal, percent
-from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
+from analytics.display.tables import P_COLUMNS, Builder, Table, TableCell, columns, head, words
 from analytics.frames.filters import view_in_words
-from analytics.reports.comparison.build import about
+from analytics.reports.comparison.sentences import about, counted
 from analytics.reports.comparison.sides import NAMES
 
 Record = dict[str, Any]
@@ -17,7 +17,13 @@ EXPLAINED = (
     "Both figures are over the queries that both sides have, and differ from those of the whole studies where a "
     "side has others. B less A: in percentage points where a figure is in percent. p: sign-flip test over queries."
 )
-KINDS = {"question": "Question", "raters": "Raters", "system": "System", "setting": "Setting"}
+KINDS = {
+    "question": "Question",
+    "raters": "Raters",
+    "system": "System",
+    "setting": "Setting",
+    "figure": "Figure",
+}
 
 
 @dataclass(frozen=True)
@@ -78,17 +84,12 @@ def comparison_table(record: Record) -> Table:
 def _side(name: str, side: Record) -> ComparedSide:
     return ComparedSide(
         name=name.upper(),
-        title=side["title"],
-        slug=side["slug"],
+        title=side["study"]["title"],
+        slug=side["study"]["slug"],
         view=view_in_words(side["view"]),
-        counts=f"{_counted(side['judgments'], 'judgment')} on {_counted(side['queries'], 'query')}",
-        hash=side["study_hash"],
+        counts=f"{counted(side['judgments'], 'judgment')} on {counted(side['queries'], 'query')}",
+        hash=side["study"]["study_hash"],
     )
-
-
-def _counted(n: int, noun: str) -> str:
-    several = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n:,} {noun if n == 1 else several}"
 
 
 def _matched(queries: Record) -> str:
@@ -101,7 +102,7 @@ def _matched(queries: Record) -> str:
         )
         if queries[key]
     ]
-    said = f"{_counted(queries['matched'], 'query')} matched by key."
+    said = f"{counted(queries['matched'], 'query')} matched by key."
     return f"{said} Not included: {'; '.join(parts)}." if parts else said
 
 
@@ -127,7 +128,7 @@ def _nothing_found(record: Record) -> str:
     if not told:
         return "Too few queries for conclusions: the figures and their intervals are shown below."
     return (
-        f"No difference is beyond chance after correction for {_counted(len(told), 'test')}. That does not show that "
+        f"No difference is beyond chance after correction for {counted(len(told), 'test')}. That does not show that "
         "there is none: the intervals say how large one may be."
     )
 
@@ -168,15 +169,8 @@ def _cells(build: Builder, found: Record) -> tuple[TableCell, ...]:
         *(build.figure(found[side], form) for side in NAMES),
         build.figure(found["difference"], form),
         *build.tested(found["test"], found["untested"]),
-        _queries(build, found),
+        build.n(found["difference"]),
     )
-
-
-def _queries(build: Builder, found: Record) -> TableCell:
-    """The number of queries, over those that one side alone has this figure of."""
-    if found["difference"]["n"]:
-        return build.n(found["difference"])
-    return count(0)
 
 
 def _alone(record: Record) -> Table:

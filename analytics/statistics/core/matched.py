@@ -20,8 +20,7 @@ from analytics.statistics.core.resampling import SHARE, Range, divide, estimate_
 from analytics.statistics.core.tidy import Bools, Floats, Ints
 
 QUERIES = "queries"
-ONLY_FIRST = "queries with this figure in the first study alone"
-ONLY_SECOND = "queries with this figure in the second study alone"
+ONLY_ONE = "queries with this figure on one side alone"
 NOTHING_MATCHED = "No query has this figure in both studies."
 UNDEFINED_IN_ONE = "On the queries that both studies have, the figure is undefined in one of them."
 UNDEFINED_WITHOUT_ONE = "Without one of the queries the figure is undefined, so there is no test."
@@ -101,15 +100,17 @@ def matched_difference(
     """The figure in both studies over the queries that both have, and its difference, second less first.
 
     Codes of `query` mean the same in both. Each query is left out of both figures at once; the interval of the
-    difference is a t interval with the number of queries less one degrees of freedom. The test flips the signs of the
-    queries' parts of the difference, which add up to it: where every query has as many values, those of a mean are the
-    queries' own differences; in general they are the jackknife's pseudo-values. Queries of one study alone are left
-    out and counted.
+    difference is a t interval with the number of queries less one degrees of freedom; that of shares, and of means
+    within a range, is taken of Fisher's z of the difference as a part of the range, so that it stays inside.
+
+    The test flips the signs of the queries' parts of the difference, which add up to it: where every query has as many
+    values, those of a mean are the queries' own differences; in general they are the jackknife's pseudo-values. Queries
+    of one study alone are left out and counted.
     """
     codes = [np.unique(each.query[each.query >= 0]) for each in (first, second)]
     shared = np.intersect1d(codes[0], codes[1], assume_unique=True)
-    left_out = present({ONLY_FIRST: len(codes[0]) - len(shared), ONLY_SECOND: len(codes[1]) - len(shared)})
     n = len(shared)
+    left_out = present({ONLY_ONE: len(codes[0]) + len(codes[1]) - 2 * n})
     if not n:
         of_rows = [undefined(NOTHING_MATCHED, unit=each.unit, level=level) for each in (first, second)]
         gap = undefined(NOTHING_MATCHED, unit=QUERIES, level=level, left_out=left_out)
@@ -126,7 +127,8 @@ def matched_difference(
         for each, mask, value, left in zip((first, second), used, values, without, strict=True)
     ]
     change, changed = values[1] - values[0], without[1] - without[0]
-    difference = _difference(change, changed, estimates, n, left_out, level)
+    width = _width(first, second)
+    difference = _difference(change, changed, width, estimates, n, left_out, level)
     parts = _parts(change, changed)
     if not np.isfinite(parts).all():
         reason = difference.undefined if difference.value is None else UNDEFINED_WITHOUT_ONE
@@ -154,9 +156,17 @@ def _of_one(
     return noted(estimate, figure.counts[used].sum(axis=0), queries, distances=figure.distances)
 
 
+def _width(first: QuerySums, second: QuerySums) -> float | None:
+    """The largest difference that there can be; None where it has no limit, or none that an interval needs."""
+    if not first.scale == second.scale == "share":
+        return None
+    return max(first.within[1] - second.within[0], second.within[1] - first.within[0])
+
+
 def _difference(
     change: float,
     changed: Floats,
+    width: float | None,
     estimates: list[Estimate],
     queries: int,
     left_out: tuple[LeftOut, ...],
@@ -164,9 +174,19 @@ def _difference(
 ) -> Estimate:
     if not np.isfinite(change):
         return undefined(UNDEFINED_IN_ONE, n=queries, unit=QUERIES, level=level, left_out=left_out)
-    error = float(error_of((changed - change)[:, None])[0]) if queries > 1 else float("nan")
-    found = Jackknife(np.array([change]), np.array([error]), queries, queries)
-    estimate = estimate_from(change, error, found, n=queries, unit=QUERIES, level=level, left_out=left_out)
+    by = width or 1.0
+    error = float(error_of((changed - change)[:, None])[0]) / by if queries > 1 else float("nan")
+    found = Jackknife(np.array([change / by]), np.array([error]), queries, queries)
+    estimate = estimate_from(
+        change / by,
+        error,
+        found,
+        n=queries,
+        unit=QUERIES,
+        level=level,
+        left_out=left_out,
+        scale="plain" if width is None else "coefficient",
+    ).stretched(by)
     note = next((each.note for each in estimates if each.note), "")
     return replace(estimate, note=note) if estimate.low is not None else estimate
 

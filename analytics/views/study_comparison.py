@@ -1,0 +1,112 @@
+"""Two studies, or two views of one, compared: the page, which also asks with what, and its files."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.views.decorators.http import require_safe
+
+from analytics.frames.filters import NAMES, Filters
+from analytics.reports.common import NothingToReport
+from analytics.reports.comparison import sides as compared
+from analytics.reports.comparison.cache import current_comparison, is_claimed
+from analytics.reports.comparison.files import CONTENT_TYPES, FORMATS
+from analytics.reports.comparison.page import comparison_page
+from analytics.reports.comparison.sides import Side, Sides
+from analytics.tasks import queue_comparison
+from analytics.views.study_report import REFRESH
+from analytics.views.view_fields import view_fields
+from evaluation.models import Study
+from evaluation.permissions import get_study_for, studies_for
+from evaluation.refusals import FieldsRefused
+
+
+@login_required
+@require_safe
+def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
+    """The figures side by side; without another study, or another view, what there is to choose."""
+    study = get_study_for(request.user, slug)
+    context: dict[str, Any] = {"study": study, "others": _others(request, study)}
+    if not request.GET.get("other"):
+        return _page(request, context)
+    try:
+        a, b = _wanted(request, study)
+    except FieldsRefused as refused:
+        return HttpResponseBadRequest(str(refused), content_type="text/plain")
+    context |= {
+        "other": b.study,
+        "views": [
+            {"name": name.upper(), "study": side.study, **view_fields(side.study, side.filters, f"{name}_")}
+            for name, side in zip(compared.NAMES, (a, b), strict=True)
+        ],
+        "query": _query(a, b),
+        "is_view": bool(a.filters or b.filters),
+    }
+    try:
+        sides = Sides.of(a, b)
+        found = current_comparison(sides, compute_later=queue_comparison)
+    except NothingToReport as nothing:
+        return _page(request, {**context, "reason": str(nothing)})
+    if found is None:
+        response = _page(request, {**context, "waiting": True, "unsent": not is_claimed(sides)})
+        response["Refresh"] = REFRESH
+        return response
+    return _page(request, {**context, "page": comparison_page(found)})
+
+
+@login_required
+@require_safe
+def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpResponse:
+    """The same as a file; the page says what is missing while there is none."""
+    study = get_study_for(request.user, slug)
+    if suffix not in FORMATS or not request.GET.get("other"):
+        raise Http404
+    try:
+        a, b = _wanted(request, study)
+    except FieldsRefused as refused:
+        return HttpResponseBadRequest(str(refused), content_type="text/plain")
+    try:
+        found = current_comparison(Sides.of(a, b), compute_later=queue_comparison)
+    except NothingToReport:
+        found = None
+    if found is None:
+        return redirect(reverse("analytics:study-comparison", args=[slug]) + _query(a, b))
+    response = HttpResponse(FORMATS[suffix](found), content_type=CONTENT_TYPES[suffix])
+    name = f"{slug}-and-{b.study.slug}.{suffix}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    add_never_cache_headers(response)
+    return response
+
+
+def _others(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
+    """Slug and title of every launched study that the user may read, this one first: it may be in another view."""
+    launched = studies_for(request.user).filter(revisions__isnull=False).exclude(pk=study.pk).distinct()
+    named = list(launched.order_by("title", "slug").values_list("slug", "title"))
+    return [(study.slug, f"{study.title} (another view)"), *named]
+
+
+def _wanted(request: HttpRequest, study: Study) -> tuple[Side, Side]:
+    """Both sides of the address. Http404 for a study that the user may not read; FieldsRefused for a view."""
+    other = get_study_for(request.user, request.GET["other"])
+    a, b = (
+        Side(each, Filters.parse(each, {key: request.GET.getlist(f"{name}_{key}") for key in NAMES}))
+        for name, each in zip(compared.NAMES, (study, other), strict=True)
+    )
+    return a, b
+
+
+def _query(a: Side, b: Side) -> str:
+    pairs = [("other", b.study.slug)]
+    for name, side in zip(compared.NAMES, (a, b), strict=True):
+        pairs += [(f"{name}_{key}", value) for key, value in side.filters.pairs]
+    return f"?{urlencode(pairs)}"
+
+
+def _page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    response = render(request, "analytics/study_comparison.html", context)
+    add_never_cache_headers(response)
+    return response
