@@ -134,27 +134,34 @@ def _nothing_found(record: Record) -> str:
 
 
 def _sections(record: Record) -> Iterator[Section]:
-    groups = {each["a"]: each["label"] for each in record["groups"]}
     for at, question in enumerate(record["questions"], 1):
-        blocks = []
-        for key, label in groups.items():
-            mine = [
-                each
-                for each in record["comparisons"]
-                if (each["question"], each["form"], each["group"]) == (question["key"], question["form"], key)
-            ]
-            if mine:
-                blocks.append(Block(label, tables=(_table(record, mine),)))
-        if blocks:
-            title = question["prompt"] or "Measures"
-            yield Section(f"question-{at}", title, title, tuple(blocks))
+        place = question["key"], question["form"]
+        here = [each for each in record["comparisons"] if (each["question"], each["form"]) == place]
+        title = question["prompt"] or "Measures"
+        yield Section(
+            f"question-{at}", title, title, tuple(_blocks(record, here)), intro=EXPLAINED if at == 1 else ""
+        )
     if record["without_partner"]:
         yield Section("alone", "Without a partner", "Without a partner", (Block(tables=(_alone(record),)),))
 
 
-def _table(record: Record, found: list[Record]) -> Table:
-    build = Builder(EXPLAINED, columns(["Figure", "Of", *FIGURES], names=2))
-    for each in found:
+def _blocks(record: Record, found: list[Record]) -> Iterator[Block]:
+    """A table of each group of raters; those after the first are opened by who wants them."""
+    present = {each["group"] for each in found}
+    named = [(each["a"], each["label"]) for each in record["groups"] if each["a"] in present]
+    for at, (key, label) in enumerate(named):
+        mine = [each for each in found if each["group"] == key]
+        yield Block(label, tables=(_table(record, mine, label),), folded=at > 0)
+
+
+def _table(record: Record, found: list[Record], label: str) -> Table:
+    """The rows of one name stand together."""
+    names = list(dict.fromkeys(each["name"] for each in found))
+    build = Builder(
+        f"{label}: figures of A and of B over the queries that both have, and their difference.",
+        columns(["Figure", "Of", *FIGURES], names=2),
+    )
+    for each in sorted(found, key=lambda each: names.index(each["name"])):
         build.add(head(_name(each)), words(about(record, each) or "all"), *_cells(build, each))
     return build.build()
 
