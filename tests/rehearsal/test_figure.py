@@ -9,13 +9,18 @@ from jsonschema import Draft202012Validator
 from analytics.display.blocks import Block
 from analytics.display.tables import Builder, columns, head
 from analytics.figures.figure import FamilyTest, Figure
+from analytics.figures.quantities import Quantity
 from analytics.figures.registry import FIGURES
 from analytics.reports.build import build_report
+from analytics.reports.comparison.build import build_comparison
+from analytics.reports.comparison.files import comparison_markdown
+from analytics.reports.comparison.sides import Side, Sides
 from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
 from analytics.reports.schema import report_schema
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.matched import mean_sums
 from analytics.statistics.core.resampling import mean_estimate
 from evaluation.registry import EntryRefused
 from tests.analytics.reports.answering import judged_by_everyone
@@ -48,6 +53,18 @@ class Ties(Figure):
             share=True,
         )
         return {"share": plain(share), "test": {"p_value": 0.001, "n": 36, "method": "made up"}}
+
+    def quantities(self, given):
+        judgments = given.group.judgments
+        yield Quantity(
+            "Nobody preferred",
+            mean_sums(
+                (judgments.label == 2) * 1.0,
+                given.items.query[judgments.item],
+                unit="judgments",
+                within=(0.0, 1.0),
+            ),
+        )
 
     def tests(self, record):
         yield FamilyTest("ties", record["test"])
@@ -103,6 +120,15 @@ def test_it_stands_under_its_heading_on_the_page_and_in_every_file(ties, study, 
         assert "Ties among judgments" in text
     (section,) = (each for each in report_page(report).sections if each.key == "win-rates")
     assert section.blocks[-1].heading == "Ties among judgments"
+
+
+def test_two_studies_are_compared_by_it(ties, study):
+    other = judged_study("other")
+    judge(other, raters=3, choose=lambda rater, position: "tie")
+    record = build_comparison(Sides(Side(study), Side(other)))
+    (found,) = (each for each in record["comparisons"] if each["figure"] == "preferences/ties")
+    assert found["difference"]["value"] == pytest.approx(0.75)
+    assert "| Nobody preferred, % | all | 25.0 " in comparison_markdown(record)
 
 
 def test_it_is_only_where_it_applies(ties):
