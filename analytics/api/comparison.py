@@ -13,7 +13,7 @@ from analytics.api.view_fields import ABOUT, LONGEST
 from analytics.frames.filters import SEVERAL, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import current_comparison, is_claimed
-from analytics.reports.comparison.sides import NAMES, Side, Sides
+from analytics.reports.comparison.sides import NAMES, ComparisonSide, Sides
 from analytics.tasks import queue_comparison
 from evaluation.api.base import StudyView
 from evaluation.api.query import QuerySerializer, QueryTextField
@@ -78,11 +78,11 @@ class ComparisonDetail(StudyView):
             return Response({"state": state}, status=202, headers={"Retry-After": str(RETRY_AFTER)})
         return Response(found)
 
-    def _side(self, side: str, study: Study) -> Side:
+    def _side(self, side: str, study: Study) -> ComparisonSide:
         given = {name: self.query[f"{side}_{name}"] for name in ABOUT if f"{side}_{name}" in self.query}
         values = {name: value if name in SEVERAL else [value] for name, value in given.items()}
         try:
-            return Side(study, Filters.parse(study, values))
+            return ComparisonSide(study, Filters.parse(study, values))
         except FieldsRefused as refused:
             problems = {
                 f"{side}_{name}": [ErrorDetail(each, "invalid") for each in found]

@@ -16,7 +16,7 @@ from analytics.reports.comparison import sides as compared
 from analytics.reports.comparison.cache import current_comparison, is_claimed
 from analytics.reports.comparison.files import CONTENT_TYPES, FORMATS
 from analytics.reports.comparison.page import comparison_page
-from analytics.reports.comparison.sides import Side, Sides
+from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.tasks import queue_comparison
 from analytics.views.study_report import REFRESH
 from analytics.views.view_fields import view_fields
@@ -89,17 +89,19 @@ def _others(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     return [(study.slug, f"{study.title} (another view)"), *named]
 
 
-def _wanted(request: HttpRequest, study: Study) -> tuple[Side, Side]:
+def _wanted(request: HttpRequest, study: Study) -> tuple[ComparisonSide, ComparisonSide]:
     """Both sides of the address. Http404 for a study that the user may not read; FieldsRefused for a view."""
     other = get_study_for(request.user, request.GET["other"])
     a, b = (
-        Side(each, Filters.parse(each, {key: request.GET.getlist(f"{name}_{key}") for key in NAMES}))
+        ComparisonSide(
+            each, Filters.parse(each, {key: request.GET.getlist(f"{name}_{key}") for key in NAMES})
+        )
         for name, each in zip(compared.NAMES, (study, other), strict=True)
     )
     return a, b
 
 
-def _query(a: Side, b: Side) -> str:
+def _query(a: ComparisonSide, b: ComparisonSide) -> str:
     pairs = [("other", b.study.slug)]
     for name, side in zip(compared.NAMES, (a, b), strict=True):
         pairs += [(f"{name}_{key}", value) for key, value in side.filters.pairs]

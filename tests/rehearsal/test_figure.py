@@ -14,7 +14,7 @@ from analytics.figures.registry import FIGURES
 from analytics.reports.build import build_report
 from analytics.reports.comparison.build import build_comparison
 from analytics.reports.comparison.files import comparison_markdown
-from analytics.reports.comparison.sides import Side, Sides
+from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.reports.files import report_html, report_json
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
@@ -125,7 +125,7 @@ def test_it_stands_under_its_heading_on_the_page_and_in_every_file(ties, study, 
 def test_two_studies_are_compared_by_it(ties, study):
     other = judged_study("other")
     judge(other, raters=3, choose=lambda rater, position: "tie")
-    record = build_comparison(Sides(Side(study), Side(other)))
+    record = build_comparison(Sides(ComparisonSide(study), ComparisonSide(other)))
     (found,) = (each for each in record["comparisons"] if each["figure"] == "preferences/ties")
     assert found["difference"]["value"] == pytest.approx(0.75)
     assert "| Nobody preferred, % | all | 25.0 " in comparison_markdown(record)

@@ -9,7 +9,7 @@ from analytics.frames.filters import NAMES, Filters
 from analytics.reports.common import NothingToReport
 from analytics.reports.comparison.cache import compute_comparison
 from analytics.reports.comparison.files import FORMATS
-from analytics.reports.comparison.sides import Side, Sides
+from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
 
@@ -42,7 +42,7 @@ class Command(BaseCommand):
         self.stdout.write(FORMATS[options["format"]](found), ending="")
 
 
-def _side(slug: str, view: Sequence[str]) -> Side:
+def _side(slug: str, view: Sequence[str]) -> ComparisonSide:
     study = Study.objects.visible().filter(slug=slug).first()
     if study is None:
         raise CommandError(f"There is no study {slug!r}.")
@@ -53,6 +53,6 @@ def _side(slug: str, view: Sequence[str]) -> Side:
             raise CommandError(f"{each!r} is no view: write NAME=VALUE, with a name of {', '.join(NAMES)}.")
         given.setdefault(name, []).append(value)
     try:
-        return Side(study, Filters.parse(study, given))
+        return ComparisonSide(study, Filters.parse(study, given))
     except FieldsRefused as refused:
         raise CommandError(f"{slug}: {refused}") from None

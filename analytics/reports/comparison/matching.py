@@ -1,4 +1,4 @@
-"""Which queries, questions, raters, settings and systems of two studies are the same, and what has no partner.
+"""Queries, questions, raters, settings and systems that two studies share, and what has no partner.
 
 Keys decide. Of judges, whose pseudonyms are drawn anew in every study, their names do; and where each side has one
 setting, or one group of raters, these are compared with each other.
@@ -77,7 +77,7 @@ def _query_texts(study: Study, keys: set[str]) -> dict[str, int]:
 
 
 def other_responses(sides: Sides, queries: Iterable[str], systems: Iterable[str]) -> tuple[int, int]:
-    """How many responses of these queries and systems both studies show, and how many of them with other texts."""
+    """Number of responses of these queries and systems that both studies show, and of those with other texts."""
     if sides.same_study:
         return 0, 0
     known = set(queries), set(systems)
@@ -145,7 +145,7 @@ def arms_in(items: StudyItems) -> list[str]:
 
 
 def alone(kind: str, a: Iterable[str], b: Iterable[str], reason: str) -> Iterator[Record]:
-    """What one side has and the other has not, as the record lists it; `reason` names the other side as {side}."""
+    """The names that one side alone has, as the record lists them; `reason` names the other side as {side}."""
     a, b = list(dict.fromkeys(a)), list(dict.fromkeys(b))
     for side, own, others, other in (("a", a, b, "B"), ("b", b, a, "A")):
         for name in own:

@@ -28,7 +28,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """What A or B is."""
+    """A or B as it is shown."""
 
     name: str
     title: str

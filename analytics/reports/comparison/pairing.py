@@ -12,7 +12,7 @@ from analytics.frames.study import StudyFrame, study_frame
 from analytics.reports.build import applying, latest_revision, terms_of
 from analytics.reports.common import REPLICATES, NothingToReport, study_record, why_nothing
 from analytics.reports.comparison.matching import GroupPair, arms_in
-from analytics.reports.comparison.sides import Side
+from analytics.reports.comparison.sides import ComparisonSide
 from analytics.reports.judges import judges
 from evaluation.protocols import QuestionSpec
 from evaluation.selectors import counting_judgments
@@ -28,7 +28,7 @@ Asked = tuple[str, str]
 class ReadSide:
     """The arrays of one side; `inputs` are those of each question, by its key and form, of each group by key."""
 
-    side: Side
+    side: ComparisonSide
     frame: StudyFrame
     record: Record
     questions: dict[Asked, QuestionSpec]
@@ -56,7 +56,7 @@ class Paired:
     b: Quantity
 
 
-def read_side(side: Side) -> ReadSide:
+def read_side(side: ComparisonSide) -> ReadSide:
     """Raises NothingToReport where it has no judgments that count."""
     study, filters = side.study, side.filters
     if not study.revisions.exists():

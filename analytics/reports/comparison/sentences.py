@@ -1,4 +1,4 @@
-"""What a comparison says in words: only what its tests support after correction for all that it shows."""
+"""The sentences of a comparison: only what its tests support after correction for all that it shows."""
 
 from collections.abc import Iterator
 from typing import Any

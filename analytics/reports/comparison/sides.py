@@ -1,4 +1,4 @@
-"""What is compared: two sides, each a study or a view of it."""
+"""The two sides of a comparison, each a study or a view of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SAME = (
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparisonSide:
     """A study, or the part of its judgments that a view leaves."""
 
     study: Study
@@ -42,18 +42,18 @@ class Side:
 class Sides:
     """Both sides; differences are `b` less `a`. The study of `a` is that under which the comparison is kept."""
 
-    a: Side
-    b: Side
+    a: ComparisonSide
+    b: ComparisonSide
 
     @classmethod
-    def of(cls, a: Side, b: Side) -> Self:
+    def of(cls, a: ComparisonSide, b: ComparisonSide) -> Self:
         """Raises NothingToReport where both are the same judgments."""
         if a.study.pk == b.study.pk and a.filters == b.filters:
             raise NothingToReport(SAME)
         return cls(a, b)
 
     @property
-    def both(self) -> tuple[Side, Side]:
+    def both(self) -> tuple[ComparisonSide, ComparisonSide]:
         return self.a, self.b
 
     @property
@@ -62,7 +62,7 @@ class Sides:
 
     @property
     def digest(self) -> str:
-        """What is compared, whatever its judgments are at the moment, as a hash."""
+        """A hash of both studies and views, whatever their judgments are at the moment."""
         return canonical_hash(
             ["comparison", *([each.study.pk, each.filters.canonical()] for each in self.both)]
         )
@@ -84,7 +84,7 @@ class Sides:
     @classmethod
     def of_message(cls, message: Mapping[str, Any]) -> Self:
         a, b = (
-            Side(Study.objects.get(pk=message[name]["study"]), Filters.of(message[name]["view"]))
+            ComparisonSide(Study.objects.get(pk=message[name]["study"]), Filters.of(message[name]["view"]))
             for name in NAMES
         )
         return cls(a, b)

@@ -19,7 +19,7 @@ from analytics.reports.comparison.build import build_comparison
 from analytics.reports.comparison.cache import compute_comparison, current_comparison, is_claimed
 from analytics.reports.comparison.files import FORMATS, comparison_json
 from analytics.reports.comparison.schema import comparison_schema
-from analytics.reports.comparison.sides import Side, Sides
+from analytics.reports.comparison.sides import ComparisonSide, Sides
 from evaluation.models import CachedReport, Query, Response
 from evaluation.protocols import PROTOCOLS
 from evaluation.services import exclude
@@ -40,7 +40,10 @@ def run(*args, **options):
 
 def compared(a, b, view_a=None, view_b=None):
     sides = Sides.of(
-        *(Side(study, Filters.parse(study, view or {})) for study, view in ((a, view_a), (b, view_b)))
+        *(
+            ComparisonSide(study, Filters.parse(study, view or {}))
+            for study, view in ((a, view_a), (b, view_b))
+        )
     )
     return json.loads(comparison_json(build_comparison(sides)))
 
@@ -283,7 +286,7 @@ def test_a_study_that_may_stop_early_has_no_test_of_that_figure(first, second):
 
 
 def test_a_comparison_is_kept_until_a_study_changes(first, second, monkeypatch):
-    sides = Sides(Side(first), Side(second))
+    sides = Sides(ComparisonSide(first), ComparisonSide(second))
     kept = compute_comparison(sides)
     built = []
     monkeypatch.setattr(
@@ -293,7 +296,7 @@ def test_a_comparison_is_kept_until_a_study_changes(first, second, monkeypatch):
     assert built == []
     exclude(study=second, rater=second.raters.first(), reason="Too fast.")
     second.refresh_from_db()
-    assert compute_comparison(Sides(Side(first), Side(second))) != kept
+    assert compute_comparison(Sides(ComparisonSide(first), ComparisonSide(second))) != kept
     assert CachedReport.objects.filter(view=sides.digest).count() == 1
 
 
@@ -305,7 +308,9 @@ def test_comparisons_are_kept_among_the_latest_views(first, second):
             {"without_rater": [rater]},
             {"rater": [rater], "arm": ["CtxGen-CtxEval"]},
         ):
-            compute_comparison(Sides(Side(first, Filters.parse(first, view)), Side(second)))
+            compute_comparison(
+                Sides(ComparisonSide(first, Filters.parse(first, view)), ComparisonSide(second))
+            )
     assert CachedReport.objects.filter(study=first).exclude(view="").count() == MOST_VIEWS
     assert CachedReport.objects.filter(study=first, view="").count() == 1
 
@@ -313,7 +318,7 @@ def test_comparisons_are_kept_among_the_latest_views(first, second):
 def test_large_studies_wait_for_the_worker(first, second, settings, django_capture_on_commit_callbacks):
     settings.ASSAY_REPORT_INLINE_JUDGMENTS = 10
     asked = []
-    sides = Sides(Side(first), Side(second))
+    sides = Sides(ComparisonSide(first), ComparisonSide(second))
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             assert current_comparison(sides, compute_later=asked.append) is None
