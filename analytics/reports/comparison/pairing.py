@@ -71,7 +71,7 @@ def read_side(side: ComparisonSide) -> ReadSide:
         judges(study, frame, filters),
         replicates=REPLICATES,
         ties="half",
-        is_view=bool(filters),
+        filters=filters,
     )
     questions, inputs = {}, {}
     for question, form, given in figure_inputs(frame, terms):
