@@ -5,12 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.coverage import Block, cover
-from benchmarks.facts import FACTS
-from benchmarks.powered import POWERED
-from benchmarks.simulated import DESIGNS, PASSES
-from benchmarks.two_studies import TWO_STUDIES, false_claims
-from benchmarks.uneven import UNEVEN
+from benchmarks.coverage import ALL_DESIGNS, Block, cover
+from benchmarks.two_studies import false_claims
 
 STATISTICS = Path(__file__).parents[2] / "docs" / "statistics.md"
 
@@ -60,6 +56,6 @@ def test_studies_without_a_difference_are_rarely_said_to_differ() -> None:
 
 def test_the_table_has_every_figure() -> None:
     text = STATISTICS.read_text()
-    for design in (*DESIGNS, *UNEVEN, *PASSES, *POWERED, *FACTS, *TWO_STUDIES):
+    for design in ALL_DESIGNS:
         for figure in design.figures(np.random.default_rng(0), 10, 1, design.values[0]):
             assert f"| {figure} |" in text

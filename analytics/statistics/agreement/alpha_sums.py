@@ -26,7 +26,10 @@ def alpha_sums(
     counts: Ints, query: Ints, *, level: Level, values: Sequence[float] | None = None, unit: str = "items"
 ) -> QuerySums:
     """The alpha of `krippendorff_alpha`: value counts (n, k) of units of `query` (n,), `values` (k,) in ascending
-    order (default 0..k-1). Units with fewer than two values are left out."""
+    order (default 0..k-1). Units with fewer than two values are left out.
+
+    Raises ParameterError for an unknown level.
+    """
     if level not in LEVELS:
         raise ParameterError(f"There is no alpha for the level of measurement {level}.")
     pairable = counts.sum(axis=1) >= 2

@@ -57,9 +57,9 @@ def cohen_kappa(
 ) -> Estimate:
     """Cohen's kappa of two raters' labels (n,), (n,) on the same items, negative where missing.
 
-    `weights` turns it into weighted kappa for ordered labels (Cohen 1960, 1968). The interval is over queries,
-    `query` (n,) being that of each item. Undefined where no item is shared, or where both raters give one and the
-    same label throughout.
+    `weights` turns it into weighted kappa for ordered labels (Cohen 1960, 1968). The interval is over queries, `query`
+    (n,) being that of each item. Undefined where no item is shared, or where both raters give one and the same label
+    throughout. Raises TidyDataError where the shapes differ, or a label is beyond `n_labels`.
     """
     if not label_1.shape == label_2.shape == query.shape or label_1.ndim != 1:
         raise TidyDataError("Kappa needs one label of each rater and the query for every item.")
@@ -119,7 +119,10 @@ def _label_table(judgments: Judgments, chosen: Ints) -> Ints:
 
 
 def disagreement_of(points: Sequence[float], weights: Weights) -> Floats:
-    """Disagreement (k, k) of every two of the `points`, which ascend: any, their distance, or its square."""
+    """Disagreement (k, k) of every two of the `points`, which ascend: any, their distance, or its square.
+
+    Raises ParameterError for weights of another name.
+    """
     distance = np.abs(np.subtract.outer(np.asarray(points, dtype=np.float64), np.asarray(points)))
     by_name = {"nominal": distance > 0, "linear": distance, "quadratic": distance**2}
     if weights not in by_name:

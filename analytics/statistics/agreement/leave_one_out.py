@@ -31,7 +31,8 @@ def item_inner(counts: Ints) -> Floats:
 def item_outer(counts: Ints, judge: Ints) -> Floats:
     """Expected share of held-back draws whose mode is the judge's label; counts (n, k), judge (n,).
 
-    nan for items with fewer than two judgments and where the judge's label is negative.
+    nan for items with fewer than two judgments and where the judge's label is negative. Raises TidyDataError where the
+    judge has another number of items or a label that the counts don't have.
     """
     if judge.shape != (len(counts),) or (len(judge) and int(judge.max()) >= counts.shape[1]):
         raise TidyDataError("The judge must give one label of the question for each item.")
@@ -48,7 +49,7 @@ def outer_by_label(counts: Ints) -> Floats:
 def inner_agreement(counts: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
     """Leave-one-out agreement within a rater group, averaged over items (HREF, section 2.3, Algorithm 1).
 
-    counts (n, k), query (n,); the interval comes from resampling queries.
+    counts (n, k), query (n,), over which the interval is.
     """
     return _mean_over_items(item_inner(counts), query, counts, resample)
 

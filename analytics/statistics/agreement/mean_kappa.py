@@ -82,10 +82,10 @@ def mean_kappas(
     """Kappas of every two of the `max_raters` raters with most values, where they share enough units, and their means.
 
     A row (n,) is what one `rater` gave one `unit` of one `query`: the place `code` of the value among `points`,
-    negative where it has none. Weights go by the distance of two points, not of their places, which is the same where
-    a scale's steps are. The intervals are over queries, of a mean too: leaving out a query changes all pairs that have
+    negative where it has none. Weights go by the distance of two points, not of their places, which is the same where a
+    scale's steps are. The intervals are over queries, of a mean too: leaving out a query changes all pairs that have
     it. Pairs without kappa are in no mean, and are counted. Raises DuplicateJudgmentError where a rater rated a unit
-    twice.
+    twice. Raises TidyDataError where the shapes differ, ParameterError without weights.
     """
     if not unit.shape == rater.shape == code.shape == query.shape or unit.ndim != 1:
         raise TidyDataError("Kappa needs a unit, a rater, a value and a query in every row.")

@@ -70,7 +70,7 @@ def agreement(counts: Ints, query: Ints, *, resample: ResampleSpec, tie: int | N
     """Percentage agreement (ContextEval, section 5, footnote 3) of counts (n, k) on items of `query` (n,).
 
     An item's agreement is the share of its judgments equal to its most common label; the figure is the
-    mean over items, the interval comes from resampling queries. Without ties, an item whose unique most
+    mean over items, the interval is over queries. Without ties, an item whose unique most
     common label is `tie` is left out, while one without a unique label stays: three different labels are
     a third. Items with fewer than two judgments are left out of both. `tie` is None for labels without one.
     """
@@ -111,9 +111,10 @@ def agreement_difference(
 ) -> AgreementDifference:
     """Difference in percentage agreement between arm `second` and arm `first` (ContextEval, Table 4).
 
-    Items are matched by query and pair, several of one match averaged; matches found in one arm only are
-    left out. The interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their
-    pairs. `ties=False` leaves out items whose unique most common label is `tie` before matching.
+    Items are matched by query and pair, several of one match averaged; matches found in one arm only are left out. The
+    interval is that of the two-sided paired t-test. The sign-flip test flips queries, with all of their pairs.
+    `ties=False` leaves out items whose unique most common label is `tie` before matching. Raises ParameterError where
+    both arms are the same.
     """
     if first == second:
         raise ParameterError("Two different arms are needed for a difference.")

@@ -44,7 +44,7 @@ def ordered_association(
     """Tau-b and rho of two columns of codes (n,), which ascend with the values and begin at 0, and of `query` (n,).
 
     Both are functions of how often each two codes meet; equals share their ranks. Undefined with a reason where a
-    column does not vary.
+    column does not vary. Raises TidyDataError where the shapes differ.
     """
     if not x.shape == y.shape == query.shape or x.ndim != 1:
         raise TidyDataError("An association needs two codes and a query in every row.")

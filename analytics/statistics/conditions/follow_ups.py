@@ -68,7 +68,8 @@ class SystemFollowUps:
 def satisfied_follow_ups(checks: Checks, judgments: Judgments, n_items: int) -> Satisfied:
     """Counts the follow-ups that more than half of an item's raters found satisfied, per response.
 
-    The mean difference is over judgments, each by the follow-ups that it has both responses checked for.
+    The mean difference is over judgments, each by the follow-ups that it has both responses checked for. Raises
+    TidyDataError where a checklist's judgment, or a judgment's item, does not exist.
     """
     if len(checks) and int(checks.judgment.max()) >= len(judgments):
         raise TidyDataError("A checklist refers to a judgment that does not exist.")
@@ -102,8 +103,8 @@ def agreement_by_follow_ups(
 ) -> FollowUpAgreement:
     """Percentage agreement where the responses differ in satisfied follow-ups, and elsewhere, by either rule.
 
-    counts (n, k), query (n,) as for `agreement` (ContextEval, Table 5). Items without a checklist for both
-    responses are in none of the figures.
+    counts (n, k), query (n,) as for `agreement` (ContextEval, Table 5). Items without a checklist for both responses
+    are in none of the figures. Raises TidyDataError where `satisfied` is of other items.
     """
     if len(satisfied.number) != len(counts):
         raise TidyDataError("The follow-ups and the counts must be of the same items.")
@@ -130,7 +131,8 @@ def follow_ups_by_system(
 ) -> tuple[SystemFollowUps, ...]:
     """Satisfied follow-ups of each system for each cell of `by` ("arm", "category").
 
-    Means are over judged responses (one per item in which the response stands); intervals over queries.
+    Means are over judged responses (one per item in which the response stands); intervals over queries. Raises
+    ParameterError for cells of a pair, TidyDataError where `satisfied` is of other items.
     """
     if "pair" in by:
         raise ParameterError("Follow-ups by system can be divided by arm and category only.")

@@ -2,7 +2,7 @@
 
 Where it is zero, a response that was written without knowing the attribute serves every value of it alike
 (ContextEval, section 6). Mean ratings per attribute value are `scales.means_by_group`, and the correlation of
-people's and a judge's mean ratings per item and value is `compared.compare_means`.
+people's and a judge's mean ratings per item and value is `ratings_vs_people.compare_means`.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ class SpreadShares:
 def spreads(values: Values, attribute: Ints) -> Spreads:
     """Largest less smallest rating that one rater gives to an attribute's values on one item (5, 5, 3, 3, 2: 3).
 
-    `attribute` (n,) is the code of the attribute that the row's part is a value of. A rater who did not rate all of
-    an attribute's values that anyone rated on the item is left out, since fewer ratings differ less.
+    `attribute` (n,) is the code of the attribute that the row's part is a value of. A rater who did not rate all of an
+    attribute's values that anyone rated on the item is left out, since fewer ratings differ less. Raises TidyDataError
+    where a row has no attribute.
     """
     return _spreads(values.item, attribute, values.part, values.query, values.rater, values.value)
 
@@ -74,7 +75,7 @@ def adapted_spreads(values: Values, attribute: Ints, value: Ints, setting: Ints)
     of one rater's ratings; those of several responses for one value are averaged. Items on which several values of an
     attribute were rated are of responses that suit all of them, and left to `spreads`.
 
-    `item` of the result is the code of a query in a setting.
+    `item` of the result is the code of a query in a setting. Raises TidyDataError where a row has no attribute.
     """
     return _adapted(values, attribute, value, setting, values.rater)
 

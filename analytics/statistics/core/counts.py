@@ -49,9 +49,9 @@ def unique_mode(counts: Ints) -> Ints:
 def collapse(rows: npt.NDArray[Any]) -> Collapsed:
     """The distinct rows of an (n, d) array of finite numbers, in ascending order.
 
-    Columns are coded one after the other by hashing, which takes a fraction of the time of sorting rows.
-    The order of the patterns, and so every seeded resample of them, is that of the values and not that in
-    which the rows arrived.
+    Columns are coded one after the other by hashing, which takes a fraction of the time of sorting rows. The order of
+    the patterns, and so every seeded resample of them, is that of the values and not that in which the rows arrived.
+    Raises TidyDataError where a number is undefined.
     """
     n, width = rows.shape
     codes, n_codes = np.zeros(n, dtype=np.int64), 1

@@ -104,7 +104,7 @@ def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
     Give differences from the hypothesis: scores less one half, or a query's mean in one arm less that in the other. The
     sum weighs queries as the mean of all rows does; for a mean over queries give one row each. Outcomes are signs that
     are drawn independently for every query (Fisher 1935, section 21); a drawn p-value is that of Besag and Clifford
-    (1991), which is not below its level more often than it says.
+    (1991), which is not below its level more often than it says. Raises TidyDataError where the shapes differ.
     """
     if values.shape != query.shape or values.ndim != 1:
         raise TidyDataError("A sign-flip test needs a query for each value.")
@@ -129,7 +129,7 @@ def two_sample(one: Floats, other: Floats, spec: Randomization) -> Tested:
     """Permutation test of the difference of the means of `one` (n,) and `other` (m,), one value per query.
 
     The statistic is Welch's t, so that the test holds its level for large samples of different spread too (Janssen
-    1997). Two-sided.
+    1997). Two-sided. Raises TidyDataError where either of the two is empty.
     """
     pooled = np.round(np.concatenate([one, other]), DECIMALS)
     n, n_one = len(pooled), len(one)

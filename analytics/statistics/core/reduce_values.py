@@ -32,6 +32,8 @@ def reduce_values(rater: Ints, unit: Ints, value: Floats, rule: Rule) -> Reduced
 
     - mean: the mean of the readings, for numbers on a scale and for ranks.
     - majority: the most common value, for labels and for yes or no; nan without a unique one.
+
+    Raises ParameterError for another rule.
     """
     if rule not in RULES:
         raise ParameterError(

@@ -104,6 +104,8 @@ def reduce_readings(readings: Readings, rule: str) -> ReducedReadings:
     - both_ways: the two readings of a sample count as one: their label, or a tie where they differ (a flip). Samples
       are then reduced by majority. A sample of which one order is missing says nothing; where there is no other, the
       label is missing.
+
+    Raises ParameterError for another rule.
     """
     if rule not in RULES:
         raise ParameterError(

@@ -237,6 +237,7 @@ def mean_within(
     """Mean of `values` (m,), all of them `within` a range, as a share of the way from its least to its greatest.
 
     So the interval stays inside the range, and holds the truth as often as it says where most values lie at one end.
+    Raises ParameterError where the range has no width.
     """
     low, high = within
     if low >= high:

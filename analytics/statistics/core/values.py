@@ -130,7 +130,10 @@ def pooled_values(parts: Sequence[Values]) -> Values:
 
 
 def point_codes(value: Floats, points: Sequence[float]) -> Ints:
-    """Index of each value (n,) in `points`, which ascend; -1 for a value between them."""
+    """Index of each value (n,) in `points`, which ascend; -1 for a value between them.
+
+    Raises ParameterError where they don't.
+    """
     table = np.asarray(points, dtype=np.float64)
     if table.ndim != 1 or not len(table) or np.any(np.diff(table) <= 0):
         raise ParameterError("The points of a scale must be given in ascending order.")
@@ -164,7 +167,10 @@ def value_counts(values: Values, *, level: Level, points: Sequence[float] | None
 
 
 def coerce_numbers(target: object, name: str, n: int) -> None:
-    """Checks shape (n,) of a column of finite numbers, and stores it as float64."""
+    """Checks that a column holds finite numbers and has shape (n,), and stores it as float64.
+
+    Raises TidyDataError where it doesn't.
+    """
     column = np.asarray(getattr(target, name), dtype=np.float64)
     if column.shape != (n,):
         raise TidyDataError(f"The column {name} has shape {column.shape} instead of ({n},).")
@@ -180,5 +186,6 @@ def has_duplicates(one: Ints, other: Ints) -> bool:
 
 
 def n_distinct(codes: Ints) -> int:
+    """The number of different `codes` (n,)."""
     # On long columns of codes `np.unique` without positions takes a hundred times as long.
     return len(pd.unique(codes))

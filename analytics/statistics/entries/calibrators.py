@@ -35,7 +35,10 @@ class SetAgreement:
 def set_agreement(
     item: Ints, query: Ints, matched: Floats, alike: Floats, *, resample: ResampleSpec
 ) -> SetAgreement:
-    """Of pairs of sets (n,), each of one `item`; items weigh the same however many pairs they have."""
+    """Of pairs of sets (n,), each of one `item`; items weigh the same however many pairs they have.
+
+    Raises TidyDataError where the shapes differ.
+    """
     if not item.shape == query.shape == matched.shape == alike.shape:
         raise TidyDataError("Each pair of sets needs its item, its query and both numbers.")
     _, at, code, n = np.unique(item, return_index=True, return_inverse=True, return_counts=True)

@@ -49,7 +49,10 @@ class Composition:
 
 
 def compose(judgment: Ints, origin: Ints) -> Composition:
-    """The sets that entries make up: `judgment` (n,) says which set an entry is in, `origin` (n,) where it is from."""
+    """The sets that entries make up: `judgment` (n,) says which set an entry is in, `origin` (n,) where it is from.
+
+    Raises TidyDataError where the shapes differ, or an origin is none of those.
+    """
     if np.shape(judgment) != np.shape(origin) or np.ndim(judgment) != 1:
         raise TidyDataError("Every settled entry needs its judgment and where it came from.")
     if len(origin) and (np.min(origin) < DRAFTED or np.max(origin) > ADDED):

@@ -37,14 +37,20 @@ class Matching:
 
 
 def optimal_matching(fit: Floats) -> Matching:
-    """The matching of as many pairs as can be whose fit (n entries, m reference entries) is the greatest in sum."""
+    """The matching of as many pairs as can be whose fit (n entries, m reference entries) is the greatest in sum.
+
+    Raises ParameterError where `fit` is no table of finite numbers.
+    """
     _check(fit)
     given, reference = linear_sum_assignment(fit, maximize=True)
     return Matching(given, reference, *fit.shape)
 
 
 def greedy_matching(fit: Floats) -> Matching:
-    """Each entry in its order takes the free reference entry with the greatest fit (n, m), the first of equals."""
+    """Each entry in its order takes the free reference entry with the greatest fit (n, m), the first of equals.
+
+    Raises ParameterError where `fit` is no table of finite numbers.
+    """
     _check(fit)
     taken: list[int] = []
     for row in fit:

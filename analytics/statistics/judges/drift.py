@@ -32,7 +32,10 @@ class Drift:
 
 
 def self_agreement(first: Ints, later: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
-    """Share of items (n,) to which both passes give the same label; a negative label is none."""
+    """Share of items (n,) to which both passes give the same label; a negative label is none.
+
+    Raises TidyDataError where the shapes differ.
+    """
     _check(first, later, query)
     used = (first >= 0) & (later >= 0)
     return mean_estimate(
@@ -53,7 +56,7 @@ def drift(
 
     Where nothing has changed, the second and the later pass are two draws of the same judge: exchanging them in any
     query changes no chance, and a sign-flip test over queries is exact, however dependent the items of a query are and
-    whatever the judge's noise.
+    whatever the judge's noise. Raises TidyDataError where the shapes differ.
     """
     _check(first, second, later, query)
     used = (first >= 0) & (second >= 0) & (later >= 0)
@@ -76,7 +79,7 @@ def drift_of_numbers(
     """Hold a later pass's distance from the first against the second's; numbers (n,) of units, nan for none.
 
     The difference is above nothing where the later pass lies further away. As of labels, exchanging the second and the
-    later pass in any query changes no chance where nothing has changed.
+    later pass in any query changes no chance where nothing has changed. Raises TidyDataError where the shapes differ.
     """
     _check(first, second, later, query)
     used = np.isfinite(first) & np.isfinite(second) & np.isfinite(later)

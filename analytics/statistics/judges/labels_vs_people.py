@@ -59,7 +59,10 @@ class Confusion:
 
 
 def confusion(people: Ints, judge: Ints) -> Confusion:
-    """Items that both judged; people (n, k) are counts of labels, judge (n,) a label or negative."""
+    """Items that both judged; people (n, k) are counts of labels, judge (n,) a label or negative.
+
+    Raises TidyDataError where the judge has another number of items or an unknown label.
+    """
     _check(people, judge)
     judged, labelled = people.sum(axis=1) > 0, judge >= 0
     used = judged & labelled
@@ -126,7 +129,8 @@ def outer_difference(
 def kappa_with_majority(people: Ints, judge: Ints, query: Ints, *, resample: ResampleSpec) -> Estimate:
     """Cohen's kappa of a judge's labels (n,) and people's majorities, from their counts (n, k); over queries `query`.
 
-    Items without a majority are left out, and those that the judge or people did not judge.
+    Items without a majority are left out, and those that the judge or people did not judge. Raises TidyDataError where
+    the judge has another number of items or an unknown label.
     """
     _check(people, judge)
     n_labels = people.shape[1]
@@ -179,7 +183,8 @@ def label_chances(judgments: Judgments, n_items: int) -> Floats:
 def expected_agreement(people: Ints, chances: Floats, query: Ints, *, resample: ResampleSpec) -> Estimate:
     """Leave-one-out agreement with people of a judge that gives probabilities (HREF Algorithm 1, in expectation).
 
-    It is what labels drawn by the judge's `chances` (n, k) would reach. people (n, k) are counts of labels.
+    It is what labels drawn by the judge's `chances` (n, k) would reach. people (n, k) are counts of labels. Raises
+    TidyDataError where the shapes differ.
     """
     if chances.shape != people.shape:
         raise TidyDataError("The judge must give a probability for each label of each item.")

@@ -1,7 +1,7 @@
 """Measures beside answers: how a number that a judge gives goes with what raters said of the same thing.
 
 Pearson's r and Spearman's rho are those of `ratings_vs_people.correlations`. The preference accuracy is the share of
-choices in which the chosen response has the better number (LFQA section 5.2: a chosen answer against each other one).
+choices in which the chosen response has the better number (LFQA section 5.4: a chosen answer against each other one).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def preference_accuracy(chosen: Floats, other: Floats, query: Ints, *, resample:
     """Share of choices (n,) in which the chosen response's number is above the other's; equal numbers count half.
 
     Of a measure whose lower numbers are better, give both with their signs turned. Choices that lack a number are left
-    out and counted; the interval is over `query` (n,) and stays within 0 and 1.
+    out and counted; the interval is over `query` (n,) and stays within 0 and 1. Raises ParameterError for arrays of
+    different lengths.
     """
     if not len(chosen) == len(other) == len(query):
         raise ParameterError("The chosen responses, the others and the queries must be of the same choices.")

@@ -37,7 +37,8 @@ class OrderReadings:
 def order_inconsistency(readings: OrderReadings, *, resample: ResampleSpec) -> Estimate:
     """Share of samples in which any part is answered otherwise when the order is turned round.
 
-    A part that is answered in one order alone differs. Samples of which one order was read are left out.
+    A part that is answered in one order alone differs. Samples of which one order was read are left out. Raises
+    DuplicateJudgmentError where a part was answered twice in one order of a sample.
     """
     one = np.unique(
         np.column_stack([readings.item, readings.sample]).astype(np.int64), axis=0, return_inverse=True

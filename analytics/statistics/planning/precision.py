@@ -110,7 +110,10 @@ class Model:
 def precision(
     model: Model, items: int, raters: int, *, seed: int, studies: int = STUDIES, level: float = 0.95
 ) -> Precision:
-    """The precision of one design. Agreement needs at least two raters, every design at least ten items."""
+    """The precision of one design. Agreement needs at least two raters, every design at least ten items.
+
+    Raises ParameterError for fewer, and for more than can be simulated.
+    """
     if items < LEAST_ITEMS or items > MOST_ITEMS:
         raise ParameterError(f"A plan is for {LEAST_ITEMS} to {MOST_ITEMS:,} items.")
     if model.planned == "agreement" and raters == 1:

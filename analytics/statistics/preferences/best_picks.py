@@ -114,8 +114,9 @@ def pick_shares(
     """Share of all picks, ties among them, that went to each system, with intervals over queries.
 
     `offered` (n_items, n_systems) is the number of responses of each system on each item, by item code. With it, a
-    system's share is over the picks on items that have a response of it. Without it, over all picks. To compare
-    kinds of system, such as people and models, code `picks.system` by kind.
+    system's share is over the picks on items that have a response of it. Without it, over all picks. To compare kinds
+    of system, such as people and models, code `picks.system` by kind. Raises TidyDataError where `offered` has another
+    shape, or a pick is of a system that its item does not offer.
     """
     _check_offered(picks, n_systems, offered)
     systems = tuple(_share_of_system(picks, system, offered, resample, tests) for system in range(n_systems))
@@ -133,7 +134,8 @@ def pick_shares(
 def same_pick(picks: Picks, *, resample: ResampleSpec, raters: int = 2) -> SamePick:
     """Shares of items of which all raters pick the same response, and at least two of them (a tie is a pick too).
 
-    Items with fewer than `raters` picks are left out; with two picks the two figures say the same of an item.
+    Items with fewer than `raters` picks are left out; with two picks the two figures say the same of an item. Raises
+    ParameterError for fewer than two `raters`.
     """
     if raters < 2:
         raise ParameterError("Comparing raters' picks takes at least two raters.")

@@ -61,9 +61,9 @@ def position_bias(
 ) -> PositionBias:
     """Preference for the response presented first, from raw readings (not from reduced replicates).
 
-    label, first and query are (n,): the label given, which canonical response was presented first (0, 1,
-    or -1 where unknown), and the query, over which the interval is taken. Readings without a label, those
-    of unknown order and ties are left out. Without `tests` nothing is tested.
+    label, first and query are (n,): the label given, which canonical response was presented first (0, 1, or -1 where
+    unknown), and the query, over which the interval is taken. Readings without a label, those of unknown order and ties
+    are left out. Without `tests` nothing is tested. Raises TidyDataError where the shapes differ.
     """
     if not label.shape == first.shape == query.shape:
         raise TidyDataError("Position bias needs a label, an order and a query for every reading.")

@@ -67,7 +67,8 @@ def bradley_terry(
     loses keeps a finite strength. Standard errors are robust to dependence within a query: each query is left out in
     one Newton step from the fit (the cluster-robust error CR3, Bell and McCaffrey 2002); ranks, which have none, have
     percentiles of a bootstrap over queries. Undefined for two systems (their win rate says it all) and where some
-    systems are not connected by comparisons.
+    systems are not connected by comparisons. Raises ParameterError for a prior that is not positive and for cells of a
+    pair.
     """
     if prior <= 0:
         raise ParameterError("The prior must be positive, or strengths may be infinite.")

@@ -94,7 +94,8 @@ def pair_flips(
 ) -> tuple[PairFlip, ...]:
     """Pair flips from arm `first` to arm `second`, for every pair (ContextEval, section 5 and Table 6).
 
-    Win rates are those by majority vote. A query that is in one arm only counts with what it has.
+    Win rates are those by majority vote. A query that is in one arm only counts with what it has. Raises ParameterError
+    where both arms are the same.
     """
     arms = _arm_codes(items, first, second)
     label = majority(_counts(items, judgments))
@@ -110,9 +111,9 @@ def query_flips(
 ) -> tuple[QueryFlips, ...]:
     """Query flips from arm `first` to arm `second`, for every pair.
 
-    Only queries with a majority in both arms enter; where an arm has several items of a query and pair,
-    their judgments are pooled. The share of flips has an interval over queries; the transition table is
-    tested with the Stuart-Maxwell test of marginal homogeneity (Stuart 1955, Maxwell 1970).
+    Only queries with a majority in both arms enter; where an arm has several items of a query and pair, their judgments
+    are pooled. The share of flips has an interval over queries; the transition table is tested with the Stuart-Maxwell
+    test of marginal homogeneity (Stuart 1955, Maxwell 1970). Raises ParameterError where both arms are the same.
     """
     arms = _arm_codes(items, first, second)
     counts = _counts(items, judgments)

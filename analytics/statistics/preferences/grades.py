@@ -47,7 +47,10 @@ class Grades:
 
 
 def as_preference(grade: Floats, farthest: float) -> Floats:
-    """Grades from -farthest to farthest as preferences from 0 (the first) over 1/2 (a tie) to 1, nan where absent."""
+    """Grades from -farthest to farthest as preferences from 0 (the first) over 1/2 (a tie) to 1, nan where absent.
+
+    Raises ParameterError where `farthest` is not above 0.
+    """
     if farthest <= 0:
         raise ParameterError("The farthest grade must be above 0.")
     return (grade / farthest + 1) / 2

@@ -71,8 +71,8 @@ def majority_win_rates(
 ) -> tuple[MajorityWinRates, ...]:
     """Win rates by majority vote for each cell of `by`, which must include "pair" (ContextEval, Table 6).
 
-    A majority is more than half of an item's judgments, and a tie can win it. Items without a majority
-    are left out; the intervals come from resampling queries.
+    A majority is more than half of an item's judgments, and a tie can win it. Items without a majority are left out;
+    the intervals are over queries. Raises ParameterError where `by` does not include it.
     """
     if "pair" not in by:
         raise ParameterError("Win rates by majority vote are those of a pair of systems.")
@@ -93,11 +93,11 @@ def expected_win_rates(
 ) -> tuple[WinRate, ...]:
     """Expected win rate of either system of each cell of `by`, which must include "pair" (HREF, section 4.2).
 
-    The rate is the mean over items of the mean over each item's judgments, so an item counts once however
-    often it was judged. A judgment scores 1 for the preferred system, 0 for the other, and for a tie one
-    half (`ties="half"`) or one win for the system looked at (`ties="win"`). Where a judgment has a number
-    (a probability), the score is that number and its label is not used. Judgments with neither, such as
-    unparsed ones, are left out, and so are items that have no other.
+    The rate is the mean over items of the mean over each item's judgments, so an item counts once however often it was
+    judged. A judgment scores 1 for the preferred system, 0 for the other, and for a tie one half (`ties="half"`) or one
+    win for the system looked at (`ties="win"`). Where a judgment has a number (a probability), the score is that number
+    and its label is not used. Judgments with neither, such as unparsed ones, are left out, and so are items that have
+    no other. Raises ParameterError where `by` does not include "pair".
     """
     if "pair" not in by:
         raise ParameterError("To pool over opponents, ask for the rates against a baseline or overall.")
@@ -143,7 +143,8 @@ def win_rates_overall(
     """Expected win rate of every system over all its items, whoever the opponent, for each cell of `by`.
 
     Scores are those of `expected_win_rates`; opponents weigh as much as they have items. With `tests`, each rate is
-    tested against one half by flipping the signs of queries; where ties are wins there is no such rate to test.
+    tested against one half by flipping the signs of queries; where ties are wins there is no such rate to test. Raises
+    ParameterError for tests of rates whose ties are wins.
     """
     if tests is not None and ties == "win":
         raise ParameterError("Where ties are wins, both systems may win more often than not.")
@@ -155,7 +156,10 @@ def win_rates_overall(
 
 
 def item_scores(judgments: Judgments, n_items: int, ties: Ties = "half") -> Floats:
-    """Mean score of each item's two responses over its usable judgments, shape (n_items, 2), else nan."""
+    """Mean score of each item's two responses over its usable judgments, shape (n_items, 2), else nan.
+
+    Raises ParameterError where ties count as something else.
+    """
     if ties not in ("half", "win"):
         raise ParameterError("A tie counts as half a win or as a win.")
     tie = 0.5 if ties == "half" else 1.0
@@ -225,7 +229,10 @@ def rows_by_system(
     items: Items, by: Sequence[str], opponent: int | None = None
 ) -> Iterator[tuple[ItemCell, int, Ints, Ints]]:
     """The system (code) of each cell of `by`, with the rows of its items, against `opponent` (code) if that is given,
-    and its side in each of them."""
+    and its side in each of them.
+
+    Raises ParameterError for cells of a pair.
+    """
     if "pair" in by:
         raise ParameterError("These rates can be divided by arm and category only.")
     for cell, index in items.cells(by):

@@ -63,10 +63,10 @@ def friedman(
     """Friedman's test of the systems' ranks, corrected for ties, and Nemenyi's test of every two systems.
 
     The systems are all that occur; rankings that do not have each of them just once are left out. The blocks of the
-    test are rankings or, with `unit="queries"`, the queries, whose systems are ranked anew by their mean ranks.
-    Blocks are taken as independent; rankings of the same query are not, so where a query is ranked more than once
-    the test over queries is the careful one. Nemenyi's test (Demsar 2006, section 3.2.2) is not corrected for ties,
-    which makes it cautious where there are any.
+    test are rankings or, with `unit="queries"`, the queries, whose systems are ranked anew by their mean ranks. Blocks
+    are taken as independent; rankings of the same query are not, so where a query is ranked more than once the test
+    over queries is the careful one. Nemenyi's test (Demsar 2006, section 3.2.2) is not corrected for ties, which makes
+    it cautious where there are any. Raises ParameterError for another `unit`.
     """
     if unit not in ("judgments", "queries"):
         raise ParameterError("Friedman's test is over judgments or over queries.")

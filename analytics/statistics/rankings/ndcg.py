@@ -18,7 +18,7 @@ def ndcg(ranked: Sequence[str], relevance: Mapping[str, float], k: int) -> float
 
     The gain of a document is its grade, discounted by log2(rank + 1), and the sum is divided by that of the best
     possible order of all documents judged. One without a grade, or with a negative one, gains nothing; one that stands
-    twice counts where it stands first.
+    twice counts where it stands first. Raises ParameterError for a `k` below 1.
     """
     if k < 1:
         raise ParameterError("nDCG needs a cut-off of 1 or more.")

@@ -79,10 +79,10 @@ def plackett_luce(
 
     A ranking may have some of the systems only; equals in the last place are a partial ranking, whose last choices are
     not known. Rankings with other equals, or with two responses of one system, are left out and counted. `prior` ties
-    in all are added, an equal part to each two systems that were ranked together, so that a system that is always
-    first keeps a finite worth. Standard errors leave out each query in one Newton step from the fit. Undefined for two
+    in all are added, an equal part to each two systems that were ranked together, so that a system that is always first
+    keeps a finite worth. Standard errors leave out each query in one Newton step from the fit. Undefined for two
     systems, and where some were never ranked together, directly or through others; where one never came behind another,
-    worths have no interval.
+    worths have no interval. Raises ParameterError for a prior that is not positive.
     """
     if prior <= 0:
         raise ParameterError("The prior must be positive, or worths may be infinite.")

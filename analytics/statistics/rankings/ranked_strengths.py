@@ -42,6 +42,7 @@ def ranked_strengths(
 
     A ranking of k responses is k (k - 1) / 2 comparisons. They depend on each other, which the errors, robust within a
     query, allow for; but they pull strengths towards each other or apart, where raters don't rank as the model has it.
+    Raises ParameterError for a prior that is not positive.
     """
     if prior <= 0:
         raise ParameterError("The prior must be positive, or strengths may be infinite.")

@@ -52,6 +52,8 @@ class PlaceRanks:
 
 @dataclass(frozen=True)
 class PlaceBias:
+    """Every place that occurs, in order; rows whose place is not known are left out."""
+
     places: tuple[PlaceRanks, ...]
     left_out: tuple[LeftOut, ...]
 
@@ -69,8 +71,9 @@ def first_credit(ranks: Ranks) -> Floats:
 def system_ranks(ranks: Ranks, n_systems: int, *, resample: ResampleSpec) -> tuple[SystemRanks, ...]:
     """Mean rank and share of first places of each system, 0 to n_systems - 1, with intervals over queries.
 
-    Every rank weighs the same. The share of first places is over the judgments that rank a response of the system,
-    and a judgment whose first place is shared gives each of the equals its part.
+    Every rank weighs the same. The share of first places is over the judgments that rank a response of the system, and
+    a judgment whose first place is shared gives each of the equals its part. Raises TidyDataError where a ranking has a
+    system beyond `n_systems`.
     """
     if len(ranks) and int(ranks.system.max()) >= n_systems:
         raise TidyDataError("A ranking refers to a system that does not exist.")

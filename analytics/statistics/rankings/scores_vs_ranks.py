@@ -40,7 +40,7 @@ def scores_vs_ranks(
 
     `system` and `query` (n,) are codes. Places are taken anew among a query's rows, equals sharing theirs; intervals
     are over queries. Queries with a single row are left out and counted, of tau those too in which one side does not
-    vary.
+    vary. Raises TidyDataError where the shapes differ.
     """
     if not score.shape == rank.shape == system.shape == query.shape or score.ndim != 1:
         raise TidyDataError("Scores and ranks need a system and a query in every row.")

@@ -51,7 +51,7 @@ def relative_times(rater: Ints, item: Ints, seconds: Floats, n_raters: int) -> t
     """Each rater's median time, and the median of its times as a share of the item's median over all raters.
 
     `rater` (n,), `item` (n,) codes and `seconds` (n,), nan where unknown; both results have shape (n_raters,), nan
-    where a rater has no known time.
+    where a rater has no known time. Raises TidyDataError where the shapes differ.
     """
     _same_length(rater, item, seconds)
     known = ~np.isnan(seconds)
@@ -65,7 +65,7 @@ def straight_lines(judgment: Ints, rater: Ints, value: Floats, n_raters: int) ->
     """Of each rater's judgments with at least `CELLS_OF_A_LINE` values: in how many all are the same, and how many.
 
     One row per number on a form (a scale's point, a checklist's yes or no): `judgment` (n,) codes, `rater` (n,) its
-    rater, `value` (n,). Both results have shape (n_raters,).
+    rater, `value` (n,). Both results have shape (n_raters,). Raises TidyDataError where the shapes differ.
     """
     _same_length(judgment, rater, value)
     n = int(judgment.max(initial=-1)) + 1
@@ -90,7 +90,10 @@ class Side:
 
 
 def sides(rater: Ints, first: npt.NDArray[np.bool_], n_raters: int) -> list[Side]:
-    """`rater` (n,) and whether its preference was for the response `first` shown (n,), ties left out."""
+    """`rater` (n,) and whether its preference was for the response `first` shown (n,), ties left out.
+
+    Raises TidyDataError where the shapes differ.
+    """
     _same_length(rater, first)
     firsts = np.bincount(rater[first], minlength=n_raters)
     alls = np.bincount(rater, minlength=n_raters)
@@ -108,7 +111,7 @@ def agreement_with_others(
 
     `unit` (n,) what was rated, `value` (n,) a label's code where `span` is None: then the agreement is the share of the
     others that gave the same label. With a span, a scale's width: one less the distance from the others' mean, as a
-    share of the span.
+    share of the span. Raises TidyDataError where the shapes differ.
     """
     _same_length(unit, rater, value)
     n_units = int(unit.max(initial=-1)) + 1

@@ -36,7 +36,7 @@ def judging_times(seconds: Floats, item: Ints, rater: Ints, query: Ints, *, resa
     """Times of judgments (n,), nan where none is recorded, which are left out; rows are in the order of the work.
 
     HREF (section 2.1.2) gives mean and standard deviation. A rater's judgments are dealt to thirds by their number, the
-    remainder to the first ones.
+    remainder to the first ones. Raises TidyDataError where the shapes differ.
     """
     if not seconds.shape == item.shape == rater.shape == query.shape:
         raise TidyDataError("Times need an item, a rater and a query for every judgment.")

@@ -16,7 +16,10 @@ from analytics.statistics.ratings.scales import (
 
 
 def yes_share(values: Values, *, resample: ResampleSpec, unit: str = "answers") -> MeanValue:
-    """Share of yes of a checklist (0 no, 1 yes), the mean of its answers."""
+    """Share of yes of a checklist (0 no, 1 yes), the mean of its answers.
+
+    Raises TidyDataError for an answer that does not lie between 0 and 1.
+    """
     _check_yes(values)
     return mean_value(values, resample=resample, within=SHARE, unit=unit)
 
@@ -32,7 +35,8 @@ def yes_shares_by_group(
 def any_of(values: Values, group: Ints, n_groups: int) -> Values:
     """Yes to any part of a group, per rater and item: a checklist whose parts are the groups.
 
-    `group` (n,) codes the group of each row's part, 0 to n_groups - 1; a negative code is in none.
+    `group` (n,) codes the group of each row's part, 0 to n_groups - 1; a negative code is in none. Raises TidyDataError
+    where the shapes differ, or an answer does not lie between 0 and 1.
     """
     _check_yes(values)
     rows = np.column_stack([values.item, group, values.rater, values.query])[group >= 0].astype(np.int64)

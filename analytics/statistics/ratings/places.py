@@ -37,6 +37,8 @@ class PlaceMean:
 
 @dataclass(frozen=True)
 class PlaceMeans:
+    """Every place that occurs, in order, and the mean at all of them; ratings of unknown place are left out."""
+
     places: tuple[PlaceMean, ...]
     overall: Estimate
     left_out: tuple[LeftOut, ...]
@@ -54,6 +56,8 @@ class PickedPlace:
 
 @dataclass(frozen=True)
 class PickedPlaces:
+    """Every place that occurs, in order; picks of no response and of unknown place are left out."""
+
     places: tuple[PickedPlace, ...]
     left_out: tuple[LeftOut, ...]
 
@@ -63,7 +67,8 @@ def place_means(values: Values, place: Ints, *, within: Range, resample: Resampl
     all of them, with intervals over queries.
 
     `within` are the ends of the scale. Where the order is drawn at random or counterbalanced, a rater whom it does not
-    move has differences of zero. A place beyond the responses of some items is compared with all items' mean.
+    move has differences of zero. A place beyond the responses of some items is compared with all items' mean. Raises
+    TidyDataError where the shapes differ.
     """
     if place.shape != (len(values),):
         raise TidyDataError("Ratings by place need a place for each rating.")
@@ -84,7 +89,8 @@ def picked_places(picks: Picks, place: Ints, offered: Ints, *, resample: Resampl
 
     `place` (n,) is that of the picked response, UNKNOWN_PLACE where it is not known, `offered` (n,) the number of
     responses that the item has. Picks of no response are left out, so that a rater whom the order does not move has the
-    share of chance.
+    share of chance. Raises TidyDataError where the shapes differ, or a pick stands at a place that its item does not
+    have.
     """
     if not place.shape == offered.shape == (len(picks),):
         raise TidyDataError("Picks by place need a place and a number of responses for each pick.")

@@ -135,7 +135,8 @@ def above_every_other(
 
     Two groups are compared by the sign-flip test of the queries' differences of means, over the queries that both have.
     All must hold, so that the p-value is the largest of the one-sided ones (an intersection-union test), and n the
-    least number of queries that two groups share.
+    least number of queries that two groups share. Raises ParameterError for fewer than two contenders, TidyDataError
+    where the shapes differ.
     """
     _check_groups(values, groups)
     if len(contenders) < 2:
@@ -158,7 +159,10 @@ def above_every_other(
 
 
 def by_group(values: Values, groups: Ints, n_groups: int) -> list[Values]:
-    """The rows of each code of `groups` (n,); those of a negative code are in none."""
+    """The rows of each code of `groups` (n,); those of a negative code are in none.
+
+    Raises TidyDataError where the shapes differ.
+    """
     _check_groups(values, groups)
     return [values.take(index) for index in split(groups, n_groups)]
 

@@ -1,6 +1,6 @@
 """The overall rating as a weighted sum of aspects: how far each lies from its ideal, without an intercept.
 
-Source: the weighted overall score of long-form answers (the LFQA paper, section 4.2, equations 1 and 2).
+Source: the weighted overall score of long-form answers (the LFQA paper, section 4.1, equations 1 and 2).
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ def worth_by_labels(
     The curve is over the same units throughout: those with at least as many answers as half of them have. Nobody
     guesses, 1 / k. Between two numbers of people the curve is a straight line; numbers that add nothing (two people
     agree with a third as one does) are no points of it. The limits are where the interval of the judge's agreement less
-    the curve's, a t interval of the jackknife over queries, first and last holds zero.
+    the curve's, a t interval of the jackknife over queries, first and last holds zero. Raises TidyDataError where the
+    judge has another number of units or an unknown label.
     """
     if judge.shape != (len(people),) or (len(judge) and int(judge.max()) >= people.shape[1]):
         raise TidyDataError("The judge must give one label of the question for each unit.")

@@ -90,7 +90,7 @@ def query_values(people: Floats, judge: Floats, query: Ints) -> QueryValues:
     """Means over the units (n,) of each query, of people's values only where they gave one to each of its units.
 
     A query of which people have judged the easier part would be no value of that query. A judge may be any function of
-    the query, and so the mean of what it gave.
+    the query, and so the mean of what it gave. Raises TidyDataError where the shapes differ.
     """
     if not people.shape == judge.shape == query.shape:
         raise TidyDataError("People and the judge need one value for each unit.")
@@ -120,7 +120,8 @@ def prediction_powered_mean(
 
     The interval is a t interval, of the logit within a range, with Welch's degrees of freedom. Its variance is the one
     of the paper with n - 2 in place of n under people's part, as for a regression's residuals, since the weight was
-    tuned on the same queries. With a weight of 0 value and interval are those of people alone.
+    tuned on the same queries. With a weight of 0 value and interval are those of people alone. Raises ParameterError
+    for a weight that is not between 0 and 1.
     """
     if weight is not None and not 0 <= weight <= 1:
         raise ParameterError("The weight of a judge lies between 0 and 1.")
@@ -181,7 +182,8 @@ def labels_needed(
 
     By people alone without `queries`; otherwise with a judge that judges so many in all, of which people's are a part.
     None where no part of them is enough: what the judge leaves uncertain, because its queries are no more than these,
-    or what people's own values leave uncertain even on all of them, is wider.
+    or what people's own values leave uncertain even on all of them, is wider. Raises ParameterError for a half width
+    that is not above 0.
     """
     if not half_width > 0:
         raise ParameterError("A half width is above 0.")

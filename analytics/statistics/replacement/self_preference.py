@@ -19,7 +19,8 @@ def own_contrasts(scores: SharedScores, own: Bools) -> tuple[Floats, Floats, Int
     """People's and the judge's mean score of own responses less that of others, by query: arrays (q,) and the queries.
 
     `own` (u,) is true of the units of the judge's own systems. Only units that both scored count, so that a judge that
-    is lenient towards all is not taken to favour its own; nan where a query lacks either kind of them.
+    is lenient towards all is not taken to favour its own; nan where a query lacks either kind of them. Raises
+    TidyDataError where the shapes differ.
     """
     if own.shape != scores.query.shape:
         raise TidyDataError("Each unit is either of the judge's own systems or of another.")

@@ -39,7 +39,8 @@ def source_bias(
     """Of the judge's value less people's (n,) of each text of `query` (n,), written by a model or by a person.
 
     What the judge gives more to all texts alike cancels out. Every text weighs the same; the test takes each query's
-    difference of means, or compares queries where none has both kinds of text.
+    difference of means, or compares queries where none has both kinds of text. Raises TidyDataError where the shapes
+    differ.
     """
     if not gap.shape == by_model.shape == query.shape or gap.ndim != 1:
         raise TidyDataError("A bias by source needs a difference, a writer and a query for each text.")

@@ -63,7 +63,8 @@ def between_groups(
 ) -> BetweenGroups:
     """Analysis of variance of values (n,) by their systems (n,), and Tukey's test of every two (Tukey-Kramer).
 
-    Values of no system (a negative code) are left out and counted, as are those of a system that has only one.
+    Values of no system (a negative code) are left out and counted, as are those of a system that has only one. Raises
+    TidyDataError where the shapes differ.
     """
     if value.shape != system.shape or value.ndim != 1:
         raise TidyDataError("An analysis of variance needs a system for each value.")

@@ -64,7 +64,8 @@ class RepeatedMeasures:
 def repeated_measures(value: Floats, system: Ints, query: Ints, *, level: float = 0.95) -> RepeatedMeasures:
     """Analysis of the mean of values (n,) by system (n,) within each query (n,), over the complete queries.
 
-    A value of no system (a negative code) belongs to none. Queries that lack a system are left out and counted.
+    A value of no system (a negative code) belongs to none. Queries that lack a system are left out and counted. Raises
+    TidyDataError where the shapes differ.
     """
     if not value.shape == system.shape == query.shape or value.ndim != 1:
         raise TidyDataError("Repeated measures need a system and a query for each value.")

@@ -24,7 +24,10 @@ GREATEST = 1e6
 
 
 def range_sf(q: Floats, k: int, degrees: float) -> Floats:
-    """The chance (n,) of a studentized range of k means above `q` (n,), with so many degrees of freedom."""
+    """The chance (n,) of a studentized range of k means above `q` (n,), with so many degrees of freedom.
+
+    Raises ParameterError for fewer than two means or one degree of freedom.
+    """
     if k < 2 or degrees < 1:
         raise ParameterError("A studentized range needs two means and a degree of freedom at least.")
     if degrees >= MANY:
@@ -40,7 +43,10 @@ def range_sf(q: Floats, k: int, degrees: float) -> Floats:
 
 @lru_cache(maxsize=1024)
 def range_quantile(level: float, k: int, degrees: float) -> float:
-    """The studentized range of k means that is not exceeded with the chance `level`."""
+    """The studentized range of k means that is not exceeded with the chance `level`.
+
+    Raises ParameterError for a level that does not lie between 0 and 1.
+    """
     if not 0 < level < 1:
         raise ParameterError("The level of an interval must lie between 0 and 1.")
 
