@@ -77,6 +77,7 @@ class Found:
             "station": "items",
             "path": "report.json",
             "heading": "agreement",
+            "suffix": "json",
         }
 
     def __call__(self, route: str, **given: Any) -> str:

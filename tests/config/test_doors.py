@@ -51,7 +51,8 @@ NOT_NOW = {
     "api/v1/studies/<slug:slug>/report/files/", "api/v1/studies/<slug:slug>/report/file/",
     "api/v1/studies/<slug:slug>/report/", "api/v1/studies/<slug:slug>/scores/", "account/tokens/<slug:key>/revoke/",
     "api/v1/studies/<slug:slug>/queries/", "api/v1/studies/<slug:slug>/bundle/file/",
-    "studies/<slug:slug>/report/bundle.zip",
+    "studies/<slug:slug>/report/bundle.zip", "api/v1/studies/<slug:slug>/comparison/",
+    "studies/<slug:slug>/comparison.<slug:suffix>",
     *(f"leaderboards/<slug:slug>/{file}" for file in ("", "leaderboard.json", "leaderboard.csv")),
     *(f"api/v1/studies/<slug:slug>/generation/{act}/"
       for act in ("estimate", "import", "runs/<int:run>/later-steps",

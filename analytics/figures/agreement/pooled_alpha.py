@@ -35,14 +35,17 @@ class PooledAlphaFigure(Figure):
     def compute(self, given: FigureInput) -> Record | None:
         """LFQA section 3.3 and appendix B. None for a single rater, and of a scale that is no overall rating."""
         assert isinstance(given, AnswerInput)
-        aspects = overall_aspects(given)
-        questions = [each for each in (given.question, *aspects) if each.key in given.group.answers]
-        if given.counts_record["raters"] < 2 or not aspects or len(questions) <= len(aspects):
+        answered = [
+            each
+            for each in (given.question, *overall_aspects(given))
+            if each.key in given.group.answers and len(given.group.answers[each.key].value)
+        ]
+        if given.counts_record["raters"] < 2 or given.question not in answered or len(answered) < 2:
             return None
-        pooled = pooled_values([given.group.answers[each.key].as_values() for each in questions])
-        points = sorted({point for each in questions for point in points_of(each)})
+        pooled = pooled_values([given.group.answers[each.key].as_values() for each in answered])
+        points = sorted({point for each in answered for point in points_of(each)})
         return {
-            "questions": [each.key for each in questions],
+            "questions": [each.key for each in answered],
             "levels": [
                 {
                     "level": level,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -26,7 +27,7 @@ from analytics.frames.aspects import (
 )
 from analytics.frames.measures import picked_beside_others, picks_of_people
 from analytics.statistics.core.estimates import TidyDataError, plain
-from analytics.statistics.core.resampling import mean_estimate
+from analytics.statistics.core.resampling import mean_estimate, mean_within
 from analytics.statistics.core.tidy import Floats
 from analytics.statistics.judges.measures import associate, preference_accuracy
 from evaluation.models import Rater
@@ -194,11 +195,15 @@ def _by_system(given: AnswerInput, rated: AspectRatings, way: Way) -> list[Recor
         system = items.system[rated.item, response_places(rated.parts)[rated.part]]
     else:
         system = items.only_system[rated.item]
+    estimated = mean_estimate
+    # What was asked for directly lies within its scale, and has the interval of its other means.
+    if way.name == "direct" and given.ends is not None:
+        estimated = partial(mean_within, within=given.ends)
     rows = []
     for code, key in enumerate(items.systems):
         mine = (system == code) & np.isfinite(way.scores)
         if mine.any():
-            mean = mean_estimate(
+            mean = estimated(
                 way.scores[mine],
                 rated.query[mine],
                 unit=UNITS[given.question.over],

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "api.md").read_text()
 COMMITTED = ROOT / "docs" / "openapi.yaml"
 # Operations whose answer is a file.
-MEDIA = {"get_report_file": "application/octet-stream"}
+MEDIA = {"get_report_file": "application/octet-stream", "get_bundle": "application/zip"}
 
 
 @pytest.fixture(scope="module")

@@ -163,6 +163,9 @@ def lead_there(case, world):
         of_pipelines = world["generation"] if "/generation/" in case.operation.path else {}
         for name in case.path_parameters or {}:
             case.path_parameters[name] = of_pipelines.get(name) or world[name]
+    if case.meta.generation.mode.is_positive and case.operation.path.endswith("/comparison/"):
+        for name in [each for each in case.query or {} if each[:2] in ("a_", "b_")]:
+            case.query.pop(name)
     if case.meta.generation.mode.is_positive and "/report/" in case.operation.path:
         fit_the_view(case.query, world)
         fit_the_view(case.body, world)

@@ -63,31 +63,54 @@ def test_a_share_of_what_is_asked_is_sound(sound):
     assert problems(sound) == []
 
 
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        (share(key="a b"), "shares.1: a key is letters, digits, - and _, at most 60"),
-        (share(label=" "), "shares.precision: needs a label of one line, at most 80 characters, without |"),
-        (share(label="a | b"), "needs a label of one line"),
-        (share(more=1), "has 'more', which no share has"),
-        (share(of={"question": "correct"}), "of must be an object of a question, by key, and values"),
-        (share(among=side("relevant")), "among must be an object of a question"),
-        (share(of=side("right", "yes")), "the study has no question 'right'; it has: relevant, correct, worth"),
-        (share(of=side("correct", "true")), "'true' is no answer to 'correct'; it has: yes, no, unsure"),
-        (share(among=side("relevant", 1)), "'1' is no answer to 'relevant'; it has: no, yes"),
-        (share(of=side("why", "yes")), "'why' is a text, and shares are of choices, scales and checklists"),
-        (share(of=side("tags", "a")), "'tags' asks for several of its own choices"),
-        (share(of=side("whole", 5)), "'whole' and 'relevant' must be asked of the same parts of an item"),
-        (
-            share(of=side("correct", "unsure"), among=side("correct", "yes", "no")),
-            "'unsure' is counted and not in the denominator",
-        ),
-        (share(among=side("correct", "yes")), "the share is always 100 %"),
-    ],
-)  # fmt: skip
+WRONG = [
+    (share(key="a b"), "shares.1: a key is letters, digits, - and _, at most 60"),
+    (share(label=" "), "shares.precision: needs a label of one line, at most 80 characters, without |"),
+    (share(label="a | b"), "needs a label of one line"),
+    (share(more=1), "has 'more', which no share has"),
+    (share(of={"question": "correct"}), "of must be an object of a question, by key, and values"),
+    (share(among=side("relevant")), "among must be an object of a question"),
+    (share(of=side("right", "yes")), "the study has no question 'right'; it has: relevant, correct, worth"),
+    (share(of=side("correct", "true")), "'true' is no answer to 'correct'; it has: yes, no, unsure"),
+    (share(among=side("relevant", 1)), "'1' is no answer to 'relevant'; it has: no, yes"),
+    (share(of=side("why", "yes")), "'why' is a text, and shares are of choices, scales and checklists"),
+    (share(of=side("tags", "a")), "'tags' asks for several of its own choices"),
+    (share(of=side("whole", 5)), "'whole' and 'relevant' must be asked of the same parts of an item"),
+    (
+        share(of=side("correct", "unsure"), among=side("correct", "yes", "no")),
+        "'unsure' is counted and not in the denominator",
+    ),
+    (share(among=side("correct", "yes")), "the share is always 100 %"),
+]  # fmt: skip
+# The codes of all sentences about shares.
+CODES = {
+    "shares_list", "shares_number", "share_key", "share_twice", "share_unknown", "share_label", "share_side",
+    "share_question", "share_kind", "share_tags", "share_satisfied", "share_value", "share_parts", "share_arms",
+    "share_outside", "share_always",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), WRONG)
 def test_what_is_wrong_is_said(wrong, sentence):
     (found,) = problems(wrong)
     assert sentence in found
+
+
+def test_every_share_is_refused_by_a_sentence_of_its_own():
+    alone = [
+        each.code
+        for wrong, _ in WRONG
+        for each in find_share_problems([wrong], QUESTIONS, compares_pairs=False)
+    ]
+    # The others take several shares, several arms, or no list at all: their tests are below.
+    assert CODES - set(alone) == {
+        "shares_list",
+        "shares_number",
+        "share_twice",
+        "share_satisfied",
+        "share_arms",
+    }
+    assert set(alone) < CODES
 
 
 def test_shares_as_a_whole():
