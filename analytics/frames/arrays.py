@@ -32,7 +32,8 @@ class StudyItems:
     """One row per item, arrays of shape (n,): codes into `queries`, `arms`, `categories` ('' = none) and `systems`.
 
     `system` (n, m) is the system of each of an item's responses, NO_SYSTEM beyond its last; `lengths` are their
-    characters, with commas between them; `splits` is the split of each of `queries` ('' = none).
+    characters, with commas between them; `splits` is the split and `sources` the source of each of `queries`
+    ('' = none).
     """
 
     key: npt.NDArray[Any]
@@ -49,6 +50,7 @@ class StudyItems:
     context_source: Ints
     context_sources: tuple[str, ...]
     splits: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.query)

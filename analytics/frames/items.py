@@ -12,7 +12,7 @@ from analytics.frames.arrays import Attributes, StudyItems
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.statistics.core.tidy import MISSING, Ints
 from analytics.statistics.core.values import NO_SYSTEM
-from evaluation.database.columns import Columns, ColumnType, read_columns
+from evaluation.database.columns import CodedColumn, Columns, ColumnType, read_columns
 from evaluation.models import Item, Role, Study
 from evaluation.models.item import count_responses
 
@@ -29,14 +29,12 @@ def _main_items(study: Study, filters: Filters) -> QuerySet[Item]:
 
 def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems, npt.NDArray[np.int64]]:
     """The items, and their primary keys in ascending order."""
-    coded = ("query__key", "arm__key", "query__category", "query__split", "systems_key", "lengths", "used")
+    of_query = ("query__key", "query__category", "query__split", "query__source")
+    coded = (*of_query, "arm__key", "systems_key", "lengths", "used")
     types = {"pk": ColumnType.WHOLE, "key": ColumnType.TEXT} | dict.fromkeys(coded, ColumnType.CODED)
     rows = _main_items(study, filters).annotate(used=Coalesce("context__source", Value("")))
     table = read_columns(rows, types)
     query, category = table.coded("query__key"), table.coded("query__category")
-    split = table.coded("query__split")
-    splits = np.zeros(len(query.values), dtype=np.int64)
-    splits[query.codes] = split.codes
     # In the study's own order: the first arm is what the others are compared with.
     known = study.arms.values_list("key", flat=True)
     arms = tuple(key for key in known if not filters.arms or key in filters.arms)
@@ -54,9 +52,17 @@ def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems,
         lengths=table.coded("lengths"),
         context_source=table.coded("used").codes,
         context_sources=table.coded("used").values,
-        splits=tuple(split.values[code] for code in splits.tolist()),
+        splits=_by_query(query, table.coded("query__split")),
+        sources=_by_query(query, table.coded("query__source")),
     )
     return items, table.array("pk")
+
+
+def _by_query(query: CodedColumn, given: CodedColumn) -> tuple[str, ...]:
+    """What the items of each query have in common, in the order of the queries."""
+    codes = np.zeros(len(query.values), dtype=np.int64)
+    codes[query.codes] = given.codes
+    return tuple(given.values[code] for code in codes.tolist())
 
 
 def _systems(table: Columns) -> tuple[Ints, tuple[str, ...]]:

@@ -32,7 +32,8 @@ from analytics.reports.common import (
 from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods.paragraph import methods_paragraph, passages_of
 from analytics.reports.methods.sentences import methods
-from analytics.reports.times import times_record
+from analytics.reports.parts.queries import queries_record
+from analytics.reports.parts.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
 from evaluation.models import Exclusion, Rater, Revision, Role, Study
@@ -86,6 +87,7 @@ def build_report(
         "judges": records,
         "groups": [_group(group) for group in frame.groups],
         "times": times_record(study, filters),
+        "queries": queries_record(frame.study_items),
         "questions": [],
         "records": [],
     }

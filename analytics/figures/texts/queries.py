@@ -1,0 +1,55 @@
+"""Number and share of the study's queries by category, split and source."""
+
+from collections.abc import Iterator, Mapping
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import percent
+from analytics.display.tables import Builder, Table, columns, count, head
+from analytics.figures.figure import Record, StudyFigure
+from analytics.figures.leaderboards.standings import SPLIT_NAMES
+from analytics.figures.report_view import ReportView
+
+# Of more rows than this the tables are opened by who wants them.
+MOST_OPEN = 24
+NAMES: Mapping[str, Mapping[str, str]] = {"category": {}, "split": SPLIT_NAMES, "source": {}}
+
+
+class QueriesFigure(StudyFigure):
+    heading = "texts"
+    place = 5
+    definition = (
+        "Number and share of the study's queries, and number of its items, by category, by split and by source, "
+        "wherever there are several of them."
+    )
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        """ContextEval Table 1 of categories that are types of queries; HREF Table 4 and Figure 5."""
+        found = view.report["queries"]
+        if found:
+            folded = sum(len(each["values"]) for each in found) > MOST_OPEN
+            yield Block("Queries", tables=tuple(map(_table, found)), folded=folded)
+
+
+FIGURE = QueriesFigure()
+
+
+def _table(found: Record) -> Table:
+    by, others = found["by"], found["others"]
+    beyond = (
+        f"{others['values']:,} more have {others['queries']:,} queries and {others['items']:,} items in all."
+        if others["values"]
+        else ""
+    )
+    build = Builder(
+        f"Queries by {by}, and their share of all queries in percent.",
+        columns([by.capitalize(), "Queries", "Share", "Items"]),
+        foot=beyond,
+    )
+    for each in found["values"]:
+        build.add(
+            head(NAMES[by].get(each["value"], each["value"]) or "none"),
+            count(each["queries"]),
+            build.number(each["share"], percent),
+            count(each["items"]),
+        )
+    return build.build()

@@ -1,0 +1,51 @@
+"""The study's queries by category, by split and by source, as every report has them."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from analytics.frames.arrays import StudyItems
+from analytics.statistics.core.tidy import Ints
+
+Record = dict[str, Any]
+# A source may be an address of its own for every query: what is beyond so many values is counted together.
+MOST_VALUES = 50
+
+
+def queries_record(items: StudyItems) -> list[Record]:
+    """A record for each of category, split and source that has several values among the items' queries."""
+    per_query = np.bincount(items.query, minlength=len(items.queries))
+    category = np.zeros(len(items.queries), dtype=np.int64)
+    category[items.query] = items.category
+    categories = [items.categories[code] for code in category.tolist()]
+    named = {"category": categories, "split": items.splits, "source": items.sources}
+    return [record for name, values in named.items() for record in _by(name, values, per_query)]
+
+
+def _by(name: str, values: Sequence[str], per_query: Ints) -> Iterator[Record]:
+    """Values with the most queries first; nothing where there is one value only."""
+    found, codes = np.unique(np.array(values, dtype=object), return_inverse=True)
+    if len(found) < 2:
+        return
+    queries = np.bincount(codes, minlength=len(found))
+    items = np.bincount(codes, weights=per_query, minlength=len(found)).astype(np.int64)
+    order = np.argsort(-queries, kind="stable")
+    shown, beyond = order[:MOST_VALUES], order[MOST_VALUES:]
+    yield {
+        "by": name,
+        "values": [
+            {
+                "value": str(found[at]),
+                "queries": int(queries[at]),
+                "share": float(queries[at] / len(values)),
+                "items": int(items[at]),
+            }
+            for at in shown
+        ],
+        "others": {
+            "values": len(beyond),
+            "queries": int(queries[beyond].sum()),
+            "items": int(items[beyond].sum()),
+        },
+    }
