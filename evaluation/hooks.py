@@ -4,7 +4,7 @@
 whatever is registered. Registration is by name, so that doing it twice (autoreload, tests) changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -189,6 +189,35 @@ class StudyFile:
 
 
 study_files: HookRegistry[StudyFile] = HookRegistry()
+
+
+@dataclass(frozen=True)
+class CodedText:
+    """A query, or a text of a system for it ('' where it is of none): by list, the codes that it was given."""
+
+    query: str
+    system: str
+    codes: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Coding:
+    """Codes that a model gave to a study's queries, or to texts of its systems.
+
+    `key` tells it from others, `title` says what was coded, and `by` who did, as the end of a sentence. `lists` are the
+    codes to choose from, by the list's name. `rows` reads all of them, and `stamp` changes with any.
+    """
+
+    key: str
+    title: str
+    by: str
+    lists: Mapping[str, Sequence[str]]
+    stamp: str
+    rows: Callable[[], Iterable[CodedText]]
+
+
+# What the report shows shares of: gets the study.
+codings: HookRegistry[Callable[[Any], Iterable[Coding]]] = HookRegistry()
 # Sentences for the report's methods paragraph.
 methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
 

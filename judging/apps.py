@@ -20,7 +20,7 @@ class JudgingConfig(AppConfig):
         from judging.services import bundle_files, demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.estimates.item_costs import item_costs
-        from judging.services.generation import background
+        from judging.services.generation import background, codings
         from judging.services.generation import workload as generation
         from judging.services.revisions import draft_revision
         from judging.services.runs import judge_workload, lifecycle, verification
@@ -40,6 +40,7 @@ class JudgingConfig(AppConfig):
         hooks.duplication.register("judges", duplication.copy_judges)
         hooks.item_withdrawn.register("calls", lifecycle.drop_unfinished_calls)
         hooks.verifiers.register("runs", verification.check_runs)
+        hooks.codings.register("pipelines", codings.codings_of)
         hooks.methods_facts.register("judges", selectors.judges_in_figures)
         hooks.revisers.register(
             "judges", hooks.Reviser(draft_revision.reviser_name, draft_revision.revise_draft)

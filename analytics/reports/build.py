@@ -1,6 +1,6 @@
 """A study's report as one JSON-ready dict with a versioned schema; page, text and files are made from it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from analytics.figures.figure import Figure
@@ -32,10 +32,12 @@ from analytics.reports.common import (
 from analytics.reports.findings import correct_tests, findings
 from analytics.reports.methods.paragraph import methods_paragraph, passages_of
 from analytics.reports.methods.sentences import methods
+from analytics.reports.parts.codings import codings_of, codings_record
 from analytics.reports.parts.queries import queries_record
 from analytics.reports.parts.times import times_record
 from analytics.statistics.preferences.win_rates import Ties
 from evaluation.canonical import canonical_hash
+from evaluation.hooks import Coding
 from evaluation.models import Exclusion, Rater, Revision, Role, Study
 from evaluation.protocols import QuestionSpec
 from evaluation.protocols.requirements.shares import read_shares
@@ -54,11 +56,13 @@ def build_report(
     ties: Ties = "half",
     filters: Filters = EVERYTHING,
     defer: bool = False,
+    codings: Sequence[Coding] | None = None,
 ) -> Record:
     """Every figure of the study, question by question, each group of raters by itself and judges beside people.
 
     `ties` says how a tie counts in expected win rates: half a win, or a win for either system. `filters` make it a
     report of a part of the judgments. `defer` leaves the figures that may wait to `deferred_records`.
+    `codings` are those of its queries and texts, if not the ones that are registered.
 
     Raises NothingToReport for a draft or a study without counting judgments.
     """
@@ -88,6 +92,9 @@ def build_report(
         "groups": [_group(group) for group in frame.groups],
         "times": times_record(study, filters),
         "queries": queries_record(frame.study_items),
+        "codings": codings_record(
+            study, frame.study_items, codings_of(study) if codings is None else codings
+        ),
         "questions": [],
         "records": [],
     }
@@ -293,5 +300,6 @@ def _fingerprint(study: Study, replicates: int) -> str:
             ),
             facts_of(study),
             passages_of(study),
+            [[coding.key, coding.by, coding.stamp] for coding in codings_of(study)],
         ]
     )

@@ -12,7 +12,7 @@ from analytics.figures.report_view import Record
 # Numbers that differ by less are the same but for the order in which a machine adds.
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
 # The parts of a report beside its figures that are computed from judgments. Its methods tell of the installation too.
-PARTS = ("counts", "raters", "judges", "groups", "times", "queries", "questions", "findings")
+PARTS = ("counts", "raters", "judges", "groups", "times", "queries", "codings", "questions", "findings")
 
 
 class Sameness(enum.IntEnum):

@@ -11,11 +11,13 @@ from typing import Any
 import orjson
 
 from analytics.figures.report_view import Record
+from analytics.reports.bundle.codings import CODES, write_codings
 from analytics.reports.bundle.private_words import PrivateWords
 from analytics.reports.code_version import SOFTWARE_VERSION, code_version
 from analytics.reports.files import report_html, report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
+from analytics.reports.parts.codings import codings_of
 from evaluation import hooks
 from evaluation.dumps.exports.jsonl import OPTIONS, jsonl_lines
 from evaluation.dumps.exports.stored_study import StoredStudy
@@ -46,6 +48,7 @@ class BundleMember:
 def bundle_members(study: Study, report: Record) -> list[BundleMember]:
     """Every file but the manifest, in the order of the archive."""
     private = PrivateWords(word for hook in hooks.private_words for word in hook(study))
+    codings = codings_of(study)
     found = [
         BundleMember(
             STUDY,
@@ -61,6 +64,17 @@ def bundle_members(study: Study, report: Record) -> list[BundleMember]:
             "what was left out of the figures and why, also where that was undone; withdrawn items; how many answers "
             "were replaced",
             lambda: _exclusions(study, private),
+        ),
+        *(
+            [
+                BundleMember(
+                    CODES,
+                    "the codes that models gave to queries and texts, such as types of queries",
+                    lambda: write_codings(codings, private),
+                )
+            ]
+            if codings
+            else []
         ),
         *(
             BundleMember(each.path, each.about, partial(_without, private, each))

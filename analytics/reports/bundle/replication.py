@@ -1,7 +1,7 @@
 """The figures of a bundle computed anew: its study is imported, reported on by this code, and compared."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from analytics.figures.report_view import Record
 from analytics.reports.build import SCHEMA, build_report
+from analytics.reports.bundle.codings import CODES, read_codings
 from analytics.reports.bundle.comparison import ComparedFigure, Sameness, compare_reports, compare_tables
 from analytics.reports.bundle.members import REPORT, STUDY, VERSIONS
 from analytics.reports.bundle.reading import MAX_BYTES, Bundle, open_bundle
@@ -21,6 +22,7 @@ from analytics.reports.files import report_json
 from analytics.reports.paper.archive import tables_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.dumps import FileSource, import_dump
+from evaluation.hooks import Coding
 from evaluation.models import Study
 from evaluation.refusals import Refused
 from evaluation.services.imports import discard_import
@@ -70,13 +72,14 @@ def replicate(
     with open_bundle(path, most_bytes=most_bytes, watch=watch) as bundle:
         theirs = _report(bundle)
         versions = bundle.json(VERSIONS)
+        codings = read_codings(bundle.json(CODES)) if CODES in bundle.manifest["sha256"] else []
         with bundle.extracted(STUDY) as dump:
             if keep:
                 study = import_dump(
                     FileSource(dump), slug=keep, owner=owner, replace_broken=replace_broken, watch=watch
                 )
                 try:
-                    ours = _computed(study, theirs, watch)
+                    ours = _computed(study, theirs, codings, watch)
                 except BaseException:
                     discard_import(study)
                     raise
@@ -84,7 +87,7 @@ def replicate(
                 with transaction.atomic():
                     name = f"replicating-{secrets.token_hex(8)}"
                     study = import_dump(FileSource(dump), slug=name, watch=watch)
-                    ours = _computed(study, theirs, watch)
+                    ours = _computed(study, theirs, codings, watch)
                     transaction.set_rollback(True)
         tables = {table.key: table_csv(table).encode() for table in tables_of(ours)}
         return Replication(
@@ -118,10 +121,12 @@ def _report(bundle: Bundle) -> Record:
     return record
 
 
-def _computed(study: Study, theirs: Record, watch: Watch) -> Record:
+def _computed(study: Study, theirs: Record, codings: Sequence[Coding], watch: Watch) -> Record:
     watch("computing the figures", 0, 1)
     parameters = theirs["parameters"]
     try:
-        return build_report(study, replicates=parameters["replicates"], ties=parameters["ties"])
+        return build_report(
+            study, replicates=parameters["replicates"], ties=parameters["ties"], codings=codings
+        )
     except NothingToReport as nothing:
         raise Refused(f"{STUDY}: {nothing}") from None
