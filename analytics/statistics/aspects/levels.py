@@ -1,4 +1,4 @@
-"""The mean of an aspect among the ratings that gave each overall level.
+"""The mean of an aspect, or of a measure, at each level of the overall rating.
 
 Source: the LFQA paper, Appendix B, Figure 7 (average scores of each aspect by acceptability).
 """
@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.statistics.core.estimates import Estimate
-from analytics.statistics.core.resampling import Range, ResampleSpec, mean_within
-from analytics.statistics.core.tidy import Floats, Ints
-from analytics.statistics.core.values import point_codes
+from analytics.statistics.core.estimates import Estimate, ParameterError, present
+from analytics.statistics.core.resampling import Range, ResampleSpec, mean_estimate, mean_within
+from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.values import SAME_POINT, point_codes
+from analytics.statistics.judges.measures import UNMEASURED
 
 
 @dataclass(frozen=True)
@@ -55,3 +56,46 @@ def means_by_level(
         )
         for at, level in enumerate(points)
     )
+
+
+def nearest_levels(mean: Floats, points: Sequence[float]) -> Ints:
+    """Index in `points`, which ascend, of the one that is nearest to each mean (n,); the higher one halfway."""
+    table = np.asarray(points, dtype=np.float64)
+    halves = (table[1:] + table[:-1]) / 2
+    return np.asarray(np.searchsorted(halves - SAME_POINT, mean, side="right"), dtype=np.int64)
+
+
+def measure_by_level(
+    measure: Floats,
+    mean: Floats,
+    query: Ints,
+    *,
+    points: Sequence[float],
+    within: Range | None,
+    resample: ResampleSpec,
+    unit: str,
+) -> tuple[LevelMean, ...]:
+    """The mean of `measure` (n,) at each level to which the raters' `mean` (n,) of the same units is nearest.
+
+    Source: the LFQA paper, Figure 5 (metrics' scores by acceptability). There a unit stands at its raters' mean; here
+    at the scale's nearest point, so that there is enough at each for a mean. Units, named `unit` in the plural, that
+    lack the measure (nan) are left out and counted. `within` are the ends of the measure, if it has some. Intervals
+    are over `query` (n,). Raises ParameterError for arrays of different lengths.
+    """
+    if not len(measure) == len(mean) == len(query):
+        raise ParameterError("The measure, the means and the queries must be of the same units.")
+    code, known = nearest_levels(mean, points), np.isfinite(measure)
+
+    def at_level(here: Bools) -> Estimate:
+        values, queries = measure[known & here], query[known & here]
+        left_out = present({UNMEASURED.format(unit=unit): int((~known & here).sum())})
+        empty = f"No {unit} with this measure are at this level."
+        if within is None:
+            return mean_estimate(
+                values, queries, unit=unit, resample=resample, left_out=left_out, empty=empty
+            )
+        return mean_within(
+            values, queries, within, unit=unit, resample=resample, left_out=left_out, empty=empty
+        )
+
+    return tuple(LevelMean(float(level), at_level(code == at)) for at, level in enumerate(points))

@@ -1,5 +1,7 @@
 """Figures of aspects beside an overall rating, on studies whose ratings are made by known weights."""
 
+import math
+
 import krippendorff
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from analytics.frames.measures import preferred_beside_other
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.statistics.judges.measures import preference_accuracy
+from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Study
 from evaluation.protocols import Kind, QuestionSpec
 from tests.analytics.reports.answering import (
@@ -228,3 +231,34 @@ def test_without_an_overall_rating_there_is_no_such_figure(protocol):
 def test_overall_quality_of_questions_has_weights_too():
     report = build_report(judged_by_everyone("question_quality"), replicates=20)
     assert set(of_figure(report, "aspects/levels")) == {"overall"}
+
+
+def test_measures_by_the_level_of_the_overall_rating(tmp_path):
+    study = answered_study("aspects", queries=8, slug="measured")
+    rng = np.random.default_rng(6)
+    given = [answers_of(study, rng) for _ in range(2)]
+    for number, answers in enumerate(given):
+        give(study, new_rater(study, f"person {number}"), answers)
+    numbers, lines = {}, ["item,system,name,score"]
+    for at, item in enumerate(items_of(study)):
+        for place, response in enumerate(item.stimulus["responses"]):
+            mean = sum(each[at]["acceptability"][f"r{place + 1}"] for each in given) / 2
+            score = 10 * mean + at
+            numbers.setdefault(math.floor(mean + 0.5), []).append(score)
+            lines.append(f"{item.key},{response['system']},rouge,{score}")
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join(lines))
+    import_scores(study, path, judge="script")
+    report = build_report(study, replicates=20)
+    found = of_figure(report, "aspects/measure_levels")
+    # Of the overall rating alone, and by people alone.
+    assert [each["question"] for each in report["records"] if each["figure"] == "aspects/measure_levels"] == [
+        "acceptability"
+    ]
+    [measure] = found["acceptability"]["measures"]
+    assert measure["judge"] == "script"
+    for level in measure["levels"]:
+        theirs = numbers.get(level["level"], [])
+        assert level["mean"]["n"] == len(theirs)
+        assert level["mean"]["value"] == (pytest.approx(np.mean(theirs)) if theirs else None)
+    assert "Mean of each measure by Acceptability" in report_markdown(report)

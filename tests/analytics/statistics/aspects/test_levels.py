@@ -1,11 +1,14 @@
-"""Means of an aspect by the level of the overall rating."""
+"""Means of an aspect and of a measure by the level of the overall rating."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.statistics.aspects.levels import means_by_level
+from analytics.statistics.aspects.levels import means_by_level, measure_by_level
+from analytics.statistics.core.estimates import ParameterError
 from tests.analytics.statistics.build import quick, spec
 
 POINTS = (0.0, 1.0, 2.0)
@@ -37,3 +40,52 @@ def test_levels_make_up_the_whole(seed):
     for each in found:
         if each.mean.low is not None:
             assert 0 <= each.mean.low <= each.mean.value <= each.mean.high <= 3
+
+
+def measured(measure, mean, query, within=None):
+    return measure_by_level(
+        np.array(measure, dtype=float), np.array(mean, dtype=float), np.array(query),
+        points=POINTS, within=within, resample=spec(), unit="responses",
+    )  # fmt: skip
+
+
+def test_a_measure_by_the_nearest_level():
+    low, middle, high = measured([1, 3, 10, 20, np.nan], [0, 1 / 3, 0.5, 4 / 3, 1], [0, 1, 0, 1, 2])
+    assert (low.mean.value, low.mean.n) == (2, 2)
+    assert (middle.mean.value, middle.mean.n) == (15, 2)
+    assert [(each.reason, each.n) for each in middle.mean.left_out] == [("responses without this measure", 1)]
+    assert high.mean.undefined == "No responses with this measure are at this level."
+
+
+def test_intervals_stay_within_the_ends_of_a_measure():
+    numbers, queries = [1, 1, 1, 0.8, 1, 1], [0, 1, 2, 3, 4, 5]
+    free, bounded = (measured(numbers, [2] * 6, queries, within)[2].mean for within in (None, (0.0, 1.0)))
+    assert free.value == pytest.approx(bounded.value)
+    assert free.high > 1 >= bounded.high
+
+
+def test_units_must_be_the_same():
+    with pytest.raises(ParameterError, match="the same units"):
+        measured([1, 2], [0], [0])
+
+
+@quick
+@given(
+    st.lists(
+        st.tuples(st.floats(-100, 100), st.fractions(0, 2, max_denominator=12), st.integers(0, 5)),
+        min_size=1,
+        max_size=40,
+    )
+)
+def test_each_unit_is_held_against_every_level(rows):
+    """The slow twin: fractions, whose distances are exact, one unit and one level at a time."""
+    at = {level: [] for level in POINTS}
+    for value, mean, _ in rows:
+        at[max(POINTS, key=lambda level, mean=mean: (-abs(mean - Fraction(level)), level))].append(value)
+    found = measured(*(list(each) for each in zip(*rows, strict=True)))
+    assert sum(each.mean.n for each in found) == len(rows)
+    for each in found:
+        if at[each.level]:
+            assert each.mean.value == pytest.approx(np.mean(at[each.level]), abs=1e-9)
+        else:
+            assert each.mean.value is None
