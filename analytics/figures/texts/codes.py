@@ -51,7 +51,11 @@ def _table(view: ReportView, coding: Record) -> Table:
                 *(build.share(share) for share in row["shares"]),
             )
     last = [build.n(share) for share in lists[0]["codes"][0]["shares"]]
-    build.add(head("n"), *([words("")] if len(lists) > 1 else []), *last)
+    build.add(
+        head(f"Number of {'queries' if of_queries else 'texts'}"),
+        *([words("")] if len(lists) > 1 else []),
+        *last,
+    )
     return build.build()
 
 

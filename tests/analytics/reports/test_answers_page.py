@@ -85,6 +85,6 @@ def test_a_kept_report_costs_few_queries(client, owner, django_assert_max_num_qu
     study = judged_by_everyone("ranking", owner=owner)
     client.force_login(owner)
     page_of(client, study)
-    # Five of them ask what a view can be of, two which views are saved and who may save one.
-    with django_assert_max_num_queries(23):
+    # Five ask what a view can be of, two which views are saved and who may save one, one for coded texts.
+    with django_assert_max_num_queries(24):
         page_of(client, study)

@@ -64,7 +64,7 @@ def test_every_type_of_a_query_is_in_the_report(study):
     assert "Several codes may be right, so shares may add up to more than 100." in page
     [table] = [each for each in tables_of(report) if each.caption.startswith("Share of each code among")]
     assert [cell.text for cell in table.rows[0]] == ["ambiguous", "66.7"]
-    assert [cell.text for cell in table.rows[-1]] == ["n", "6"]
+    assert [cell.text for cell in table.rows[-1]] == ["Number of queries", "6"]
 
 
 def test_categories_of_questions_by_system(study):
