@@ -59,7 +59,7 @@ def read_items(study: Study, filters: Filters = EVERYTHING) -> tuple[StudyItems,
 
 
 def _by_query(query: CodedColumn, given: CodedColumn) -> tuple[str, ...]:
-    """What the items of each query have in common, in the order of the queries."""
+    """Facts that the items of each query share, in the order of the queries."""
     codes = np.zeros(len(query.values), dtype=np.int64)
     codes[query.codes] = given.codes
     return tuple(given.values[code] for code in codes.tolist())

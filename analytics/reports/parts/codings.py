@@ -18,7 +18,7 @@ QUERIES, TEXTS = "queries", "texts"
 
 
 def codings_of(study: Study) -> list[Coding]:
-    """What the other apps know of codes of the study's queries and texts."""
+    """Codes of the study's queries and texts that the other apps know."""
     return [coding for hook in hooks.codings for coding in hook(study)]
 
 

@@ -32,7 +32,7 @@ def codings_of(study: Study) -> Iterator[Coding]:
 
 
 def coding_of(run: Run, step_key: str) -> Coding:
-    """What a step of the run gave, as edited, but for dropped products. Refused where the step gives no codes."""
+    """The codes that a step of the run gave, as edited, without dropped products. Refused where it gives none."""
     pipeline = PIPELINES[run.generating.pipeline]
     steps = {each.key: each for each in pipeline.steps}
     if step_key not in steps:
