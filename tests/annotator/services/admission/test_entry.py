@@ -25,7 +25,7 @@ def test_the_same_person_on_a_new_visit_is_a_new_submission_of_the_same_particip
     visits = [Visit("prolific", "p", "s", session) for session in ("v1", "v1", "v2")]
     people = {enter(live, visit).pk for visit in visits}
     assert len(people) == 1
-    assert list(Submission.objects.values_list("external_id", flat=True)) == ["v1", "v2"]
+    assert list(Submission.objects.order_by("pk").values_list("external_id", flat=True)) == ["v1", "v2"]
     assert Rater.objects.filter(kind="person").count() == 1
 
 
