@@ -1,6 +1,7 @@
 """A study's leaderboard for its members, with the owner's button that publishes or withdraws it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 
 from django import forms
 from django.contrib import messages
@@ -30,47 +31,52 @@ class PublicationForm(forms.Form):
     confirm = forms.BooleanField(error_messages={"required": "Nothing was changed: tick the box to confirm."})
 
 
+def of_ranked_study(
+    right: str = "view",
+) -> Callable[[Callable[..., HttpResponse]], Callable[..., HttpResponse]]:
+    """Hands the view a study in which the user has the right, and its boards as the report is now; while there is no
+    report, the report's page says so."""
+
+    def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+        @wraps(view)
+        def read(request: HttpRequest, slug: str) -> HttpResponse:
+            study = get_study_for(request.user, slug, right=right)
+            record = _record(study)
+            return redirect(_ranked(study).address) if record is None else view(request, study, record)
+
+        return read
+
+    return decorate
+
+
 @login_required
 @require_safe
-def study_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
-    """The boards as the report is now; while there is no report, the report's page says so."""
-    study = get_study_for(request.user, slug)
-    record = _record(study)
-    if record is None:
-        return redirect(_ranked(study).address)
+@of_ranked_study()
+def study_leaderboard(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
     return _page(request, study, record)
 
 
 @login_required
 @require_safe
-def study_leaderboard_json(request: HttpRequest, slug: str) -> HttpResponse:
-    study = get_study_for(request.user, slug)
-    record = _record(study)
-    if record is None:
-        return redirect(_ranked(study).address)
+@of_ranked_study()
+def study_leaderboard_json(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
     response = HttpResponse(files.leaderboard_json(record), content_type="application/json")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-leaderboard.json"'
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-leaderboard.json"'
     return _unshared(response)
 
 
 @login_required
 @require_safe
-def study_leaderboard_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    study = get_study_for(request.user, slug)
-    record = _record(study)
-    if record is None:
-        return redirect(_ranked(study).address)
-    return _unshared(csv_file(slug, record))
+@of_ranked_study()
+def study_leaderboard_csv(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
+    return _unshared(csv_file(study.slug, record))
 
 
 @login_required
 @require_POST
-def study_leaderboard_publication(request: HttpRequest, slug: str) -> HttpResponse:
+@of_ranked_study(right="own")
+def study_leaderboard_publication(request: HttpRequest, study: Study, record: Record) -> HttpResponse:
     """Publish or withdraw, which only owners may, and only with the box ticked."""
-    study = get_study_for(request.user, slug, right="own")
-    record = _record(study)
-    if record is None:
-        return redirect(_ranked(study).address)
     form = PublicationForm(request.POST)
     if not form.is_valid():
         errors = [str(message) for found in form.errors.values() for message in found]
@@ -89,7 +95,7 @@ def study_leaderboard_publication(request: HttpRequest, slug: str) -> HttpRespon
     except Refused as refused:
         return _page(request, study, record, errors=refused.problems, status=422)
     messages.success(request, done)
-    return redirect("analytics:study-leaderboard", slug=slug)
+    return redirect("analytics:study-leaderboard", slug=study.slug)
 
 
 def _ranked(study: Study) -> WantedReport:
