@@ -23,7 +23,7 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.core.resampling import Range, ResampleSpec
 from analytics.statistics.core.tidy import MISSING, N_LABELS, Ints, Items
-from analytics.statistics.core.values import Values
+from analytics.statistics.core.values import Values, n_distinct
 from analytics.statistics.entries.entry_sets import DRAFTED_ENTRIES
 from analytics.statistics.leaderboards.scores import SystemScores, system_scores
 from analytics.statistics.preferences.win_rates import Ties, item_scores
@@ -208,15 +208,15 @@ class AnswerInput(FigureInput):
     def group_key(self) -> str:
         return self.group.key
 
-    @property
+    @cached_property
     def counts_record(self) -> Record:
         # A set may hold no entry that was drafted, and so no decision.
         answers = self.of_sets(SIZE).answers if self.form == "entries" else self.answers
         return {
             "answers": len(answers),
             "judgments": self.group.n_judgments,
-            "raters": len(set(answers.rater.tolist())),
-            "items": len(set(answers.item.tolist())),
+            "raters": n_distinct(answers.rater),
+            "items": n_distinct(answers.item),
         }
 
     @property

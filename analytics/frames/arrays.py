@@ -188,6 +188,11 @@ class Answers:
         )
 
     def as_ranks(self) -> Ranks:
+        return self._ranks
+
+    # Checked once: half a dozen figures are of the same rankings.
+    @cached_property
+    def _ranks(self) -> Ranks:
         return Ranks(
             judgment=self.judgment,
             item=self.item,

@@ -7,6 +7,7 @@ import numpy as np
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.statistics.core.tidy import Ints
 from evaluation import design
+from evaluation.database.columns import ColumnType, read_columns
 from evaluation.models import Response, Role, Study
 from evaluation.models.study import Language
 
@@ -33,20 +34,16 @@ class StudyTexts:
 
 def read_texts(study: Study, filters: Filters = EVERYTHING) -> StudyTexts:
     """The responses of main items that are not withdrawn; of `MOST_QUERIES` queries at most, drawn by the seed."""
-    shown = Response.objects.filter(
-        filters.items_q(study, "items"),
-        query__study=study,
-        items__role=Role.MAIN,
-        items__withdrawn_at=None,
-        items__stimulus__isnull=False,
-    )
-    keys = sorted(set(shown.values_list("query_id", flat=True)))
+    items = filters.items(study).filter(role=Role.MAIN, withdrawn_at=None, stimulus__isnull=False)
+    # By the items, of which there are fewer than of the responses that they show.
+    showing = items.exclude(lengths="").order_by()
+    keys = np.unique(read_columns(showing, {"query_id": ColumnType.WHOLE}).array("query_id")).tolist()
     chosen = keys
     if len(keys) > MOST_QUERIES:
         rng = design.generator(study.seed, "texts")
         chosen = sorted(np.array(keys)[rng.permutation(len(keys))[:MOST_QUERIES]].tolist())
     rows = list(
-        shown.filter(query_id__in=chosen)
+        Response.objects.filter(query_id__in=chosen, items__in=items)
         .distinct()
         .order_by("query_id", "pk")
         .values_list("query_id", "system__key", "text")

@@ -1,5 +1,6 @@
 """The times and skips of raters, as every report has them."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.times import RecordedTimes, read_times
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.raters.times import judging_times
+from analytics.statistics.raters.times import judging_times, medians_by
 from evaluation import design
 from evaluation.models import Study
 
@@ -27,17 +28,21 @@ def _of_kind(study: Study, times: RecordedTimes) -> Record:
         "kind": times.kind,
         "active": plain(judging_times(times.active, *rows, resample=resample)),
         "visible": plain(judging_times(times.visible, *rows, resample=resample)),
-        "raters": [_of_rater(times, code) for code in range(len(times.raters))],
+        "raters": list(_by_rater(times)),
     }
 
 
-def _of_rater(times: RecordedTimes, code: int) -> Record:
-    mine, name = times.rater == code, times.raters[code]
-    visible = times.visible[mine][np.isfinite(times.visible[mine])]
-    return {
-        "rater": name,
-        "judgments": int(np.count_nonzero(mine)),
-        "active": float(np.median(times.active[mine])),
-        "visible": float(np.median(visible)) if len(visible) else None,
-        "skipped": times.skipped.get(name, 0),
-    }
+def _by_rater(times: RecordedTimes) -> Iterator[Record]:
+    judgments = np.bincount(times.rater, minlength=len(times.raters)).tolist()
+    active = medians_by(times.rater, times.active).tolist()
+    seen = np.isfinite(times.visible)
+    codes = np.unique(times.rater[seen]).tolist()
+    visible = dict(zip(codes, medians_by(times.rater[seen], times.visible[seen]).tolist(), strict=True))
+    for code, name in enumerate(times.raters):
+        yield {
+            "rater": name,
+            "judgments": judgments[code],
+            "active": active[code],
+            "visible": visible.get(code),
+            "skipped": times.skipped.get(name, 0),
+        }

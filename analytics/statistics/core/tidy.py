@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,7 @@ class Items(_Rows):
     @cached_property
     def _pair_table(self) -> tuple[tuple[tuple[str, str], ...], Ints]:
         combined = self.system_1.astype(np.int64) * max(len(self.systems), 1) + self.system_2
-        used, codes = _compact(combined)
+        used, _, codes = distinct(combined)
         pairs = tuple(
             (self.systems[code // len(self.systems)], self.systems[code % len(self.systems)]) for code in used
         )
@@ -122,7 +122,7 @@ class Items(_Rows):
         for name in by:
             codes = factors[name]
             combined = combined * (int(codes.max(initial=0)) + 1) + codes
-        used, codes = _compact(combined)
+        used, _, codes = distinct(combined)
         for index in split(codes, len(used)):
             yield self._cell(by, int(index[0])), index
 
@@ -201,18 +201,27 @@ def split(codes: Ints, n: int) -> list[Ints]:
     return [order[start:stop] for start, stop in pairwise(bounds)]
 
 
-def _compact(codes: Ints) -> tuple[Ints, Ints]:
-    """The values that occur, ascending, and each row's position among them."""
-    if not len(codes):
-        return codes, codes
-    # Codes are products of small tables, so counting them is faster than sorting a long column.
-    if int(codes.max()) <= 4 * len(codes) + 1024:
-        used = np.flatnonzero(np.bincount(codes))
-        position = np.zeros(int(codes.max()) + 1, dtype=np.int64)
-        position[used] = np.arange(len(used))
-        return used, position[codes]
-    used, inverse = np.unique(codes, return_inverse=True)
-    return used, inverse
+class Distinct(NamedTuple):
+    """The `values` (k,) that occur, ascending, the `first` row (k,) of each, and each row's `code` (n,) among them."""
+
+    values: Ints
+    first: Ints
+    code: Ints
+
+
+def distinct(codes: Ints) -> Distinct:
+    """The different `codes` (n,), none negative, as `np.unique` has them.
+
+    Most codes number something that there are fewer of than rows; these are counted, in a tenth of the time of sorting.
+    """
+    n = len(codes)
+    if not n or int(codes.max()) > 4 * n + 1024:
+        return Distinct(*np.unique(codes, return_index=True, return_inverse=True))
+    occurs = np.bincount(codes) > 0
+    values, code = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
+    first = np.empty(len(values), dtype=np.int64)
+    first[code[::-1]] = np.arange(n - 1, -1, -1)  # of equal indices the last one stays
+    return Distinct(values.astype(codes.dtype, copy=False), first, code)
 
 
 def _code_of(name: str, table: tuple[str, ...], kind: str) -> int:

@@ -147,7 +147,7 @@ def strengths_of(
     ranks = _ranks(values[None, :])[0]
     drawn = _drawn_ranks(data, fit, rng, resample.replicates)
     strengths = []
-    for position in np.argsort(-values, kind="stable"):
+    for position in strongest_first(values):
         n = int(data.n[position])
         score = estimate_from(
             values[position],
@@ -163,6 +163,11 @@ def strengths_of(
         rank = _rank_estimate(ranks[position], drawn[:, position], score, n_queries)
         strengths.append(Strength(names[position], score, _win_probability(score), rank))
     return tuple(strengths)
+
+
+def strongest_first(values: Floats) -> Ints:
+    """Positions (k,) in descending order of `values`; those that differ by rounding alone stay as they are."""
+    return np.argsort(-np.round(values / SAME_STRENGTH), kind="stable")
 
 
 def _robust_errors(data: Comparisons, values: Floats, per_side: float) -> Floats:

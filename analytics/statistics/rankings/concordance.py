@@ -8,7 +8,7 @@ import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, present
 from analytics.statistics.core.resampling import ResampleSpec, divide, mean_estimate
-from analytics.statistics.core.tidy import Bools, Floats, Ints, _Rows
+from analytics.statistics.core.tidy import Bools, Floats, Ints, _Rows, distinct
 from analytics.statistics.core.values import n_distinct
 from analytics.statistics.rankings.ranks import RankBlock, Ranks, blocks
 
@@ -144,16 +144,16 @@ class _MeanRanks(_Rows):
     @property
     def position(self) -> Ints:
         """Of each row, the position of its item among the items that occur."""
-        return np.asarray(np.unique(self.item, return_inverse=True)[1])
+        return distinct(self.item).code
 
 
 def _mean_ranks(ranks: Ranks) -> _MeanRanks:
     pair = ranks.item.astype(np.int64) * (int(ranks.response.max(initial=0)) + 1) + ranks.response
-    _, first, code = np.unique(pair, return_index=True, return_inverse=True)
+    _, first, code = distinct(pair)
     n = np.bincount(code, minlength=len(first))
     total = np.bincount(code, weights=ranks.rank, minlength=len(first))
-    _, position = np.unique(ranks.item, return_inverse=True)
-    one_row = np.unique(ranks.judgment, return_index=True)[1]
+    position = distinct(ranks.item).code
+    one_row = distinct(ranks.judgment).first
     judged = np.bincount(position[one_row])
     # Ranks are whole or half numbers, so sums are exact and equal means stay equal.
     mean = total / np.maximum(n, 1)

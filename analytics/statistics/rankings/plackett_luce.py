@@ -23,6 +23,7 @@ from analytics.statistics.preferences.strengths import (
     TOLERANCE,
     Comparisons,
     never_beaten,
+    strongest_first,
     why_undefined,
 )
 from analytics.statistics.rankings.ranked_strengths import compared_in_pairs
@@ -212,7 +213,7 @@ def _worths(
     apart = never_beaten(data, names)
     times = np.bincount(np.searchsorted(data.systems, ranks.system), minlength=len(names))
     made = []
-    for at in np.argsort(-theta, kind="stable"):
+    for at in strongest_first(theta):
         score, chance = (
             estimate_from(
                 float(value[at]),

@@ -14,7 +14,7 @@ from analytics.statistics.core.resampling import (
     mean_within,
     sum_by,
 )
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
 from analytics.statistics.rankings.ranks import UNKNOWN_PLACE, Ranks
 
 NO_PLACE = "ranks of responses whose place on the screen is unknown"
@@ -101,7 +101,7 @@ def _of_system(ranks: Ranks, credit: Floats, system: int, resample: ResampleSpec
     mean_rank = _mean_rank(ranks.rank[used], ranks.size[used], ranks.query[used], resample)
     # A system may have several responses in one ranking; they count as one judgment.
     judgment = ranks.judgment_code[used]
-    judgments, first_row, code = np.unique(judgment, return_index=True, return_inverse=True)
+    judgments, first_row, code = distinct(judgment)
     share = np.minimum(np.bincount(code, weights=credit[used], minlength=len(judgments)), 1.0)
     first = mean_estimate(
         share,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from analytics.statistics.core.estimates import DuplicateJudgmentError, LeftOut, TidyDataError, present
-from analytics.statistics.core.tidy import Bools, Floats, Ints, _coerce, _Rows, _set
+from analytics.statistics.core.tidy import Bools, Distinct, Floats, Ints, _coerce, _Rows, _set, distinct
 from analytics.statistics.core.values import coerce_numbers, has_duplicates
 
 UNKNOWN_PLACE = -1
@@ -64,18 +64,17 @@ class Ranks(_Rows):
         _set(self, "rank", rank)
 
     @cached_property
-    def _judgments(self) -> tuple[Ints, Ints, Ints]:
-        judgment, first, inverse = np.unique(self.judgment, return_index=True, return_inverse=True)
-        return judgment, first, inverse
+    def _judgments(self) -> Distinct:
+        return distinct(self.judgment)
 
     @property
     def n_judgments(self) -> int:
-        return len(self._judgments[0])
+        return len(self._judgments.first)
 
     @property
     def judgment_code(self) -> Ints:
         """Codes of the judgments (n,), from 0 without gaps."""
-        return self._judgments[2]
+        return self._judgments.code
 
     @property
     def size(self) -> Ints:
@@ -118,12 +117,12 @@ def shared_items(ranks: Ranks) -> tuple[Ints, Bools, tuple[LeftOut, ...]]:
 
     Those are the items that two raters or more have ranked, all of them the same two responses or more.
     """
-    _, item = np.unique(ranks.item, return_inverse=True)
+    item = distinct(ranks.item).code
     n_items = int(item.max(initial=-1)) + 1
     pair = item.astype(np.int64) * (int(ranks.response.max(initial=0)) + 1) + ranks.response
-    first = np.unique(pair, return_index=True)[1]
+    first = distinct(pair).first
     k = np.bincount(item[first], minlength=n_items)
-    judgment_first = np.unique(ranks.judgment, return_index=True)[1]
+    judgment_first = distinct(ranks.judgment).first
     m = np.bincount(item[judgment_first], minlength=n_items)
     rows = np.bincount(item, minlength=n_items)
     few = m < 2
@@ -138,16 +137,20 @@ def shared_items(ranks: Ranks) -> tuple[Ints, Bools, tuple[LeftOut, ...]]:
 def blocks(ranks: Ranks) -> tuple[Iterator[RankBlock], tuple[LeftOut, ...]]:
     """The items whose raters all ranked the same responses, grouped by their shape, and the number of the others."""
     item, used, left_out = shared_items(ranks)
-    return _blocks(ranks.where(used), item[used]), left_out
+    return (_blocks(ranks, item) if used.all() else _blocks(ranks.where(used), item[used])), left_out
 
 
 def _blocks(ranks: Ranks, item: Ints) -> Iterator[RankBlock]:
-    order = np.lexsort((ranks.response, ranks.judgment, item))
+    # By item, judgment and response; sorting one column takes a third of the time of sorting by three.
+    judgment = item.astype(np.int64) * ranks.n_judgments + ranks.judgment_code
+    order = np.argsort(judgment * (int(ranks.response.max(initial=0)) + 1) + ranks.response, kind="stable")
     rows = np.bincount(item)
-    k, m = ranks.size[order], rows[item[order]] // np.maximum(ranks.size[order], 1)
-    shape = np.stack([m, k], axis=1)
-    for raters, responses in np.unique(shape, axis=0):
-        at = order[(m == raters) & (k == responses)]
+    k = ranks.size[order]
+    m = rows[item[order]] // np.maximum(k, 1)
+    shape = m * (int(k.max(initial=0)) + 1) + k
+    for each in distinct(shape).values:
+        same = shape == each
+        at, raters, responses = order[same], m[same][0], k[same][0]
         first = at[:: raters * responses]
         rank = ranks.rank[at].reshape(-1, raters, responses)
         yield RankBlock(ranks.item[first], ranks.query[first], rank)

@@ -2,9 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError, UnknownNameError
-from analytics.statistics.core.tidy import Checks, ItemCell, check_items, split
+from analytics.statistics.core.tidy import Checks, ItemCell, check_items, distinct, split
+from analytics.statistics.core.values import n_distinct
 from tests.analytics.statistics.build import make_items, make_judgments
 
 
@@ -104,3 +107,19 @@ def test_checklists_are_checked() -> None:
 def test_split_by_code() -> None:
     parts = split(np.array([1, -1, 0, 1]), 3)
     assert [part.tolist() for part in parts] == [[2], [0, 3], []]
+
+
+@pytest.mark.parametrize("width", [5, 10_000])
+@given(data=st.data())
+def test_codes_are_numbered_as_by_sorting(data, width) -> None:
+    """Whether the codes are few, which are counted, or far apart, which are sorted."""
+    codes = np.array(data.draw(st.lists(st.integers(0, width - 1), max_size=60)), dtype=np.int32)
+    expected = np.unique(codes, return_index=True, return_inverse=True)
+    for found, column in zip(distinct(codes), expected, strict=True):
+        np.testing.assert_array_equal(found, column)
+    assert n_distinct(codes) == len(expected[0])
+
+
+def test_codes_below_zero_are_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        distinct(np.array([0, -1, 2]))
