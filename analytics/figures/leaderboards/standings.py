@@ -21,6 +21,8 @@ from evaluation.protocols import QuestionSpec
 
 KEY = "leaderboards/standings"
 SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreement"}
+# Of more categories than this there is a row each.
+MOST_COLUMNS = 12
 RANKED = (
     "In brackets the rank: 1 + the number of systems whose whole interval lies above the system's own, so that "
     "systems whose intervals overlap share a rank."
@@ -136,21 +138,28 @@ def _overall(view: PairView, board: Record) -> Table:
 
 
 def _by(view: PairView, whole: Record, boards: list[Record], factor: str, names: dict[str, str]) -> Table:
-    """Systems as rows in the order of the whole, one column for each category or split."""
+    """Systems in the order of the whole, as rows, beside a column for each category or split; of many categories these
+    are the rows."""
     labels = [names.get(str(board[factor]), str(board[factor])) for board in boards]
-    build = Builder(
-        f"Expected win rate by {factor}, in percent, and rank.", columns(["System", "All", *labels])
-    )
-    for each in whole["standings"]:
-        cells = [_ranked(build, each)]
-        for board in boards:
-            found = next((one for one in board["standings"] if one["system"] == each["system"]), None)
-            cells.append(_ranked(build, found) if found else TableCell(DASH))
-        build.add(head(view.system(each["system"])), *cells)
+    systems = [each["system"] for each in whole["standings"]]
+    caption = f"Expected win rate by {factor}, in percent, and rank."
+    shown = ["All", *labels]
+    found = [{each["system"]: each for each in board["standings"]} for board in (whole, *boards)]
+    if len(boards) > MOST_COLUMNS and len(boards) > len(systems):
+        build = Builder(caption, columns([factor.capitalize(), *(view.system(each) for each in systems)]))
+        for label, standings in zip(shown, found, strict=True):
+            build.add(head(label), *(_ranked(build, standings.get(system)) for system in systems))
+    else:
+        build = Builder(caption, columns(["System", *shown]))
+        for system in systems:
+            cells = [_ranked(build, standings.get(system)) for standings in found]
+            build.add(head(view.system(system)), *cells)
     return build.build(compact=True)
 
 
-def _ranked(build: Builder, standing: dict[str, Any]) -> TableCell:
+def _ranked(build: Builder, standing: dict[str, Any] | None) -> TableCell:
+    if standing is None:
+        return TableCell(DASH)
     cell = build.share(standing["rate"])
     return replace(cell, text=f"{cell.text} ({standing['rank']})") if standing["rank"] else cell
 

@@ -4,8 +4,9 @@ A long table is a longtable, which breaks between pages; any other is a float th
 """
 
 import textwrap
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from analytics.display.numbers import plain_number
 from analytics.display.tables import DASH, Table, TableCell
@@ -14,7 +15,10 @@ from analytics.reports.paper.latex_text import escape, is_latin
 PACKAGES = ("booktabs", "siunitx", "adjustbox", "longtable", "array")
 MOST_ROWS = 36
 # Letters that fit beside each other, by size of type; a table of more is set in the last.
-SIZES = ((80, "small"), (92, "footnotesize"), (114, "scriptsize"), (999, "tiny"))
+SIZES = ((80, "small"), (92, "footnotesize"), (114, "scriptsize"))
+SMALLEST = "tiny"
+# A table of more letters beside each other would be too small to read, and is set in parts.
+WIDEST = 220
 LONGEST_TEXT = 30
 HEAD_LETTERS = 12
 INTERVALS = r"In brackets: 95\,\% intervals."
@@ -33,7 +37,8 @@ class _LatexColumn:
 
 def latex_table(table: Table) -> str:
     """The table, to be read in by \\input; its first lines say what it needs."""
-    return "\n".join([*_needs(table), *_body(table)]) + "\n"
+    bodies = (line for part in _parts(table) for line in _body(part))
+    return "\n".join([*_needs(table), *bodies]) + "\n"
 
 
 def _needs(table: Table) -> Iterator[str]:
@@ -49,10 +54,37 @@ def _texts(table: Table) -> Iterator[str]:
             yield from (cell.text, cell.detail, cell.tag)
 
 
+def _parts(table: Table) -> Iterator[Table]:
+    """The table, or one that is too wide as several, each with the columns that name its rows."""
+    made = [_column(table, at) for at in range(len(table.columns))]
+    names = max(1, len(list(takewhile(lambda column: not column.numeric, table.columns))))
+    groups: list[list[int]] = [[]]
+    for at in range(names, len(made)):
+        if groups[-1] and _letters([*made[:names], *(made[each] for each in [*groups[-1], at])]) > WIDEST:
+            groups.append([])
+        groups[-1].append(at)
+    if len(groups) == 1:
+        yield table
+        return
+    for number, group in enumerate(groups, 1):
+        chosen = [*range(names), *group]
+        yield replace(
+            table,
+            caption=f"{table.caption} Part {number} of {len(groups)}.",
+            columns=tuple(table.columns[at] for at in chosen),
+            rows=tuple(tuple(row[at] for at in chosen) for row in table.rows),
+            key=table.key if number == 1 else f"{table.key}-part-{number}",
+        )
+
+
+def _letters(made: Sequence[_LatexColumn]) -> int:
+    return sum(column.letters + 2 for column in made)
+
+
 def _body(table: Table) -> Iterator[str]:
     made = [_column(table, at) for at in range(len(table.columns))]
-    letters = sum(column.letters + 2 for column in made)
-    size = next(size for most, size in SIZES if letters <= most)
+    letters = _letters(made)
+    size = next((size for most, size in SIZES if letters <= most), SMALLEST)
     specs = "".join(column.spec for column in made)
     heads = " & ".join(_head(column) for column in made) + r" \\"
     rows = list(_rows(table, made))

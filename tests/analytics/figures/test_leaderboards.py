@@ -76,6 +76,17 @@ def test_the_leaderboard(report):
         )
 
 
+def test_many_categories_are_rows(report):
+    study = Study.objects.get(slug="board")
+    for at in range(QUERIES):
+        study.queries.filter(text=f"Instruction {at}").update(category=f"category {at % 13}")
+    _, board, *_ = report_markdown(build_report(study, replicates=20)).split(
+        "| Category | strong | middle | weak |"
+    )
+    rows = [line.split(" | ")[0].strip("| ") for line in board.splitlines()[2:16]]
+    assert rows == ["All", *sorted(f"category {at}" for at in range(13))]
+
+
 def test_p_against_n(report):
     curves = records(report, "leaderboards/sample_sizes")["judges"]["curves"]
     assert [(curve["split"], curve["queries"]) for curve in curves] == [

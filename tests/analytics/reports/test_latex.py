@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -139,6 +140,25 @@ def test_a_long_table_breaks_between_pages():
     assert r"\begin{longtable}" in text
     assert r"\begin{table}" not in text
     assert text.count(r"\endhead") == 1
+
+
+def test_a_table_too_wide_to_read_is_set_in_parts_that_each_name_their_rows():
+    names = [f"category {at}" for at in range(40)]
+    build = Builder("By category.", columns(["System", *names]))
+    for system in ("aspen", "birch"):
+        build.add(head(system), *(build.share(estimate(at / 100, 0.1, 0.9)) for at in range(40)))
+    text = latex_table(replace(build.build(), key="wide"))
+    parts = text.split(r"\begin{table}")[1:]
+    assert len(parts) > 1
+    assert is_nested(text)
+    for number, part in enumerate(parts, 1):
+        assert f"By category. Part {number} of {len(parts)}." in part
+        assert re.findall(r"^(aspen|birch) &", part, re.MULTILINE) == ["aspen", "birch"]
+    shown = re.findall(r"& (\d+)\.0 & \{\[\}10\.0", text)
+    assert sorted(map(int, shown)) == sorted([*range(40), *range(40)])
+    labels = re.findall(r"\\label\{(.*?)\}", text)
+    assert labels[0] == "tab:wide"
+    assert len(set(labels)) == len(parts)
 
 
 @given(st.lists(TEXT, min_size=3, max_size=3), st.sampled_from([1, MOST_ROWS + 1]))
