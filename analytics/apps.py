@@ -17,5 +17,10 @@ class AnalyticsConfig(AppConfig):
         hooks.job_work.register("report", make_files_of)
         hooks.job_work.register("section", compute_section_of)
         hooks.job_work.register("bundle", jobs.write_bundle_of)
-        bundle = hooks.StudyFile("a replication bundle", reading.is_bundle, jobs.open_bundle_of)
+        bundle = hooks.StudyFile(
+            "a replication bundle",
+            reading.is_bundle,
+            jobs.open_bundle_of,
+            "manage.py replicate FILE --keep SLUG",
+        )
         hooks.study_files.register("bundle", bundle)

@@ -180,12 +180,13 @@ class StudyFile:
     """A kind of uploaded file that holds a whole study, and that another app reads.
 
     `name` is what it is called, with its article; `tells` recognises it by its content; `open_study` is the work of the
-    job that makes its study, and finishes the job.
+    job that makes its study, and finishes the job; `command` is how it is opened without a job.
     """
 
     name: str
     tells: Callable[[Path], bool]
     open_study: Callable[[Any], None]
+    command: str
 
 
 study_files: HookRegistry[StudyFile] = HookRegistry()

@@ -5,9 +5,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from evaluation.dumps.tables.source import open_source
+from evaluation.hooks import study_files
 from evaluation.management.import_command import add_import_arguments, refusal, run_import, summary
 from evaluation.management.table_arguments import described, map_from
 from evaluation.protocols import PROTOCOLS
@@ -36,6 +37,9 @@ class Command(BaseCommand):
         add_import_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
+        for kind in study_files.as_dict().values():
+            if options["file"].is_file() and kind.tells(options["file"]):
+                raise CommandError(f"{options['file']} is {kind.name}. Open it with: {kind.command}")
         try:
             opened = open_source(
                 options["file"],

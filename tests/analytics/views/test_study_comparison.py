@@ -69,7 +69,7 @@ def test_it_is_reached_from_the_report_and_asks_with_what(client, study, second,
     assert '<option value="second">Second</option>' in page
     assert '<option value="contrast">Contrast (another view)</option>' in page
     assert "hidden" not in page.lower().replace('type="hidden"', "")
-    assert "What is compared" not in page
+    assert "The two sides" not in page
 
 
 def test_the_figures_stand_side_by_side(client, study, second, owner):
