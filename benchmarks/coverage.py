@@ -29,6 +29,7 @@ from benchmarks.conditions import CONDITIONS
 from benchmarks.facts import FACTS
 from benchmarks.juries import JURIES
 from benchmarks.orders import ORDERS
+from benchmarks.parts import PARTS
 from benchmarks.powered import POWERED
 from benchmarks.replacing import REPLACING
 from benchmarks.simulated import DESIGNS, PASSES, Design
@@ -54,13 +55,14 @@ class Grid:
 
 GRIDS = {
     "usual": Grid(
-        (*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *FACTS, *TWO_STUDIES), (15, 30, 100)
+        (*DESIGNS, *PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *FACTS, *PARTS, *TWO_STUDIES),
+        (15, 30, 100),
     ),
     "few": Grid(DESIGNS, (4, 6, 8, 10, 12, 15), by_queries=True),
     "uneven": Grid(UNEVEN, (15, 30, 100, 300)),
     "powered": Grid(POWERED, (30, 60, 150)),
 }
-OTHERS = (*PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED, *FACTS, *TWO_STUDIES)
+OTHERS = (*PASSES, *REPLACING, *CONDITIONS, *JURIES, *ORDERS, *POWERED, *FACTS, *TWO_STUDIES, *PARTS)
 ALL_DESIGNS = (*DESIGNS, *UNEVEN, *OTHERS)
 
 

@@ -15,7 +15,7 @@ from evaluation.protocols import Kind, QuestionSpec
 INTERVALS = (
     "Intervals are 95 % t intervals over queries, with standard errors from leaving out one query at a time "
     "(jackknife): on the logit scale for shares and for means between the ends of a scale, as Fisher's z for "
-    "correlations, alpha and kappa, and untransformed otherwise.",
+    "correlations, alpha and kappa, on the logarithmic scale for mean times, and untransformed otherwise.",
     "Where every query lies at the same end of its range, Wilson's interval over the queries is used instead "
     "and marked as such.",
 )

@@ -25,9 +25,22 @@ SAME = 1e-12
 
 Statistic = Callable[[Floats], Floats]
 """From sums (r, d) to figures (r, k), nan where undefined."""
-Scale: TypeAlias = Literal["plain", "share", "coefficient"]
-"""Any number; one from 0 to 1, whose interval is taken of the logit; one from -1 to 1, of Fisher's z."""
-SCALES: dict[Scale, str] = {"plain": "", "share": " of the logit", "coefficient": " of Fisher's z"}
+Scale: TypeAlias = Literal["plain", "share", "coefficient", "positive"]
+"""Any number; one from 0 to 1, whose interval is taken of the logit; one from -1 to 1, of Fisher's z; one above 0 with a
+long tail, of the logarithm."""
+SCALES: dict[Scale, str] = {
+    "plain": "",
+    "share": " of the logit",
+    "coefficient": " of Fisher's z",
+    "positive": " of the logarithm",
+}
+# Where a figure lies at an end of its scale, it has no interval.
+ENDS: dict[Scale, tuple[float, ...]] = {
+    "plain": (),
+    "share": (0, 1),
+    "coefficient": (-1, 1),
+    "positive": (0,),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +117,8 @@ def t_interval(value: float, error: float, groups: float, scale: Scale, level: f
     elif scale == "coefficient":
         middle, half = np.arctanh(value), half / (1 - value**2)
         low, high = np.tanh(middle - half), np.tanh(middle + half)
+    elif scale == "positive":
+        low, high = value * np.exp(-half / value), value * np.exp(half / value)
     else:
         low, high = value - half, value + half
     # There and back again, a value may be off in its last bit.

@@ -17,6 +17,7 @@ from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterErro
 from analytics.statistics.core.interval_notes import note_of_share
 from analytics.statistics.core.jackknife import (
     CHUNK_BYTES,
+    ENDS,
     SAME,
     SCALES,
     Jackknife,
@@ -133,11 +134,10 @@ def _why_no_interval(value: float, error: float, queries: int, scale: Scale) -> 
     # Every query says the same: what was never seen can't be told from it, and a width of zero would be a lie.
     if error <= SAME * max(1.0, abs(value)):
         return NO_VARIATION
-    ends = {"plain": (), "share": (0, 1), "coefficient": (-1, 1)}[scale]
-    return AT_THE_END if _is_at(value, *ends) else ""
+    return AT_THE_END if _is_at(value, *ENDS[scale]) else ""
 
 
-def _is_at(value: float, *ends: int) -> bool:
+def _is_at(value: float, *ends: float) -> bool:
     return any(abs(value - end) <= SAME for end in ends)
 
 
@@ -204,10 +204,11 @@ def mean_estimate(
     left_out: Sequence[LeftOut] = (),
     empty: str,
     share: bool = False,
+    scale: Scale = "plain",
 ) -> Estimate:
     """Mean of `values` (m,) over rows, with its interval over the queries `query` (m,).
 
-    `share` says that the values lie between 0 and 1.
+    `share` says that the values lie between 0 and 1; of others `scale` is the interval's.
     """
     columns = np.stack([values, np.ones(len(values))], axis=1)
     (estimate,) = query_estimates(
@@ -219,7 +220,7 @@ def mean_estimate(
         resample=resample,
         left_out=left_out,
         empty=empty,
-        scales=["share" if share else "plain"],
+        scales=["share" if share else scale],
     )
     return estimate
 

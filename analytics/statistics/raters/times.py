@@ -35,6 +35,8 @@ class Times:
 def judging_times(seconds: Floats, item: Ints, rater: Ints, query: Ints, *, resample: ResampleSpec) -> Times:
     """Times of judgments (n,), nan where none is recorded, which are left out; rows are in the order of the work.
 
+    The interval of the mean is taken of its logarithm: few long times make it too narrow where it is too low.
+
     HREF (section 2.1.2) gives mean and standard deviation. A rater's judgments are dealt to thirds by their number, the
     remainder to the first ones. Raises TidyDataError where the shapes differ.
     """
@@ -49,6 +51,7 @@ def judging_times(seconds: Floats, item: Ints, rater: Ints, query: Ints, *, resa
         resample=resample,
         left_out=present({NO_TIME: int(np.count_nonzero(~known))}),
         empty="No judgment has a recorded time.",
+        scale="positive",
     )
     return Times(
         mean,
