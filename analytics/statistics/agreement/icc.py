@@ -12,7 +12,7 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate, LeftOut, present, undefined
 from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.resampling import ResampleSpec, divide, query_estimates
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
 from analytics.statistics.core.values import Values
 
 UNPAIRED = "{unit} with fewer than two ratings"
@@ -56,11 +56,10 @@ def intraclass_correlations(
     """
     # Shifted by their mean, which changes no correlation: sums of squares lose no digits.
     value = values.value - (values.value.mean() if len(values.value) else 0.0)
-    codes, unit_of = np.unique(values.unit, return_inverse=True)
-    first = np.unique(values.unit, return_index=True)[1]
+    codes, first, unit_of = distinct(values.unit)
     query = values.query[first]
     k = np.bincount(unit_of, minlength=len(codes))
-    raters, rater = np.unique(values.rater, return_inverse=True)
+    raters, _, rater = distinct(values.rater)
     total = np.bincount(unit_of, weights=value, minlength=len(codes)).astype(np.float64)
     squares = np.bincount(unit_of, weights=value**2, minlength=len(codes)).astype(np.float64)
     several, crossed = k > 1, (k == len(raters)) & (len(raters) > 1)

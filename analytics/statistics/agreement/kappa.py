@@ -21,7 +21,7 @@ from analytics.statistics.core.estimates import (
 from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.jackknife import leave_out
 from analytics.statistics.core.resampling import ResampleSpec, divide, estimates_from
-from analytics.statistics.core.tidy import N_LABELS, Floats, Ints, Judgments
+from analytics.statistics.core.tidy import N_LABELS, Floats, Ints, Judgments, distinct
 
 Weights: TypeAlias = Literal["nominal", "linear", "quadratic"]
 FEW_SHARED = "pairs of raters with too few shared items"
@@ -146,7 +146,7 @@ def kappas_of_cells(cells: Floats, disagreement: Floats) -> Floats:
 
 def _cells_by_query(label_1: Ints, label_2: Ints, query: Ints, n_labels: int) -> Floats:
     """Flattened confusion tables (q, k * k), one per query that occurs."""
-    used, codes = np.unique(query, return_inverse=True)
+    used, _, codes = distinct(query)
     width = n_labels**2
     flat = codes * width + label_1.astype(np.int64) * n_labels + label_2
     return np.bincount(flat, minlength=len(used) * width).reshape(-1, width).astype(np.float64)

@@ -30,7 +30,7 @@ from analytics.statistics.core.estimates import (
 from analytics.statistics.core.interval_notes import noted
 from analytics.statistics.core.jackknife import Jackknife, error_of
 from analytics.statistics.core.resampling import ResampleSpec, divide, estimates_from
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, distinct
 
 PAIRS_OF_RATERS = "pairs of raters"
 ALL_SAME = "pairs of raters who give one and the same value throughout"
@@ -96,7 +96,7 @@ def mean_kappas(
     active, counts = np.unique(rater[given], return_counts=True)
     chosen = active[np.argsort(-counts, kind="stable")][:max_raters]
     used = given & np.isin(rater, chosen)
-    units, place = np.unique(unit[used], return_inverse=True)
+    units, _, place = distinct(unit[used])
     table = _table(place, np.searchsorted(np.sort(chosen), rater[used]), code[used], len(chosen), len(units))
     of_unit = np.zeros(len(units), dtype=np.int64)
     of_unit[place] = query[used]
@@ -127,7 +127,7 @@ def _table(unit: Ints, rater: Ints, code: Ints, n_raters: int, n_units: int) -> 
 
 
 def _of_pair(one: Ints, other: Ints, query: Ints, k: int, disagreements: Sequence[Floats]) -> _Found:
-    used, code = np.unique(query, return_inverse=True)
+    used, _, code = distinct(query)
     n = len(used)
     observed = [np.bincount(code, weights=each[one, other], minlength=n) for each in disagreements]
     given = [np.bincount(code * k + each, minlength=n * k).reshape(n, k) for each in (one, other)]

@@ -15,7 +15,7 @@ import numpy as np
 from analytics.statistics.core.estimates import Estimate
 from analytics.statistics.core.folds import folds_by_query
 from analytics.statistics.core.resampling import ResampleSpec, query_estimates
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, distinct
 from analytics.statistics.judges.ratings_vs_people import correlations
 from analytics.statistics.ratings.weighted_overall import weighted_overall
 from evaluation.design import generator
@@ -146,7 +146,7 @@ def _listed(values: Floats) -> list[float | None]:
 
 def _moments(distances: Floats, shortfall: Floats, query: Ints) -> Floats:
     """Sums by query (q, (k + 2) squared) of the products of every two of 1, the distances and the shortfall."""
-    _, code = np.unique(query, return_inverse=True)
+    code = distinct(query).code
     columns = [np.ones(len(shortfall)), *distances.T, shortfall]
     size, n = len(columns), int(code.max(initial=-1)) + 1
     found = np.empty((n, size, size))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
-from analytics.statistics.core.tidy import Ints
+from analytics.statistics.core.tidy import Ints, distinct
 
 
 def folds_by_query(query: Ints, n_folds: int, generator: np.random.Generator) -> Ints:
@@ -16,7 +16,7 @@ def folds_by_query(query: Ints, n_folds: int, generator: np.random.Generator) ->
     """
     if n_folds < 2:
         raise ParameterError("Cross-fitting needs at least two folds.")
-    queries, code = np.unique(query, return_inverse=True)
+    queries, _, code = distinct(query)
     if len(queries) < n_folds:
         raise TidyDataError(f"{n_folds} folds need at least {n_folds} queries; there are {len(queries)}.")
     fold = np.empty(len(queries), dtype=np.int64)

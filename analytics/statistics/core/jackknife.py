@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy
 
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, distinct
 
 CHUNK_BYTES = 48 * 2**20
 # Tables of cells are left out in so many groups of queries at most: each group costs a pass over all cells.
@@ -26,8 +26,8 @@ SAME = 1e-12
 Statistic = Callable[[Floats], Floats]
 """From sums (r, d) to figures (r, k), nan where undefined."""
 Scale: TypeAlias = Literal["plain", "share", "coefficient", "positive"]
-"""Any number; one from 0 to 1, whose interval is taken of the logit; one from -1 to 1, of Fisher's z; one above 0 with a
-long tail, of the logarithm."""
+"""Any number; one from 0 to 1, whose interval is taken of the logit; one from -1 to 1, of Fisher's z; one above 0, of
+the logarithm."""
 SCALES: dict[Scale, str] = {
     "plain": "",
     "share": " of the logit",
@@ -77,7 +77,7 @@ def leave_out_cells(query: Ints, cell: Ints, n_cells: int, statistic: Statistic)
     tell apart are one cell. Above `MAX_GROUPS` queries, groups of them drawn at random are left out: anew from the same
     seed every time, so that one figure has one interval wherever it is computed.
     """
-    used, codes = np.unique(query, return_inverse=True)
+    used, _, codes = distinct(query)
     table = scipy.sparse.csr_array((np.ones(len(cell)), (codes, cell)), shape=(len(used), n_cells))
     groups = min(len(used), MAX_GROUPS)
     if groups < len(used):

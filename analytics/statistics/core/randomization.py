@@ -19,7 +19,7 @@ import scipy
 from analytics.statistics.core.estimates import ParameterError, TidyDataError
 from analytics.statistics.core.jackknife import CHUNK_BYTES
 from analytics.statistics.core.resampling import divide, sum_by
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
 from evaluation.design import derived_seed
 
 # All outcomes are counted up to so many queries, and of more queries up to so many outcomes: counting them takes about
@@ -108,7 +108,7 @@ def sign_flip(values: Floats, query: Ints, spec: Randomization) -> SignFlip:
     """
     if values.shape != query.shape or values.ndim != 1:
         raise TidyDataError("A sign-flip test needs a query for each value.")
-    _, codes = np.unique(query, return_inverse=True)
+    codes = distinct(query).code
     n = int(codes.max(initial=-1)) + 1
     sums = np.round(sum_by(codes, values, n), DECIMALS)
     size, times = np.unique(np.abs(sums[sums != 0]), return_counts=True)

@@ -11,7 +11,7 @@ import scipy
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, distinct
 from analytics.statistics.rankings.concordance import tie_terms
 from analytics.statistics.rankings.ranks import Ranks, mid_ranks
 
@@ -70,7 +70,7 @@ def friedman(
     """
     if unit not in ("judgments", "queries"):
         raise ParameterError("Friedman's test is over judgments or over queries.")
-    systems, column = np.unique(ranks.system, return_inverse=True)
+    systems, _, column = distinct(ranks.system)
     table, query, dropped = _complete(ranks, column, len(systems))
     if unit == "queries":
         table = _by_query(table, query)
@@ -122,7 +122,7 @@ def _complete(ranks: Ranks, column: Ints, k: int) -> tuple[Floats, Ints, int]:
 
 def _by_query(table: Floats, query: Ints) -> Floats:
     """Ranks (q, k) of the systems' mean ranks within each query."""
-    queries, code = np.unique(query, return_inverse=True)
+    queries, _, code = distinct(query)
     sums = np.zeros((len(queries), table.shape[1]))
     np.add.at(sums, code, table)
     # Sums of mid-ranks are multiples of a half and so exact: equal sums are equal.

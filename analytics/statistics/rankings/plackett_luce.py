@@ -16,7 +16,7 @@ import scipy
 from analytics.statistics.core.estimates import Estimate, LeftOut, ParameterError, present, undefined
 from analytics.statistics.core.jackknife import CHUNK_BYTES, Jackknife, error_of
 from analytics.statistics.core.resampling import ResampleSpec, estimate_from
-from analytics.statistics.core.tidy import Bools, Floats, Ints
+from analytics.statistics.core.tidy import Bools, Floats, Ints, distinct
 from analytics.statistics.preferences.strengths import (
     MAX_STEP,
     MAX_STEPS,
@@ -152,7 +152,7 @@ def _choices(ranks: Ranks, data: Comparisons, prior: float) -> _Choices:
     order = _by_rank(ranks)
     code, rank = ranks.judgment_code[order], ranks.rank[order]
     system = np.searchsorted(data.systems, ranks.system[order])
-    queries, query = np.unique(ranks.query[order], return_inverse=True)
+    queries, _, query = distinct(ranks.query[order])
     bits = np.left_shift(np.int64(1), system.astype(np.int64))
     # What is left at a choice: all of the ranking's systems but those chosen before.
     whole = np.zeros(ranks.n_judgments, dtype=np.int64)

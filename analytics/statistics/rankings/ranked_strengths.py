@@ -10,7 +10,7 @@ import scipy
 
 from analytics.statistics.core.estimates import LeftOut, ParameterError, present
 from analytics.statistics.core.resampling import ResampleSpec
-from analytics.statistics.core.tidy import Floats, Ints
+from analytics.statistics.core.tidy import Floats, Ints, distinct
 from analytics.statistics.preferences.strengths import (
     Comparisons,
     Strength,
@@ -59,8 +59,8 @@ def ranked_strengths(
 
 def compared_in_pairs(ranks: Ranks, rng: np.random.Generator) -> tuple[Comparisons, int]:
     """The comparisons that rankings make, and how many of a system with itself they do not."""
-    systems, code = np.unique(ranks.system, return_inverse=True)
-    queries, query = np.unique(ranks.query, return_inverse=True)
+    systems, _, code = distinct(ranks.system)
+    queries, _, query = distinct(ranks.query)
     k = len(systems)
     shape, dropped = (len(queries), k * k), 0
     # A dense table is filled in a fraction of the time, where there is room for it.

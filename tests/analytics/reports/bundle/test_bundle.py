@@ -220,7 +220,9 @@ def test_what_is_no_bundle_is_refused(path, tmp_path):
 
 def test_an_import_of_tables_points_to_the_command_for_bundles(study, path):
     export_bundle(study, path)
-    with pytest.raises(CommandError, match=r"is a replication bundle\. Open it with: manage.py replicate FILE"):
+    with pytest.raises(
+        CommandError, match=r"is a replication bundle\. Open it with: manage.py replicate FILE"
+    ):
         call_command("import_study", str(path), slug="again")
     assert not Study.objects.filter(slug="again").exists()
 
