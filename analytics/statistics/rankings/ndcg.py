@@ -44,10 +44,10 @@ def mean_ndcg(
 
     Topics that nobody judged, and those of which nothing is relevant, are left out and counted.
     """
-    topics = sorted({topic for topic, _ in rankings})
+    topics = {topic: code for code, topic in enumerate(sorted({topic for topic, _ in rankings}))}
     unjudged = [topic for topic in topics if topic not in relevance]
     found = [
-        (topics.index(topic), value)
+        (topics[topic], value)
         for topic, ranked in rankings
         if topic in relevance and (value := ndcg(ranked, relevance[topic], k)) is not None
     ]
