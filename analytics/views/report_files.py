@@ -30,19 +30,19 @@ def study_report_files(request: HttpRequest, wanted: WantedReport) -> HttpRespon
     if request.method == "POST":
         return _begin(request, wanted)
     archive = _latest(wanted)
-    context = {
-        **wanted.context,
-        "archive": archive,
-        "tables": tables_of(report),
-        "plots": plots_of(report),
-        "citation": citation(report),
-        "bibtex": bibtex(report),
-    }
-    fragment = bool(request.headers.get("HX-Request"))
-    template = "analytics/_report_archive.html" if fragment else "analytics/study_report_files.html"
-    response = render(request, template, context)
-    if archive is not None and archive.job.is_active and not fragment:
-        response["Refresh"] = REFRESH
+    context = {**wanted.context, "archive": archive}
+    if request.headers.get("HX-Request"):
+        response = render(request, "analytics/_report_archive.html", context)
+    else:
+        context |= {
+            "tables": tables_of(report),
+            "plots": plots_of(report),
+            "citation": citation(report),
+            "bibtex": bibtex(report),
+        }
+        response = render(request, "analytics/study_report_files.html", context)
+        if archive is not None and archive.job.is_active:
+            response["Refresh"] = REFRESH
     add_never_cache_headers(response)
     return response
 
