@@ -46,9 +46,9 @@ class BradleyTerryFigure(Figure):
         parameters = view.report["parameters"]
         yield (
             "Bradley-Terry strengths treat each judgment as a comparison and a tie as half a win for each "
-            "system, with standard errors robust to dependence within a query; intervals of ranks are "
-            f"percentiles of {parameters['replicates']:,} bootstrap replicates over queries, seed "
-            f"{parameters['seed']}."
+            "system, with standard errors robust to dependence within a query; intervals of ranks are what "
+            "simultaneous intervals of the differences between systems leave open, from "
+            f"{parameters['replicates']:,} bootstrap replicates over queries, seed {parameters['seed']}."
         )
 
 

@@ -142,10 +142,12 @@ def strengths_of(
 
     values = fit(data.wins.sum(axis=0))[0]
     n_queries = data.wins.shape[0]
-    found = Jackknife(values, _robust_errors(data, values, per_side), n_queries, n_queries)
+    moves = _moves(data, values, per_side)
+    error = error_of(moves) if n_queries > 1 else np.full(len(values), np.nan)
+    found = Jackknife(values, error, n_queries, n_queries)
     apart = never_beaten(data, names)
-    ranks = _ranks(values[None, :])[0]
-    drawn = _drawn_ranks(data, fit, rng, resample.replicates)
+    ranks = 1 + (values[None, :] > values[:, None] + SAME_STRENGTH).sum(axis=1)
+    drawn = _drawn_strengths(data, fit, rng, resample.replicates)
     strengths = []
     for position in strongest_first(values):
         n = int(data.n[position])
@@ -160,7 +162,8 @@ def strengths_of(
         )
         if apart:
             score = replace(score, low=None, high=None, method="", undefined=apart)
-        rank = _rank_estimate(ranks[position], drawn[:, position], score, n_queries)
+        limits = _rank_limits(int(position), values, moves, drawn, resample.level)
+        rank = _rank_estimate(float(ranks[position]), limits, score, n_queries, len(drawn))
         strengths.append(Strength(names[position], score, _win_probability(score), rank))
     return tuple(strengths)
 
@@ -170,11 +173,11 @@ def strongest_first(values: Floats) -> Ints:
     return np.argsort(-np.round(values / SAME_STRENGTH), kind="stable")
 
 
-def _robust_errors(data: Comparisons, values: Floats, per_side: float) -> Floats:
-    """Standard errors (k,) of the strengths: how far they move in a Newton step without each query."""
+def _moves(data: Comparisons, values: Floats, per_side: float) -> Floats:
+    """How far the strengths move in a Newton step without each query (q, k)."""
     k, m, n_queries = len(values), len(data.pairs), data.wins.shape[0]
     if n_queries < 2:
-        return np.full(k, np.nan)
+        return np.zeros((n_queries, k))
     design = np.zeros((m, k))
     design[np.arange(m), data.pairs[:, 0]], design[np.arange(m), data.pairs[:, 1]] = 1, -1
     outer = (design[:, :, None] * design[:, None, :]).reshape(m, k * k)
@@ -191,13 +194,13 @@ def _robust_errors(data: Comparisons, values: Floats, per_side: float) -> Floats
         gradient = (wins[:, :, 0] - judged * chance) @ design
         without = information - ((judged * variance) @ outer).reshape(-1, k, k)
         moves[start : start + rows] = np.linalg.solve(without, gradient[:, :, None])[:, :, 0]
-    return error_of(moves)
+    return moves
 
 
-def _drawn_ranks(
+def _drawn_strengths(
     data: Comparisons, fit: Callable[[Floats], Floats], rng: np.random.Generator, replicates: int
 ) -> Floats:
-    """Ranks (r, k) in resamples of the queries, without those in which the fit does not converge."""
+    """Strengths (r, k) in resamples of the queries, without those in which the fit does not converge."""
     k, n_queries = len(data.systems), data.wins.shape[0]
     samples = [np.zeros((0, k))]
     batch = max(1, BATCH_CELLS // k**2)
@@ -205,25 +208,39 @@ def _drawn_ranks(
         wins = drawn @ data.wins
         samples += [fit(wins[start : start + batch]) for start in range(0, len(wins), batch)]
     strengths = np.concatenate(samples)
-    return _ranks(strengths[np.isfinite(strengths).all(axis=1)])
+    return strengths[np.isfinite(strengths).all(axis=1)]
 
 
-def _ranks(strengths: Floats) -> Floats:
-    """The rank (r, k) of each system, 1 for the strongest; equals share the better one."""
-    stronger = strengths[:, None, :] > strengths[:, :, None] + SAME_STRENGTH
-    return np.asarray(1.0 + stronger.sum(axis=2))
+def _rank_limits(
+    system: int, values: Floats, moves: Floats, drawn: Floats, level: float
+) -> tuple[float, float]:
+    """The ranks that simultaneous intervals of the system's differences to all others leave open: below those that are
+    stronger by theirs, above those that are weaker (Mogstad, Romano, Shaikh and Wilhelm 2024).
+
+    They are as wide as the largest of the differences, each in its standard error, varies over resamples.
+    """
+    others = np.flatnonzero(np.arange(len(values)) != system)
+    if len(moves) < 2 or not len(drawn):
+        return 1.0, float(len(values))
+    gap = values[others] - values[system]
+    error = error_of(moves[:, others] - moves[:, [system]])
+    varies = error > SAME_STRENGTH
+    off = np.abs(drawn[:, others] - drawn[:, [system]] - gap)[:, varies] / error[varies]
+    reach = np.quantile(off.max(axis=1, initial=0), level, method="higher") * error + SAME_STRENGTH
+    return 1.0 + (gap > reach).sum(), float(len(values) - (gap < -reach).sum())
 
 
-def _rank_estimate(rank: float, drawn: Floats, score: Estimate, queries: int) -> Estimate:
-    """A rank between the percentiles of its replicates; limits are ranks, too."""
-    if queries < 2 or not len(drawn):
+def _rank_estimate(
+    rank: float, limits: tuple[float, float], score: Estimate, queries: int, replicates: int
+) -> Estimate:
+    if queries < 2 or not replicates:
         reason = ONE_QUERY if queries < 2 else "No replicates were drawn."
         return replace(score, value=rank, low=None, high=None, method="", undefined=reason)
-    tail = (1 - score.level) / 2
-    low = min(float(np.quantile(drawn, tail, method="lower")), rank)
-    high = max(float(np.quantile(drawn, 1 - tail, method="higher")), rank)
-    method = f"percentile bootstrap over {queries:,} queries, {len(drawn):,} replicates"
-    return replace(score, value=rank, low=low, high=high, method=method, undefined="")
+    method = (
+        f"simultaneous intervals of differences to the others, bootstrap over {queries:,} queries, "
+        f"{replicates:,} replicates"
+    )
+    return replace(score, value=rank, low=limits[0], high=limits[1], method=method, undefined="")
 
 
 def _win_probability(score: Estimate) -> Estimate:
