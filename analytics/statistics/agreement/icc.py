@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, present, undefined
 from analytics.statistics.core.interval_notes import noted
@@ -63,7 +64,7 @@ def intraclass_correlations(
     total = np.bincount(unit_of, weights=value, minlength=len(codes)).astype(np.float64)
     squares = np.bincount(unit_of, weights=value**2, minlength=len(codes)).astype(np.float64)
     several, crossed = k > 1, (k == len(raters)) & (len(raters) > 1)
-    _, given = np.unique(values.value, return_inverse=True)
+    given, _ = pd.factorize(values.value)
 
     def with_note(found: Estimate, used: Bools) -> Estimate:
         totals = np.bincount(given[used[unit_of]], minlength=int(given.max(initial=0)) + 1)

@@ -174,7 +174,7 @@ def strongest_first(values: Floats) -> Ints:
 
 
 def _moves(data: Comparisons, values: Floats, per_side: float) -> Floats:
-    """How far the strengths move in a Newton step without each query (q, k)."""
+    """Moves (q, k) of the strengths in a Newton step without each query."""
     k, m, n_queries = len(values), len(data.pairs), data.wins.shape[0]
     if n_queries < 2:
         return np.zeros((n_queries, k))
