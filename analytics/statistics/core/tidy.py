@@ -188,6 +188,11 @@ class Checks(_Rows):
         _coerce(self, "value", n, np.int8, 0, 2)
 
 
+def _are_dense(codes: Ints) -> bool:
+    """True of codes that number not many more things than there are rows, so that they can be counted in a table."""
+    return bool(len(codes)) and int(codes.min()) >= 0 and int(codes.max()) <= 4 * len(codes) + 1024
+
+
 def check_items(items: Items, judgments: Judgments) -> None:
     """Raises TidyDataError where a judgment points at an item that does not exist."""
     if len(judgments) and int(judgments.item.max()) >= len(items):
@@ -214,13 +219,12 @@ def distinct(codes: Ints) -> Distinct:
 
     Most codes number something that there are fewer of than rows; these are counted, in a tenth of the time of sorting.
     """
-    n = len(codes)
-    if not n or int(codes.min()) < 0 or int(codes.max()) > 4 * n + 1024:
+    if not _are_dense(codes):
         return Distinct(*np.unique(codes, return_index=True, return_inverse=True))
     occurs = np.bincount(codes) > 0
     values, code = np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[codes]
     first = np.empty(len(values), dtype=np.int64)
-    first[code[::-1]] = np.arange(n - 1, -1, -1)  # of equal indices the last one stays
+    first[code[::-1]] = np.arange(len(codes) - 1, -1, -1)  # of equal indices the last one stays
     return Distinct(values.astype(codes.dtype, copy=False), first, code)
 
 

@@ -17,7 +17,7 @@ from analytics.statistics.core.estimates import (
     TidyDataError,
     present,
 )
-from analytics.statistics.core.tidy import Floats, Ints, _coerce, _Rows, _set, distinct
+from analytics.statistics.core.tidy import Floats, Ints, _are_dense, _coerce, _Rows, _set, distinct
 
 NO_SYSTEM = -1
 OFF_POINTS = "values between the points of the scale"
@@ -187,7 +187,7 @@ def has_duplicates(one: Ints, other: Ints) -> bool:
 
 def n_distinct(codes: Ints) -> int:
     """The number of different `codes` (n,)."""
-    if len(codes) and int(codes.min()) >= 0 and int(codes.max()) <= 4 * len(codes):
+    if _are_dense(codes):
         return int(np.count_nonzero(np.bincount(codes)))
     # On long columns of codes `np.unique` without positions takes a hundred times as long.
     return len(pd.unique(codes))

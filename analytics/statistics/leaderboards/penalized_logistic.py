@@ -75,6 +75,8 @@ def fit_at(rows: _Rows, c: float, start: Floats) -> Floats:
         most = value + ROUNDING * abs(value)
         while (found := _objective(rows, c, w + size * step)) > most and size > 1e-8:
             size /= 2
+        if found > most:
+            break
         w, value = w + size * step, found
         if size * np.abs(step).max(initial=0) <= LAST_STEP * (1 + np.abs(w).max(initial=0)):
             break

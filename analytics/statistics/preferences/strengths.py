@@ -162,8 +162,7 @@ def strengths_of(
         )
         if apart:
             score = replace(score, low=None, high=None, method="", undefined=apart)
-        limits = _rank_limits(int(position), values, moves, drawn, resample.level)
-        rank = _rank_estimate(float(ranks[position]), limits, score, n_queries, len(drawn))
+        rank = _rank_estimate(int(position), float(ranks[position]), values, moves, drawn, score)
         strengths.append(Strength(names[position], score, _win_probability(score), rank))
     return tuple(strengths)
 
@@ -220,8 +219,6 @@ def _rank_limits(
     They are as wide as the largest of the differences, each in its standard error, varies over resamples.
     """
     others = np.flatnonzero(np.arange(len(values)) != system)
-    if len(moves) < 2 or not len(drawn):
-        return 1.0, float(len(values))
     gap = values[others] - values[system]
     error = error_of(moves[:, others] - moves[:, [system]])
     varies = error > SAME_STRENGTH
@@ -231,16 +228,17 @@ def _rank_limits(
 
 
 def _rank_estimate(
-    rank: float, limits: tuple[float, float], score: Estimate, queries: int, replicates: int
+    system: int, rank: float, values: Floats, moves: Floats, drawn: Floats, score: Estimate
 ) -> Estimate:
-    if queries < 2 or not replicates:
-        reason = ONE_QUERY if queries < 2 else "No replicates were drawn."
+    if len(moves) < 2 or not len(drawn):
+        reason = ONE_QUERY if len(moves) < 2 else "No replicates were drawn."
         return replace(score, value=rank, low=None, high=None, method="", undefined=reason)
+    low, high = _rank_limits(system, values, moves, drawn, score.level)
     method = (
-        f"simultaneous intervals of differences to the others, bootstrap over {queries:,} queries, "
-        f"{replicates:,} replicates"
+        f"simultaneous intervals of differences to the others, bootstrap over {len(moves):,} queries, "
+        f"{len(drawn):,} replicates"
     )
-    return replace(score, value=rank, low=limits[0], high=limits[1], method=method, undefined="")
+    return replace(score, value=rank, low=low, high=high, method=method, undefined="")
 
 
 def _win_probability(score: Estimate) -> Estimate:
