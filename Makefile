@@ -39,7 +39,7 @@ demo: setup
 	@$(BIN)/python manage.py demo --host $(HOST) --port $(PORT)
 
 test: setup-dev
-	$(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not postgres and not redis" $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m "not browser and not postgres and not redis and not audit" $(ARGS)
 
 # A small real model judges on this machine's CPU, in minutes. What serves it is built from its source the first time.
 test-llm: setup-dev $(LLM)/.ready
@@ -65,10 +65,12 @@ bench: setup-dev
 	$(BIN)/python -m benchmarks $(ARGS)
 
 # The long simulations behind docs/statistics.md: run them when statistics change. Then every page in every setting
-# (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md). The properties of
-# statistics come first, with other examples each time.
+# (docs/accessibility.md): when the look changes. Then reports as LaTeX, compiled (docs/report.md). What is too long for
+# every change comes first, with the properties of statistics and the API's requests, of which more are made up.
 audit: setup-dev
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "audit and not browser"
 	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal -m pure tests/analytics/statistics
+	ASSAY_HYPOTHESIS=audit $(BIN)/python -m pytest -q -n auto --dist worksteal tests/evaluation/api/test_schemathesis.py
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.family_errors
 	$(BIN)/python -m benchmarks.drift_errors

@@ -24,11 +24,38 @@ ROOT = Path(__file__).resolve().parent.parent
 
 TOUCHES_A_DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
 SAYS_SO = ("django_db", "services", "postgres", "redis", "browser")
+# Tests of what is computed, drawn, parsed or said by an endpoint. How their rows are written and read is asked of each
+# database by others: services, views and forms, the worker's loop, the frames that figures are computed from, and the
+# goldens, which hold every figure of every demo study.
+ASKED_ONCE = tuple(
+    f"tests/{path}"
+    for path in (
+        "analytics/admin", "analytics/figures", "analytics/reports", "analytics/reproduce", "analytics/views",
+        "benchmarks", "config/test_doors.py", "config/test_hostile_text.py", "config/test_moved_addresses.py",
+        "evaluation/admin/test_rights.py", "evaluation/api/test_problems.py", "evaluation/api/test_schemathesis.py",
+        "evaluation/demo", "evaluation/dumps/test_flat_memory.py", "evaluation/protocols",
+        "judging/asking", "judging/backends", "judging/generation", "judging/prompting",
+        "judging/services/derived", "judging/services/estimates", "judging/services/generation",
+        "judging/services/runs/test_embedding_runs.py", "judging/services/runs/test_perplexity_runs.py",
+        "judging/services/runs/test_protocol_runs.py", "judging/services/runs/test_rate_limited_runs.py",
+        "annotator/views/test_languages.py", "annotator/views/test_walk_through.py", "rehearsal",
+    )
+)  # fmt: skip
+ASKED_TWICE = (
+    "tests/analytics/reports/test_command.py",
+    "tests/analytics/reports/test_goldens.py",
+    "tests/analytics/views/test_report_files.py",
+    "tests/analytics/views/test_study_report.py",
+    "tests/evaluation/demo/test_demo.py",
+    "tests/judging/services/generation/test_pipeline_batches.py",
+    "tests/judging/services/generation/test_pipeline_runs.py",
+)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks the tests that touch no database: they say the same whatever DATABASE_URL is.
+    """Marks the tests that touch no database, which say the same whatever DATABASE_URL is, and those that need be
+    asked of one database only.
 
     A test of a module with a transaction around it has one of its own in that; without the mark nothing would say that
     a test database is needed.
@@ -40,6 +67,10 @@ def pytest_collection_modifyitems(items):
             map(item.get_closest_marker, SAYS_SO)
         ):
             item.add_marker("pure")
+        if item.nodeid.startswith(ASKED_ONCE) and not (
+            item.nodeid.startswith(ASKED_TWICE) or any(map(item.get_closest_marker, ("postgres", "redis")))
+        ):
+            item.add_marker("once")
 
 
 # How long an example takes says how busy the machine is; a test is never about that. What decides about a change finds

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
@@ -20,6 +20,7 @@ from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.tasks import queue_comparison
 from analytics.views.study_report import REFRESH
 from analytics.views.view_fields import view_fields
+from analytics.views.wanted import refusal
 from evaluation.models import Study
 from evaluation.permissions import get_study_for, studies_for
 from evaluation.refusals import FieldsRefused
@@ -36,7 +37,7 @@ def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         a, b = _wanted(request, study)
     except FieldsRefused as refused:
-        return HttpResponseBadRequest(str(refused), content_type="text/plain")
+        return refusal(request, study, str(refused))
     context |= {
         "other": b.study,
         "views": [
@@ -68,7 +69,7 @@ def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpR
     try:
         a, b = _wanted(request, study)
     except FieldsRefused as refused:
-        return HttpResponseBadRequest(str(refused), content_type="text/plain")
+        return refusal(request, study, str(refused))
     try:
         found = current_comparison(Sides.of(a, b), compute_later=queue_comparison)
     except NothingToReport:

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.urls import reverse
 
 from analytics.frames.filters import NAMES, SAVED, Filters
@@ -84,7 +85,7 @@ class WantedReport:
 
 
 def of_wanted_report(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Hands the view the report that is asked for; what the address says wrongly is refused in plain text."""
+    """Hands the view the report that is asked for; what the address says wrongly is refused."""
 
     @wraps(view)
     def read(request: HttpRequest, slug: str, **rest: Any) -> HttpResponseBase:
@@ -92,15 +93,18 @@ def of_wanted_report(view: Callable[..., HttpResponseBase]) -> Callable[..., Htt
         asked = request.GET.get("ties", "half")
         ties = next((each for each in TIES if each == asked), None)
         if ties is None:
-            return _refusal(f"ties must be one of: {', '.join(TIES)}.")
+            return refusal(request, study, f"ties must be one of: {', '.join(TIES)}.")
         try:
             filters = Filters.parse(study, {name: request.GET.getlist(name) for name in (*NAMES, SAVED)})
         except FieldsRefused as refused:
-            return _refusal(str(refused))
+            return refusal(request, study, str(refused))
         return view(request, WantedReport(study, ties, filters), **rest)
 
     return read
 
 
-def _refusal(text: str) -> HttpResponse:
-    return HttpResponseBadRequest(text, content_type="text/plain")
+def refusal(request: HttpRequest, study: Study, reason: str) -> HttpResponse:
+    """A page for whoever asked for one, as browsers do, and plain text for scripts."""
+    if request.get_preferred_type(["text/plain", "text/html"]) == "text/html":
+        return render(request, "analytics/refused_view.html", {"study": study, "reason": reason}, status=400)
+    return HttpResponseBadRequest(reason, content_type="text/plain")

@@ -49,6 +49,7 @@ def test_an_interval_that_covers_less_has_a_footnote() -> None:
         assert 0.92 <= many.coverage <= 0.98
 
 
+@pytest.mark.audit
 def test_studies_without_a_difference_are_rarely_said_to_differ() -> None:
     """At 5 %, the largest share over six kinds of studies: by chance up to four standard errors above."""
     assert max(false_claims(20, simulations=150, seed=3).values()) <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 150)

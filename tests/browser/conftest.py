@@ -27,6 +27,7 @@ FLAGS = [
     # As the strictest browsers have it: a frame of another site gets no cookies.
     "--test-third-party-cookie-phaseout",
 ]
+WITH_PICTURES = os.environ.get("ASSAY_PICTURES") == "1" or bool(os.environ.get("ASSAY_AUDIT"))
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
@@ -57,6 +58,15 @@ def browser() -> Iterator[Browser]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
         chromium.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pictures_where_asked_for() -> Iterator[None]:
+    """Drawing a page whole takes longer than looking at it: what nobody will open is not drawn."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not WITH_PICTURES:
+            patch.setattr(Page, "screenshot", lambda page, **options: b"")
+        yield
 
 
 @dataclass

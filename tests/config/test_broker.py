@@ -130,7 +130,7 @@ def all_is_done(installation):
     )
 
 
-@pytest.mark.parametrize("fault", ["stopped", "hangs"])
+@pytest.mark.parametrize("fault", ["stopped", pytest.param("hangs", marks=pytest.mark.audit)])
 def test_what_is_asked_for_without_redis_is_stored_said_and_done_later(installation, broker, tmp_path, fault):
     token = drill(installation, "make")["token"]
     with workers(installation, tmp_path):

@@ -78,6 +78,7 @@ def test_it_is_paused_and_cancelled(run):
     assert (run.state, Call.objects.count()) == ("cancelled", 0)
 
 
+@pytest.mark.audit
 @pytest.mark.embedded
 def test_work_that_is_killed_loses_no_unit_and_makes_none_twice(tmp_path, migrated):
     shutil.copy(migrated, tmp_path)

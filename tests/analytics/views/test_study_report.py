@@ -244,6 +244,17 @@ def test_a_view_of_what_there_is_not_is_refused(client, study, owner, name):
     assert "no system '<b>' (its systems: aspen, birch)" in response.content.decode()
 
 
+@pytest.mark.parametrize("name", [*ADDRESSES, "study-comparison"])
+def test_a_browser_is_refused_with_a_page_that_leads_back(client, study, owner, name):
+    client.force_login(owner)
+    asked = f"?system=<b>&other={study.slug}&a_system=<b>"
+    response = client.get(f"{address(name, study)}{asked}", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (response.status_code, response["Content-Type"]) == (400, "text/html; charset=utf-8")
+    page = response.content.decode()
+    assert "no system &#x27;&lt;b&gt;&#x27; (its systems: aspen, birch)" in page
+    assert f'href="{address("study-report", study)}"' in page
+
+
 def test_an_empty_view_says_so_and_leads_back(client, study, owner):
     client.force_login(owner)
     page = client.get(f"{address('study-report', study)}?from=2099-01-01").content.decode()

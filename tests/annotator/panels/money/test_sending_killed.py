@@ -303,6 +303,7 @@ def wait_for(condition, what):
         time.sleep(0.05)
 
 
+@pytest.mark.audit
 @pytest.mark.embedded
 def test_workers_killed_between_the_call_and_its_record(tmp_path):
     """First worker and all, as when the power fails, while it approves; then the process that pays."""

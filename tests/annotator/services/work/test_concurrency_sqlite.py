@@ -13,7 +13,6 @@ import pytest
 from tests.crowd import HABITS
 
 ROOT = Path(__file__).resolve().parents[4]
-WORKERS = 8
 
 
 @pytest.fixture
@@ -49,9 +48,10 @@ def result(process):
 
 
 @pytest.mark.embedded
-def test_eight_processes_at_once(start):
+@pytest.mark.parametrize("processes", [3, pytest.param(8, marks=pytest.mark.audit)])
+def test_processes_at_once(start, processes):
     result(start("make"))
-    workers = [start("work", str(number)) for number in range(WORKERS)]
+    workers = [start("work", str(number)) for number in range(processes)]
     for worker in workers:
         assert worker.stdout.readline() == "ready\n"
     for worker in workers:
@@ -59,7 +59,7 @@ def test_eight_processes_at_once(start):
         worker.stdin.flush()
     done = sum((Counter(result(worker)) for worker in workers), Counter())
     # The first person of each worker has a habit of their own to begin with.
-    assert min(done[habit] for habit in list(HABITS)[:WORKERS]) > 0
+    assert min(done[habit] for habit in list(HABITS)[:processes]) > 0
 
     found = result(start("finish"))
     assert found["open"] == 0

@@ -85,7 +85,7 @@ def postgres(tmp_path, django_db_setup):
 
 @pytest.fixture(
     params=[
-        pytest.param("sqlite", marks=pytest.mark.embedded),
+        pytest.param("sqlite", marks=[pytest.mark.embedded, pytest.mark.audit]),
         pytest.param("postgres", marks=pytest.mark.postgres),
     ]
 )

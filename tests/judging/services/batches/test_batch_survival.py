@@ -25,6 +25,7 @@ STEPS = ("POST files", "POST batches", "GET batches/1", "GET files/2/content")
 ITEMS = 1_500
 
 
+@pytest.mark.audit
 @pytest.mark.embedded
 def test_a_worker_that_is_killed_at_each_step_asks_nothing_twice(tmp_path, migrated):
     shutil.copy(migrated, tmp_path)

@@ -54,12 +54,12 @@ def test_the_lower_perplexity_wins_and_what_has_none_fails(study, tmp_path):
 
 
 def test_a_margin_makes_ties(study, tmp_path):
-    score(study, tmp_path, lambda at, place: float(place * at))
+    items = score(study, tmp_path, lambda at, place: float(place * at))
     options = {"members": ["script"], "measure": "perplexity", "margin": 2.0}
     judge = create_judge(study, name="wide", backend="by_measure", options=options)
     run, _ = judged(study, judge)
-    labels = list(verdicts(study, run).values())
-    assert labels[:5] == ["tie", "tie", "tie", "r2", "r2"]
+    labels = verdicts(study, run)
+    assert [labels[item.key] for item in items[:5]] == ["tie", "tie", "tie", "r2", "r2"]
 
 
 def test_scores_of_a_judge_decide_too(study):

@@ -29,6 +29,7 @@ STEP = CALLS // (KILLS + 3)
 FEW = [{"key": f"q{n}", "text": f"Which soup can I make on day {n}?"} for n in range(4)]
 
 
+@pytest.mark.audit
 @pytest.mark.embedded
 def test_ten_kills_in_the_middle_of_a_pipeline(tmp_path, migrated, record_property):
     shutil.copy(migrated, tmp_path)

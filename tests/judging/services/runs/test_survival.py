@@ -1,4 +1,4 @@
-"""Workers that are killed outright in the middle of a run, ten times, at an endpoint that fails a fifth of the calls.
+"""Workers that are killed outright in the middle of a run, again and again; a fifth of the calls fail.
 
 Whatever is killed, every item is judged once or counted as failed; what was recorded before a kill is not asked again.
 """
@@ -217,18 +217,20 @@ def installed(tmp_path, migrated):
         each.stop()
 
 
+@pytest.mark.audit
 @pytest.mark.embedded
 def test_ten_kills_on_the_filesystem(installed, record_property):
     survive(installed(), record_property)
 
 
+@pytest.mark.audit
 @pytest.mark.embedded
 def test_kills_while_calls_wait_for_others(installed, record_property):
     survive(installed(), record_property, items=400, last="preference", kills=4)
 
 
 @pytest.mark.redis
-def test_ten_kills_on_redis(installed, record_property):
+def test_five_kills_on_redis(installed, record_property):
     url = os.environ.get("REDIS_URL")
     if not url:
         if os.environ.get("ASSAY_REQUIRE_ALL"):
@@ -238,7 +240,12 @@ def test_ten_kills_on_redis(installed, record_property):
 
     prefix = f"assay-test-{uuid.uuid4().hex}:"
     try:
-        survive(installed(REDIS_URL=url, REDIS_KEY_PREFIX=prefix), record_property)
+        survive(
+            installed(REDIS_URL=url, REDIS_KEY_PREFIX=prefix),
+            record_property,
+            items=1_000,
+            kills=len(TURNS),
+        )
     finally:
         with redis.Redis.from_url(url) as client:
             for key in client.scan_iter(f"{prefix}*"):
@@ -246,7 +253,9 @@ def test_ten_kills_on_redis(installed, record_property):
 
 
 @pytest.mark.embedded
-@pytest.mark.parametrize("pool", ["prefork", "threads", "solo"])
+@pytest.mark.parametrize(
+    "pool", ["prefork", *(pytest.param(each, marks=pytest.mark.audit) for each in ("threads", "solo"))]
+)
 def test_a_polite_stop_gives_calls_back(installed, pool):
     installation = installed()
     prepare(installation, FEW)
