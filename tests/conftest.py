@@ -1,5 +1,6 @@
 """The cast and the studies that tests share."""
 
+import gc
 import os
 import secrets
 import subprocess
@@ -198,3 +199,10 @@ def study(draft):
 def nothing_counted_before():
     """Each test's database begins empty, and gives the same ids again; a process's database never does."""
     items_for_one.cache_clear()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """What is imported and collected by now stays until the end: the collector need not walk it again and again."""
+    gc.collect()
+    gc.freeze()
