@@ -30,6 +30,9 @@ class ItemSerializer(serializers.Serializer[Any]):
     context = serializers.CharField(  # type: ignore[assignment]
         allow_null=True, help_text="Key of the context, if there is one."
     )
+    context_source = serializers.CharField(
+        help_text="The model or person that wrote the context; empty where nothing says."
+    )
     systems = serializers.ListField(
         child=serializers.CharField(), help_text="Whose responses r1, r2, ... are, in this order."
     )
@@ -110,6 +113,7 @@ def item_records(items: Sequence[Item] | QuerySet[Item], *, with_stimulus: bool)
             "role": item.role,
             "query": {"key": item.query.key, "category": item.query.category},
             "context": item.context.key if item.context else None,
+            "context_source": item.context.source if item.context else "",
             "systems": systems.get(item.pk, []),
             "gold": item.gold,
             "withdrawn": item.withdrawn_at is not None,

@@ -84,8 +84,9 @@ class SourceQuery:
     references: Sequence[Any] = ()
     documents: Sequence[Any] = ()
     document: str = ""
-    # {key: follow-up questions}, and the responses.
+    # {key: follow-up questions}, {key: the system that wrote them}, and the responses.
     contexts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    context_sources: Mapping[str, str] = field(default_factory=dict)
     responses: Sequence[GivenResponse] = ()
     # The condition-answer-citation entries that people settled on.
     settled: Sequence[Mapping[str, Any]] = ()

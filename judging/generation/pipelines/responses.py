@@ -58,10 +58,20 @@ def amounts_of(options: Mapping[str, Any]) -> list[int]:
 def follow_ups_of(state: QueryState) -> list[Record]:
     """The follow-up questions of the query's context, by salience: those that a pipeline made, otherwise those of the
     study's first context."""
-    made = [each.content for each in state.products("answers", "contexts")]
-    if made:
+    if made := _made_context(state):
         return answered(sorted(made, key=lambda each: each["rank"]))
     return answered(next(iter(state.query.contexts.values()), ()))
+
+
+def _made_context(state: QueryState) -> list[Content]:
+    return [each.content for each in state.products("answers", "contexts")]
+
+
+def _context_source(state: QueryState) -> str:
+    """The model that wrote the context of `follow_ups_of`, or what the study says of its own; '' where nothing does."""
+    if made := _made_context(state):
+        return str(made[0].get("generator", ""))
+    return next(iter(state.query.context_sources.values()), "")
 
 
 def answered(follow_ups: Iterable[Mapping[str, Any]]) -> list[Record]:
@@ -211,6 +221,8 @@ def _pairs(making: Making, state: QueryState, arm: Record, told: list[Record]) -
         making.left_out[f"queries without a context in {arm['key']}"] += 1
         return
     context = {"key": context_key(told), "follow_ups": told} if told else None
+    if context and (source := _context_source(state)):
+        context["source"] = source
     given = context["key"] if context and arm["context_at_generation"] else None
     by_system, made_by = _by_system(state, told if given else [])
     baseline = making.options["baseline"]

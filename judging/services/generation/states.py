@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +36,7 @@ class StateReader:
         known = known_of(pks)
         return [
             QueryState(
-                query=source_query(query, *known[query.pk], settled=self._settled.get(query.pk, ())),
+                query=source_query(query, known[query.pk], settled=self._settled.get(query.pk, ())),
                 seed=self.generating.seed,
                 options=self.generating.options,
                 casts=self.casts,
@@ -90,12 +91,21 @@ class StateReader:
         return found
 
 
-def known_of(queries: Collection[int]) -> Mapping[int, tuple[dict[str, Any], list[GivenResponse]]]:
-    """By query, the contexts and the responses that the study has of it."""
-    found: dict[int, tuple[dict[str, Any], list[GivenResponse]]] = defaultdict(lambda: ({}, []))
+@dataclass
+class KnownOfQuery:
+    """Contexts and responses that the study has of a query."""
+
+    contexts: dict[str, Any] = field(default_factory=dict)
+    context_sources: dict[str, str] = field(default_factory=dict)
+    responses: list[GivenResponse] = field(default_factory=list)
+
+
+def known_of(queries: Collection[int]) -> Mapping[int, KnownOfQuery]:
+    found: dict[int, KnownOfQuery] = defaultdict(KnownOfQuery)
     contexts = Context.objects.filter(query__in=queries).order_by("pk")
-    for query, key, follow_ups in contexts.values_list("query", "key", "follow_ups"):
-        found[query][0][key] = follow_ups
+    for query, key, follow_ups, source in contexts.values_list("query", "key", "follow_ups", "source"):
+        found[query].contexts[key] = follow_ups
+        found[query].context_sources[key] = source
     answered: dict[int, list[str]] = defaultdict(list)
     shown = ItemResponse.objects.filter(item__query__in=queries).exclude(item__clarifying_question="")
     for response, question in shown.order_by("item").values_list("response", "item__clarifying_question"):
@@ -104,18 +114,16 @@ def known_of(queries: Collection[int]) -> Mapping[int, tuple[dict[str, Any], lis
     for pk, query, system, key, text, context in responses.values_list(
         "pk", "query", "system__key", "key", "text", "context__key"
     ):
-        found[query][1].append(
+        found[query].responses.append(
             GivenResponse(system, key, text, context or "", tuple(dict.fromkeys(answered[pk])))
         )
     return found
 
 
 def source_query(
-    query: Query,
-    contexts: Mapping[str, Any] | None = None,
-    responses: Collection[GivenResponse] = (),
-    settled: Sequence[Entry] = (),
+    query: Query, known: KnownOfQuery | None = None, settled: Sequence[Entry] = ()
 ) -> SourceQuery:
+    known = known or KnownOfQuery()
     return SourceQuery(
         key=query.key,
         text=query.text,
@@ -127,8 +135,9 @@ def source_query(
         references=query.references,
         documents=query.documents,
         document=query.document,
-        contexts=contexts or {},
-        responses=tuple(responses),
+        contexts=known.contexts,
+        context_sources=known.context_sources,
+        responses=tuple(known.responses),
         settled=settled,
     )
 

@@ -104,6 +104,20 @@ def test_responses_are_written_for_that_person(study, served):
     made = make_study(responses, slug="pairs")
     item = Item.objects.get(study=made, query__key="q0", arm__key="CtxGen-CtxEval")
     assert [each["question"] for each in item.context.follow_ups] == [each["question"] for each in told[:2]]
+    assert item.context.source == told[0]["generator"] != ""
+
+
+def test_the_source_of_a_study_s_own_context_is_kept(study, served):
+    query = study.queries.get(key="q0")
+    context = query.contexts.create(
+        key="own",
+        source="dublin",
+        follow_ups=[{"question": "For whom?", "answers": ["Me"], "answer": "Me"}],
+    )
+    responses = generated(study, "responses", models=("aspen", "ivy"))
+    made = make_study(responses, slug="own")
+    item = Item.objects.get(study=made, query__key="q0", arm__key="CtxGen-CtxEval")
+    assert (item.context.source, item.context.follow_ups) == ("dublin", context.follow_ups)
 
 
 def test_arms_tell_the_first_so_many(study, served):
