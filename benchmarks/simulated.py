@@ -185,8 +185,14 @@ def rating_figures(rng: np.random.Generator, queries: int, items: int, like: flo
     }
 
 
+# A report gives no weights for fewer: what is held out is drawn in as many folds.
+LEAST_FOLDED = 5
+
+
 def aspect_figures(rng: np.random.Generator, queries: int, items: int, weight: float) -> Figures:
     """Ratings by three raters of three aspects and overall; of what the second takes away, a query has more or less."""
+    if queries < LEAST_FOLDED:
+        return {}
     query = np.repeat(np.arange(queries), items * RATERS)
     shared = np.repeat(of_query_and_item(rng, queries, items), RATERS)
     seen = shared[:, None] + rng.standard_normal((len(query), 3))
