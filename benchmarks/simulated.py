@@ -191,8 +191,6 @@ LEAST_FOLDED = 5
 
 def aspect_figures(rng: np.random.Generator, queries: int, items: int, weight: float) -> Figures:
     """Ratings by three raters of three aspects and overall; of what the second takes away, a query has more or less."""
-    if queries < LEAST_FOLDED:
-        return {}
     query = np.repeat(np.arange(queries), items * RATERS)
     shared = np.repeat(of_query_and_item(rng, queries, items), RATERS)
     seen = shared[:, None] + rng.standard_normal((len(query), 3))
@@ -201,16 +199,21 @@ def aspect_figures(rng: np.random.Generator, queries: int, items: int, weight: f
     loss = 0.3 * distances[:, 0] + weight * of_query * distances[:, 1] + 2 * distances[:, 2]
     overall = np.clip(np.round(3 - loss + 0.3 * shared + 0.4 * rng.standard_normal(len(query))), 0, 3)
     spec = no_replicates()
-    found = aspect_weights(distances, overall, query, ideal=3, seed=1, resample=spec)
     rated = ratings(np.repeat(np.arange(queries), items), overall.reshape(-1, RATERS))
     rates = rating_rates(rated, points=(0, 1, 2, 3), resample=spec)
+    figures: Figures = {
+        "ratings all alike": rates.all_same,
+        "ratings of a majority alike": rates.majority,
+        "two ratings alike": rates.two_raters,
+    }
+    if queries < LEAST_FOLDED:
+        return figures
+    found = aspect_weights(distances, overall, query, ideal=3, seed=1, resample=spec)
     return {
         "weight of an aspect": found.weights[1],
         "r of weighted aspects": found.weighted,
         "r of equal weights": found.equal,
-        "ratings all alike": rates.all_same,
-        "ratings of a majority alike": rates.majority,
-        "two ratings alike": rates.two_raters,
+        **figures,
     }
 
 

@@ -84,7 +84,7 @@ class SourceQuery:
     references: Sequence[Any] = ()
     documents: Sequence[Any] = ()
     document: str = ""
-    # {key: follow-up questions}, {key: the system that wrote them}, and the responses.
+    # {key: follow-up questions}, {key: their source, a model or person}, and the responses.
     contexts: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     context_sources: Mapping[str, str] = field(default_factory=dict)
     responses: Sequence[GivenResponse] = ()

@@ -1,7 +1,7 @@
 """Looking at a page: pictures of it, what axe finds, and whether it is wider than its window.
 
-CI looks at every page once, and at those where people spend their time also on a phone and in the dark, and draws no
-picture unless ASSAY_PICTURES is 1. `make audit` (`tests.browser.audit`) looks at every page in every setting, with
+CI looks at every page once, and at those where people spend their time also in the dark on a phone and with large text, and
+draws no picture unless ASSAY_PICTURES is 1. `make audit` (`tests.browser.audit`) looks at every page in every setting, with
 pictures, and counts what it finds.
 """
 
@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 
 ONCE = (Setting(),)
-CLOSELY = (*ONCE, Setting(theme="dark", width=390))
+CLOSELY = (*ONCE, Setting(theme="dark", width=390), Setting(text=200))
 EVERY = tuple(Setting(*each) for each in product(("light", "dark"), (1280, 390), (100, 200)))
 
 
