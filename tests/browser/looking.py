@@ -1,8 +1,8 @@
 """Looking at a page: pictures of it, what axe finds, and whether it is wider than its window.
 
-CI looks at every page once, and at those where people spend their time also in the dark on a phone and with large text, and
-draws no picture unless ASSAY_PICTURES is 1. `make audit` (`tests.browser.audit`) looks at every page in every setting, with
-pictures, and counts what it finds.
+CI looks at every page once, and at those where people spend their time also in the dark on a phone and with large
+text, and draws no picture unless ASSAY_PICTURES is 1. `make audit` (`tests.browser.audit`) looks at every page in every
+setting, with pictures, and counts what it finds.
 """
 
 import json
