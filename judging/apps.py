@@ -16,7 +16,7 @@ class JudgingConfig(AppConfig):
             checks,  # noqa: F401 - registers the system checks
             selectors,
         )
-        from judging.generation.retrieval.corpora import CORPORA
+        from judging.retrieval.corpora import CORPORA
         from judging.services import bundle_files, demo, duplication, entry_drafts, prompt_preview
         from judging.services.calls.workload import KINDS_OF_WORK
         from judging.services.estimates.item_costs import item_costs

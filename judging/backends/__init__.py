@@ -22,6 +22,7 @@ from judging.backends.heuristics import LONGER, RANDOM, SHORTER, heuristic_data
 from judging.backends.metric_judges import METRIC_JUDGES
 from judging.backends.perplexity.judge import PERPLEXITY_JUDGE
 from judging.backends.probe import CHAT_PROBE
+from judging.backends.retrieval import RETRIEVAL
 from judging.backends.scores.entry_overlap import ENTRY_OVERLAP
 from judging.backends.scores.options import COUNT_OPTIONS, GEVAL_OPTIONS
 
@@ -75,6 +76,7 @@ BACKENDS: Registry[JudgeBackend] = Registry(
         GEVAL,
         ENTRY_SCORES,
         ENTRY_OVERLAP,
+        RETRIEVAL,
         RANDOM,
         SHORTER,
         LONGER,

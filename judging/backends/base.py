@@ -165,7 +165,8 @@ class Heuristic:
     `rule` gives a question's value as `protocol.clean` takes it, None where there is nothing to say; `answers` tells
     which questions it has something to say to at all, `answers_if_named` those that it answers only where they are
     chosen, and `compares` whether it needs several responses for that. `measures` are those it gives beside, and
-    `numbers` what they are of a stimulus, {key of a measure: {part: number}}; Unmeasurable where they have none.
+    `numbers` what they are of a stimulus, {key of a measure: {part: number}}, {key: number} of the item as a whole;
+    Unmeasurable where they have none.
     """
 
     key: str
@@ -175,7 +176,7 @@ class Heuristic:
     answers_if_named: Callable[[QuestionSpec], bool] = lambda question: False
     compares: bool = False
     measures: tuple[Measure, ...] = ()
-    numbers: Callable[[Stimulus], Mapping[str, Mapping[str, float]]] = lambda stimulus: {}
+    numbers: Callable[[Stimulus], Mapping[str, Mapping[str, float] | float]] = lambda stimulus: {}
     # Whether it compares with the human-written reference.
     sees_reference: bool = False
     options: tuple[JudgeOption, ...] = ()

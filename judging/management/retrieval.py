@@ -7,7 +7,8 @@ from django.core.management.base import CommandParser
 
 from analytics.statistics.core.estimates import Estimate
 from evaluation.models import Study
-from judging.services.generation.retrieval_grid import CUTS, retrieval_grid
+from judging.backends.retrieval import CUTS
+from judging.services.generation.retrieval_grid import retrieval_grid
 
 
 def add_grid_arguments(parser: CommandParser) -> None:

@@ -14,8 +14,7 @@ from evaluation.admin.rights import FORM, has_right, study_page
 from evaluation.admin.study.forms import UploadForm
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused
-from judging.generation.pipeline import Unprepared
-from judging.generation.retrieval.corpora import CORPORA
+from judging.retrieval.corpora import CORPORA
 from judging.services.generation.corpus_uploads import MAX_NAME, corpus_name
 
 
@@ -59,7 +58,7 @@ def corpora(request: HttpRequest, study: Study) -> HttpResponse:
     }
     try:
         context["files"] = CORPORA.files()
-    except Unprepared as reason:
+    except Refused as reason:
         context["missing"] = str(reason)
     status = 422 if form.is_bound else 200
     return page(

@@ -26,6 +26,7 @@ from judging.generation.conditions.entry_sets import (
     read_entries,
     strict_object,
 )
+from judging.generation.fragments import documents_of, written_fragments
 from judging.generation.pipeline import (
     Cast,
     Content,
@@ -37,7 +38,6 @@ from judging.generation.pipeline import (
     UnitFacts,
 )
 from judging.generation.prompts import about_material
-from judging.generation.retrieval.fragments import documents_of, written_fragments
 from judging.generation.shapes import KEPT
 from judging.generation.systems import model_systems
 

@@ -23,6 +23,7 @@ from judging.generation.conditions.entry_sets import (
     strict_object,
     written_entry,
 )
+from judging.generation.fragments import fragment_of, fragments_for, written_fragments
 from judging.generation.pipeline import (
     Cast,
     Content,
@@ -38,7 +39,6 @@ from judging.generation.pipeline import (
     reject,
 )
 from judging.generation.prompts import about_material
-from judging.generation.retrieval.fragments import fragment_of, fragments_for, written_fragments
 from judging.generation.shapes import KEPT, LONG_TEXT, SHORT_TEXT, TEXTS, rows_of
 
 SCREENING, FRAGMENTS, DRAFTS, MERGED = "screening", "fragments", "drafts", "merged"

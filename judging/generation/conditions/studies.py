@@ -11,8 +11,8 @@ from judging.generation.conditions.answering import (
 )
 from judging.generation.conditions.drafting import DRAFTS, MERGED, made_fragments
 from judging.generation.conditions.entry_sets import entries_in
+from judging.generation.fragments import documents_of
 from judging.generation.pipeline import KeptProduct, Making, QueryState, Record
-from judging.generation.retrieval.fragments import documents_of
 from judging.generation.systems import key_of, model_systems
 
 ARM = {"key": "all", "label": "All", "context_at_generation": False, "context_at_judging": False}

@@ -24,8 +24,8 @@ from judging.generation.conditions.studies import (
     drafting_systems,
     header_of,
 )
+from judging.generation.fragments import RETRIEVAL, number_of_fragments
 from judging.generation.pipeline import CastRole, Making, Pipeline, QueryState, Record
-from judging.generation.retrieval.fragments import RETRIEVAL, number_of_fragments
 
 ANSWERS = "answers"
 MOST_CONDITIONS = 10

@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+from evaluation.refusals import Refused
 from judging.backends.options import Input, JudgeOption
+from judging.generation.fragments import FRAGMENTS, MOST, RETRIEVAL, number_of_fragments
 from judging.generation.pipeline import (
     Cast,
     Content,
@@ -16,10 +18,9 @@ from judging.generation.pipeline import (
     QueryState,
     Unprepared,
 )
-from judging.generation.retrieval.bm25 import K1, B
-from judging.generation.retrieval.corpora import CORPORA, open_corpus
-from judging.generation.retrieval.fragments import FRAGMENTS, MOST, RETRIEVAL, number_of_fragments
 from judging.generation.shapes import KEPT, LONG_TEXT
+from judging.retrieval.bm25 import K1, B
+from judging.retrieval.corpora import CORPORA, Corpus, open_corpus
 
 
 class Search(PipelineStep):
@@ -35,7 +36,7 @@ class Search(PipelineStep):
 
     def plan(self, state: QueryState) -> Iterable[Planned]:
         name = str(state.options["corpus"])
-        corpus = open_corpus(name)
+        corpus = _opened(name)
         found = corpus.search(state.query.text, int(state.options["fragments"]))
         about = {"corpus": name, "sha256": corpus.digest, "ranking": "BM25", "k1": K1, "b": B}
         products = [{"number": number, **asdict(each)} for number, each in enumerate(found, 1)]
@@ -78,12 +79,19 @@ class Retrieval(Pipeline):
     def problems(self, options: Mapping[str, Any], casts: Mapping[str, Cast]) -> list[str]:
         try:
             CORPORA.file(str(options["corpus"]))
-        except Unprepared as reason:
-            return [str(reason)]
+        except Refused as refused:
+            return [str(refused)]
         return []
 
     def prepare(self, options: Mapping[str, Any]) -> None:
-        open_corpus(str(options["corpus"]))
+        _opened(str(options["corpus"]))
+
+
+def _opened(name: str) -> Corpus:
+    try:
+        return open_corpus(name)
+    except Refused as refused:
+        raise Unprepared(str(refused)) from None
 
 
 PIPELINE = Retrieval()

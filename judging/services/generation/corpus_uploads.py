@@ -11,8 +11,7 @@ from typing import BinaryIO
 
 from evaluation.dumps.problems import Problems
 from evaluation.refusals import Refused
-from judging.generation.pipeline import Unprepared
-from judging.generation.retrieval.corpora import CORPORA, LONGEST_LINE, read_fragment
+from judging.retrieval.corpora import CORPORA, LONGEST_LINE, read_fragment
 
 MAX_NAME = 100
 # Of file systems that know no links.
@@ -54,10 +53,7 @@ def add_corpus(path: Path, name: str, *, watch: Callable[[str, int, int], None])
 
 
 def _folder() -> Path:
-    try:
-        folder = CORPORA.folder()
-    except Unprepared as reason:
-        raise Refused(str(reason)) from None
+    folder = CORPORA.folder()
     if not folder.is_dir():
         raise Refused("The folder of corpora is not there; whoever runs the server has to make it.")
     return folder

@@ -7,7 +7,7 @@ from django.db import transaction
 from evaluation.models import Query
 from evaluation.refusals import Refused
 from evaluation.services.studies.drafts import lock_draft
-from judging.generation.retrieval.fragments import FRAGMENTS, RETRIEVAL, documents_of
+from judging.generation.fragments import FRAGMENTS, RETRIEVAL, documents_of
 from judging.models import Run, RunState
 from judging.services.generation.states import QUERIES_AT_ONCE, StateReader
 

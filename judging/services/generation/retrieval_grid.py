@@ -11,10 +11,9 @@ from analytics.statistics.rankings.ndcg import mean_ndcg
 from evaluation.dumps.trec import read_qrels, read_run
 from evaluation.models import ItemResponse, Role, Study
 from evaluation.refusals import Refused
-from judging.generation.pipeline import Unprepared
-from judging.generation.retrieval.corpora import CORPORA, Corpus, open_corpus
+from judging.backends.retrieval import CUTS
+from judging.retrieval.corpora import CORPORA, Corpus, open_corpus
 
-CUTS = (1, 5, 10)
 ALONE, WITH_QUESTION = "query", "query + question"
 
 
@@ -31,12 +30,9 @@ def retrieval_grid(study: Study, *, qrels: str, corpus: str = "", runs: Sequence
     folder of corpora. Refused says why there is none."""
     if not corpus and not runs:
         raise Refused("Name a corpus to search, or a run to look at.")
-    try:
-        relevance = read_qrels(CORPORA.file(qrels))
-        rankings = _searched(study, open_corpus(corpus), max(CUTS)) if corpus else {}
-        rankings |= {name: list(read_run(CORPORA.file(name)).items()) for name in runs}
-    except Unprepared as reason:
-        raise Refused(str(reason)) from None
+    relevance = read_qrels(CORPORA.file(qrels))
+    rankings = _searched(study, open_corpus(corpus), max(CUTS)) if corpus else {}
+    rankings |= {name: list(read_run(CORPORA.file(name)).items()) for name in runs}
     resample = ResampleSpec(seed=study.seed)
     return [
         GridRow(name, {cut: mean_ndcg(found, relevance, cut, resample=resample) for cut in CUTS})

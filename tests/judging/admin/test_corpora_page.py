@@ -10,7 +10,7 @@ from django.urls import reverse
 from evaluation import tasks
 from evaluation.models import Job
 from evaluation.refusals import Refused
-from judging.generation.retrieval.corpora import open_corpus
+from judging.retrieval.corpora import open_corpus
 from judging.services.generation.corpus_uploads import add_corpus, corpus_name
 from tests.judging.generating import study_of_queries
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judging.generation.pipeline import QueryState, SourceQuery, Unprepared
-from judging.generation.retrieval.bm25 import K1, B, build_index
-from judging.generation.retrieval.corpora import CORPORA, open_corpus
-from judging.generation.retrieval.fragments import documents_of, fragments_for, written_fragments
+from evaluation.refusals import Refused
+from judging.generation.fragments import documents_of, fragments_for, written_fragments
+from judging.generation.pipeline import QueryState, SourceQuery
+from judging.retrieval.bm25 import K1, B, build_index
+from judging.retrieval.corpora import CORPORA, open_corpus
 
 BRIDGES = [
     {"id": "b1", "title": "Bridge of Ulm", "text": "The bridge was opened in 1894.", "source": "https://example.org/1"},
@@ -72,7 +73,7 @@ def test_a_corpus_is_indexed_once_until_its_file_changes(folder):
 )
 def test_a_line_that_is_no_fragment_is_named(folder, line, said):
     written(folder, [BRIDGES[0], line])
-    with pytest.raises(Unprepared, match=said):
+    with pytest.raises(Refused, match=said):
         open_corpus("bridges.jsonl")
 
 
@@ -83,23 +84,23 @@ def test_nothing_outside_the_folder_is_read(folder, tmp_path):
     (folder / "link.jsonl").symlink_to(secret)
     (folder / "down").mkdir()
     for name in ("../secret.jsonl", str(secret), "link.jsonl", ".", "down/../../secret.jsonl", "a\0b"):
-        with pytest.raises(Unprepared, match="not inside the folder"):
+        with pytest.raises(Refused, match="not inside the folder"):
             CORPORA.file(name)
     for name in ("other.jsonl", "down"):
-        with pytest.raises(Unprepared, match=r"There is no file .* It has: bridges\.jsonl"):
+        with pytest.raises(Refused, match=r"There is no file .* It has: bridges\.jsonl"):
             CORPORA.file(name)
     assert CORPORA.file("down/../bridges.jsonl") == folder / "bridges.jsonl"
 
 
 def test_without_a_folder_nothing_is_read(settings):
     settings.ASSAY_CORPORA = ""
-    with pytest.raises(Unprepared, match="its operator sets ASSAY_CORPORA"):
+    with pytest.raises(Refused, match="its operator sets ASSAY_CORPORA"):
         open_corpus("bridges.jsonl")
 
 
 def test_an_empty_file_is_no_corpus(folder):
     written(folder, ["", ""])
-    with pytest.raises(Unprepared, match="no fragments"):
+    with pytest.raises(Refused, match="no fragments"):
         open_corpus("bridges.jsonl")
 
 

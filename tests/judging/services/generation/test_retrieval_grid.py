@@ -1,53 +1,16 @@
 """The grid of nDCG: queries alone and with clarifying questions and answers, beside TREC runs of other systems."""
 
-import json
-
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from evaluation.models import Study
-
-CORPUS = {
-    "d1": "The zoo of Ulm opens at nine.",
-    "d2": "Bridges of Ulm for cars.",
-    "d3": "The footbridge of Ulm was opened in 1894.",
-    "d4": "Soup of the day.",
-}
-QRELS = "t1 0 d3 2\nt1 0 d2 1\nt1 0 d1 0\nt2 0 d4 1\n"
-RUN = "t1 Q0 d3 1 9.5 other\nt1 Q0 d2 2 8.0 other\nt2 Q0 d1 1 3 other\nt2 Q0 d4 2 2 other\n"
-
-
-def item(topic, text, question, *answers):
-    return {
-        "key": topic, "arm": "all",
-        "query": {"key": topic, "text": text, "information_need": "To know."},
-        "clarifying_question": question,
-        "responses": [
-            {"system": system, "text": answer} for system, answer in zip(("ant", "bee"), answers, strict=True)
-        ],
-    }  # fmt: skip
+from tests.judging.retrieving import retrieval_study
 
 
 @pytest.fixture
 def study(db, tmp_path, settings):
     settings.ASSAY_CORPORA = str(tmp_path)
-    lines = [json.dumps({"id": id, "text": text}) for id, text in CORPUS.items()]
-    (tmp_path / "ulm.jsonl").write_text("\n".join(lines))
-    (tmp_path / "ulm.qrels").write_text(QRELS)
-    (tmp_path / "other.run").write_text(RUN)
-    arm = {"key": "all", "label": "All", "context_at_generation": False, "context_at_judging": False}
-    header = {"assay": 1, "spec": {"protocol": "answer_pairs", "arms": [arm]}, "status": "draft"}
-    items = [
-        item(
-            "t1", "When was it opened in Ulm?", "Which one?", "the footbridge", "the zoo, which opens at nine"
-        ),
-        item("t2", "What is there?", "To do what?", "soup of the day", "soup"),
-    ]
-    file = tmp_path / "study.jsonl"
-    file.write_text("\n".join(map(json.dumps, [header, *items])))
-    call_command("import_study", str(file), slug="ulm", verbosity=0)
-    return Study.objects.get(slug="ulm")
+    return retrieval_study(tmp_path)
 
 
 def grid(*args, capsys):

@@ -16,8 +16,8 @@ from typing import Any
 
 import orjson
 
-from judging.generation.pipeline import Unprepared
-from judging.generation.retrieval.bm25 import Index, build_index
+from evaluation.refusals import Refused
+from judging.retrieval.bm25 import Index, build_index
 
 LONGEST_LINE = 1_000_000
 FIELDS = ("id", "title", "text", "source")
@@ -53,14 +53,14 @@ class CorpusFolder:
         self._place = place
 
     def folder(self) -> Path:
-        """The folder itself; Unprepared where the operator has set none."""
+        """The folder itself; Refused where the operator has set none."""
         allowed = self._place()
         if not allowed:
-            raise Unprepared("This installation has no folder of corpora; its operator sets ASSAY_CORPORA.")
+            raise Refused("This installation has no folder of corpora; its operator sets ASSAY_CORPORA.")
         return Path(allowed).resolve()
 
     def files(self) -> list[CorpusFile]:
-        """The corpora that stand in the folder, by their names; Unprepared where there is no folder."""
+        """The corpora that stand in the folder, by their names; Refused where there is no folder."""
         found = []
         for path in sorted(self.folder().glob("*.jsonl")):
             with suppress(OSError):  # deleted meanwhile, or not to be read
@@ -70,23 +70,23 @@ class CorpusFolder:
         return found
 
     def file(self, name: str) -> Path:
-        """The file of this name in the folder; Unprepared where it is none, or leads out of it."""
+        """The file of this name in the folder; Refused where it is none, or leads out of it."""
         root = self.folder()
         if not name:
-            raise Unprepared(f"Name a file in the folder of corpora. {self._known(root)}")
+            raise Refused(f"Name a file in the folder of corpora. {self._known(root)}")
         # Links are followed first: one that leads out of the folder is refused, too.
         found = (root / name).resolve() if name.isprintable() else root
         if found == root or not found.is_relative_to(root):
-            raise Unprepared(f"{name!r} is not inside the folder of corpora.")
+            raise Refused(f"{name!r} is not inside the folder of corpora.")
         if not found.is_file():
-            raise Unprepared(f"There is no file {name!r} in the folder of corpora. {self._known(root)}")
+            raise Refused(f"There is no file {name!r} in the folder of corpora. {self._known(root)}")
         return found
 
     def hint(self) -> str:
         """The names of the corpora, or why there are none, as a sentence."""
         try:
             return self._known(self.folder())
-        except Unprepared as reason:
+        except Refused as reason:
             return str(reason)
 
     @staticmethod
@@ -128,14 +128,14 @@ class Corpus:
 
 
 def open_corpus(name: str) -> Corpus:
-    """The corpus of this name, indexed; Unprepared says in a sentence why it can't be."""
+    """The corpus of this name, indexed; Refused says in a sentence why it can't be."""
     path = CORPORA.file(name)
     try:
         stands = path.stat()
         with _LOADING:
             return _load(path, stands.st_mtime_ns, stands.st_size)
     except OSError as error:
-        raise Unprepared(f"{name} can't be read: {error.strerror}.") from None
+        raise Refused(f"{name} can't be read: {error.strerror}.") from None
 
 
 _LOADING = Lock()
@@ -147,7 +147,7 @@ def _load(path: Path, changed: int, size: int) -> Corpus:
     digest = hashlib.sha256()
     index = build_index(_texts(path, places, digest.update))
     if not places:
-        raise Unprepared(f"{path.name} has no fragments.")
+        raise Refused(f"{path.name} has no fragments.")
     return Corpus(path, places, index, digest.hexdigest())
 
 
@@ -162,7 +162,7 @@ def _texts(path: Path, places: "array[int]", seen: Callable[[bytes], object]) ->
                 record = read_fragment(line)
                 if isinstance(record, str) or record["id"] in ids:
                     wrong = record if isinstance(record, str) else f"the id {record['id']} appears twice"
-                    raise Unprepared(f"{path.name}, line {number}: {wrong}.")
+                    raise Refused(f"{path.name}, line {number}: {wrong}.")
                 ids.add(record["id"])
                 places.append(place)
                 yield f"{record.get('title') or ''} {record['text']}"

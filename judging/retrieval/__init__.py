@@ -1,0 +1,1 @@
+"""Search: corpora that the operator allows, and BM25 over them."""
