@@ -38,6 +38,11 @@ def decimal(value: float) -> str:
     return _signed(f"{_exact(value):.2f}")
 
 
+def score(value: float) -> str:
+    """A score from 0 to 1 with three decimals, as such are published."""
+    return _signed(f"{_exact(value):.3f}")
+
+
 def points(difference: float) -> str:
     """The size of a difference of shares, in percentage points."""
     return f"{_exact(abs(difference) * 100):.1f}"

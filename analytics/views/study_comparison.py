@@ -20,7 +20,7 @@ from analytics.reports.comparison.sides import ComparisonSide, Sides
 from analytics.tasks import queue_comparison
 from analytics.views.study_report import REFRESH
 from analytics.views.view_fields import view_fields
-from analytics.views.wanted import refusal
+from analytics.views.wanted import refusal, wants_page
 from evaluation.models import Study
 from evaluation.permissions import get_study_for, studies_for
 from evaluation.refusals import FieldsRefused
@@ -37,16 +37,8 @@ def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         a, b = _wanted(request, study)
     except FieldsRefused as refused:
-        return refusal(request, study, str(refused))
-    context |= {
-        "other": b.study,
-        "views": [
-            {"name": name.upper(), "study": side.study, **view_fields(side.study, side.filters, f"{name}_")}
-            for name, side in zip(compared.NAMES, (a, b), strict=True)
-        ],
-        "query": _query(a, b),
-        "is_view": bool(a.filters or b.filters),
-    }
+        return _refused(request, study, str(refused))
+    context |= _chosen(a, b)
     try:
         sides = Sides.of(a, b)
         found = current_comparison(sides, compute_later=queue_comparison)
@@ -69,7 +61,7 @@ def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpR
     try:
         a, b = _wanted(request, study)
     except FieldsRefused as refused:
-        return refusal(request, study, str(refused))
+        return _refused(request, study, str(refused))
     try:
         found = current_comparison(Sides.of(a, b), compute_later=queue_comparison)
     except NothingToReport:
@@ -102,6 +94,30 @@ def _wanted(request: HttpRequest, study: Study) -> tuple[ComparisonSide, Compari
     return a, b
 
 
+def _refused(request: HttpRequest, study: Study, reason: str) -> HttpResponse:
+    """What the address says wrongly, above the form in which both sides can be chosen anew."""
+    if not wants_page(request):
+        return refusal(request, study, reason)
+    whole = [
+        ComparisonSide(each, Filters()) for each in (study, get_study_for(request.user, request.GET["other"]))
+    ]
+    context = {"study": study, "others": _others(request, study), **_chosen(*whole), "reason": reason}
+    return _page(request, context, status=400)
+
+
+def _chosen(a: ComparisonSide, b: ComparisonSide) -> dict[str, Any]:
+    """The variables of the page that say which sides are compared."""
+    return {
+        "other": b.study,
+        "views": [
+            {"name": name.upper(), "study": side.study, **view_fields(side.study, side.filters, f"{name}_")}
+            for name, side in zip(compared.NAMES, (a, b), strict=True)
+        ],
+        "query": _query(a, b),
+        "is_view": bool(a.filters or b.filters),
+    }
+
+
 def _query(a: ComparisonSide, b: ComparisonSide) -> str:
     pairs = [("other", b.study.slug)]
     for name, side in zip(compared.NAMES, (a, b), strict=True):
@@ -109,7 +125,7 @@ def _query(a: ComparisonSide, b: ComparisonSide) -> str:
     return f"?{urlencode(pairs)}"
 
 
-def _page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    response = render(request, "analytics/study_comparison.html", context)
+def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    response = render(request, "analytics/study_comparison.html", context, status=status)
     add_never_cache_headers(response)
     return response

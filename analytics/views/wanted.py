@@ -103,8 +103,12 @@ def of_wanted_report(view: Callable[..., HttpResponseBase]) -> Callable[..., Htt
     return read
 
 
+def wants_page(request: HttpRequest) -> bool:
+    return request.get_preferred_type(["text/plain", "text/html"]) == "text/html"
+
+
 def refusal(request: HttpRequest, study: Study, reason: str) -> HttpResponse:
     """A page for whoever asked for one, as browsers do, and plain text for scripts."""
-    if request.get_preferred_type(["text/plain", "text/html"]) == "text/html":
+    if wants_page(request):
         return render(request, "analytics/refused_view.html", {"study": study, "reason": reason}, status=400)
     return HttpResponseBadRequest(reason, content_type="text/plain")

@@ -6,7 +6,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot, score_plot
-from analytics.display.numbers import decimal
+from analytics.display.numbers import decimal, score
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
@@ -126,12 +126,7 @@ def _mean_cell(cell: Record | None) -> TableCell:
     if cell is None:
         return TableCell(DASH)
     spread = cell["standard_deviation"]
-    return TableCell(_three(cell["mean"]["value"]), "" if spread is None else f"SD {_three(spread)}")
-
-
-def _three(value: float) -> str:
-    """As scores are published, with three decimals."""
-    return f"{value:.3f}".replace("-", "\N{MINUS SIGN}")
+    return TableCell(score(cell["mean"]["value"]), "" if spread is None else f"SD {score(spread)}")
 
 
 def _quartiles(view: ReportView, measures: Sequence[Record]) -> Table:

@@ -1,4 +1,4 @@
-"""Number and share of the study's queries by category, split and source."""
+"""Number and share of the study's queries by category, split and source, and by category in each split."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,15 +19,18 @@ class QueriesFigure(StudyFigure):
     place = 5
     definition = (
         "Number and share of the study's queries, and number of its items, by category, by split and by source, "
-        "wherever there are several of them."
+        "wherever there are several of them; of several splits, the categories of each, too."
     )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         """ContextEval Table 1 of categories that are types of queries; HREF Table 4 and Figure 5."""
         found = view.report["queries"]
         if found:
-            folded = sum(len(each["values"]) for each in found) > MOST_OPEN
-            yield Block("Queries", tables=tuple(map(_table, found)), folded=folded)
+            whole = [each for each in found if each["split"] is None]
+            folded = sum(len(each["values"]) for each in whole) > MOST_OPEN
+            yield Block("Queries", tables=tuple(map(_table, whole)), folded=folded)
+            if inside := [each for each in found if each["split"] is not None]:
+                yield Block("Categories of each split", tables=tuple(map(_table, inside)), folded=True)
 
 
 FIGURE = QueriesFigure()
@@ -40,8 +43,16 @@ def _table(found: Record) -> Table:
         if others["values"]
         else ""
     )
+    split = found["split"]
+    of = "all queries"
+    if split is not None:
+        of = (
+            f"the queries of the split {NAMES['split'].get(split, split)}"
+            if split
+            else "the queries of no split"
+        )
     build = Builder(
-        f"Queries by {by}, and their share of all queries in percent.",
+        f"Queries by {by}, and their share of {of} in percent.",
         columns([by.capitalize(), "Queries", "Share", "Items"]),
         foot=beyond,
     )

@@ -7,6 +7,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import mean_plot
+from analytics.display.numbers import score
 from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
 from analytics.figures.figure import Figure, Record
@@ -156,7 +157,7 @@ def _name(view: ReportView, row: Record) -> str:
             return "Query and question"
         case "response":
             return f"With the response of {view.system(row['system'])}"
-    return str(row["searched"])
+    return f"Run {row['searched']}"
 
 
 def _means(view: ReportView, judge: Record) -> Table:
@@ -184,7 +185,7 @@ def _differences(view: ReportView, judge: Record) -> Table:
 
 
 def _cells(build: Builder, judge: Record, found: Mapping[int, Record]) -> list[TableCell]:
-    return [build.coefficient(found[cut]) if cut in found else TableCell(DASH) for cut in judge["cuts"]]
+    return [build.figure(found[cut], score) if cut in found else TableCell(DASH) for cut in judge["cuts"]]
 
 
 def _plot(view: ReportView, judge: Record) -> DotPlot | None:

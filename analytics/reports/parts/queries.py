@@ -1,4 +1,4 @@
-"""The study's queries by category, by split and by source, as every report has them."""
+"""The study's queries by category, by split and by source, and by category inside each split."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,16 +14,23 @@ MOST_VALUES = 50
 
 
 def queries_record(items: StudyItems) -> list[Record]:
-    """A record for each of category, split and source that has several values among the items' queries."""
+    """A record for each of category, split and source that has several values among the items' queries, and for the
+    categories of each of several splits."""
     per_query = np.bincount(items.query, minlength=len(items.queries))
     category = np.zeros(len(items.queries), dtype=np.int64)
     category[items.query] = items.category
     categories = [items.categories[code] for code in category.tolist()]
     named = {"category": categories, "split": items.splits, "source": items.sources}
-    return [record for name, values in named.items() for record in _by(name, values, per_query)]
+    found = [record for name, values in named.items() for record in _by(name, values, per_query)]
+    split = np.array(items.splits, dtype=object)
+    each = sorted(set(items.splits)) if len(set(items.splits)) > 1 else []
+    for value in each:
+        inside = np.flatnonzero(split == value)
+        found += _by("category", [categories[at] for at in inside], per_query[inside], split=value)
+    return found
 
 
-def _by(name: str, values: Sequence[str], per_query: Ints) -> Iterator[Record]:
+def _by(name: str, values: Sequence[str], per_query: Ints, *, split: str | None = None) -> Iterator[Record]:
     """Values with the most queries first; nothing where there is one value only."""
     found, codes = np.unique(np.array(values, dtype=object), return_inverse=True)
     if len(found) < 2:
@@ -34,6 +41,8 @@ def _by(name: str, values: Sequence[str], per_query: Ints) -> Iterator[Record]:
     shown, beyond = order[:MOST_VALUES], order[MOST_VALUES:]
     yield {
         "by": name,
+        # Of which split; None: of all queries.
+        "split": split,
         "values": [
             {
                 "value": str(found[at]),

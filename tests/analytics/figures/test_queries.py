@@ -28,7 +28,7 @@ def study_of(categories, *, splits=SPLITS, sources=SOURCES):
 
 
 def by(report, name):
-    [found] = [each for each in report["queries"] if each["by"] == name]
+    [found] = [each for each in report["queries"] if each["by"] == name and each["split"] is None]
     return [tuple(each.values()) for each in found["values"]]
 
 
@@ -49,6 +49,18 @@ def test_queries_by_category_split_and_source():
         [["NQ", "4", "66.7", "4"], ["MT-Bench", "2", "33.3", "2"]],
     ]
     assert "Queries by source" in report_markdown(report)
+
+
+def test_categories_of_each_split():
+    report = build_report(study_of(["law", "maths", "maths", "maths", "law", ""]), replicates=20)
+    inside = {each["split"]: each for each in report["queries"] if each["split"] is not None}
+    # The queries without a split have one category only, so that there is nothing to show.
+    assert list(inside) == ["dev", "private"]
+    assert [tuple(each.values()) for each in inside["private"]["values"]] == [
+        ("maths", 2, 2 / 3, 2), ("law", 1, 1 / 3, 1)
+    ]  # fmt: skip
+    text = report_markdown(report)
+    assert "Queries by category, and their share of the queries of the split Development in percent." in text
 
 
 def test_every_item_of_a_query_is_counted():
@@ -77,7 +89,7 @@ def test_what_is_the_same_for_all_is_not_shown():
 def test_values_beyond_the_most_are_counted_together(monkeypatch):
     monkeypatch.setattr(queries_part, "MOST_VALUES", 2)
     report = build_report(study_of(["a", "b", "b", "c", "d", "b"]), replicates=20)
-    [found] = [each for each in report["queries"] if each["by"] == "category"]
+    [found] = [each for each in report["queries"] if each["by"] == "category" and each["split"] is None]
     assert [each["value"] for each in found["values"]] == ["b", "a"]
     assert found["others"] == {"values": 2, "queries": 2, "items": 2}
     assert "2 more have 2 queries and 2 items in all." in report_markdown(report)
