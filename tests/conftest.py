@@ -89,6 +89,8 @@ def pytest_configure(config):
 
     # Slow hashing protects real passwords; here it would only be waited for.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Every test client has middleware of its own, which would read all static files' properties each time.
+    settings.WHITENOISE_AUTOREFRESH = True
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "config.sqlite3":
         # pytest-django gives every database of another engine than Django's a file for each worker.
