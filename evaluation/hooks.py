@@ -224,6 +224,6 @@ methods_facts: HookRegistry[Callable[[Any], Iterable[str]]] = HookRegistry()
 
 
 # The places of the report's methods paragraph that the other apps fill, in its order; the report has the rest.
-PASSAGES = ("recruitment", "pay", "procedure", "orders", "assignment", "checks")
+PASSAGES = ("recruitment", "pay", "procedure", "orders", "assignment", "stopping", "checks")
 # Whole sentences for the methods paragraph, by place: gets the study. Places without anything to say are left out.
 methods_passages: HookRegistry[Callable[[Any], Mapping[str, str]]] = HookRegistry()

@@ -21,7 +21,8 @@ def correct(tests: Iterable[Record | None], least: int = LEAST_QUERIES) -> None:
 
     Tests of fewer queries than `least` are in no family.
     """
-    family = [test for test in tests if test is not None]
+    # What was withheld is in no family.
+    family = [test for test in tests if test is not None and test["p_value"] is not None]
     told = [test for test in family if test["n"] >= least]
     for test in family:
         test |= {"p_corrected": None, "tests": len(told), "undefined": TOO_FEW}

@@ -43,6 +43,10 @@ class Figure(ABC):
     # Of a figure that takes long over many judgments: its name for the reader who has it computed by opening its
     # section. For figures without tests, findings and facts alone, so that nothing else in the report waits for it.
     deferred_as: ClassVar[str] = ""
+    # Of a figure that repeats the number of a stopping rule ("win_rate", "agreement"): in a study that may stop by it,
+    # records of people have no intervals and tests. `beside_people`: nor records of judges, in which people stand, too.
+    stops_with: ClassVar[tuple[str, ...]] = ()
+    beside_people: ClassVar[bool] = False
     definition: ClassVar[str]
 
     def __init__(self) -> None:

@@ -145,7 +145,17 @@ class FigureInput(ABC):
     def may_stop_on(self, figure: str) -> bool:
         """True of the figure that people's judgments may stop the study by: it has no test of a fixed size."""
         rule = self.terms.stopping
-        return rule is not None and rule.figure == figure and self.group_key == Rater.Kind.PERSON
+        return rule is not None and rule.figure == figure and self.is_of_people
+
+    @property
+    def is_of_people(self) -> bool:
+        """True of people, and of a group of them."""
+        return Rater.Kind.PERSON in (self.group_key, self.within)
+
+    @property
+    def within(self) -> str:
+        """The key of the group that this one is a part of; empty where that is none."""
+        return ""
 
     def _seed(self, use: str, purpose: str) -> int:
         return design.derived_seed(self.terms.seed, use, self.group_key, self.question.key, purpose)
@@ -171,6 +181,10 @@ class PairInput(FigureInput):
     @property
     def group_key(self) -> str:
         return self.group.key
+
+    @property
+    def within(self) -> str:
+        return self.group.within
 
     @cached_property
     def competing(self) -> SystemScores:
@@ -207,6 +221,10 @@ class AnswerInput(FigureInput):
     @property
     def group_key(self) -> str:
         return self.group.key
+
+    @property
+    def within(self) -> str:
+        return self.group.within
 
     @cached_property
     def counts_record(self) -> Record:

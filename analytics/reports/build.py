@@ -14,6 +14,7 @@ from analytics.figures.figure_input import (
 )
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
+from analytics.figures.withheld import concerns, withheld
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.rows import JURY
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
@@ -212,8 +213,15 @@ def records_of(
         {"figure": figure.key, "question": question.key, "group": given.group_key, **record}
         for given in inputs
         for figure in figures
-        if (record := figure.compute(given)) is not None
+        if (record := _record(figure, given)) is not None
     ]
+
+
+def _record(figure: Figure, given: FigureInput) -> Record | None:
+    record = figure.compute(given)
+    if record is not None and concerns(given, figure.stops_with, beside_people=figure.beside_people):
+        return dict(withheld(record))
+    return record
 
 
 def _group(group: RaterGroup) -> Record:

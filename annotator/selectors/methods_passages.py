@@ -6,10 +6,12 @@ from typing import Any
 from django.db.models import Exists, OuterRef, QuerySet
 
 from annotator.models import Participant
+from annotator.selectors.slots import counted_early
 from evaluation.models import Judgment, Outcome, Rater, Role, Study
 from evaluation.models.item import count_responses
 from evaluation.models.study import ArmPer, OncePer
 from evaluation.selectors import queries_of_people
+from evaluation.stopping import StoppingRule
 
 # The steps of a participant's way in their order, and how a sentence names them; checks have a passage of their own.
 STEPS = {
@@ -40,6 +42,7 @@ def methods_passages(study: Study) -> dict[str, str]:
         "procedure": _procedure(steps),
         "orders": _orders(study),
         "assignment": _assignment(study),
+        "stopping": " ".join(_stopping(study, revision.spec)),
         "checks": " ".join(_checks(study, steps)),
     }
     return {place: sentence for place, sentence in found.items() if sentence}
@@ -68,6 +71,17 @@ def _orders(study: Study) -> str:
     return (
         f"Responses were shown without the names of their systems, {how}, drawn from the seed {study.seed}."
     )
+
+
+def _stopping(study: Study, spec: dict[str, Any]) -> Iterator[str]:
+    """The registered rule, and where the study was closed early."""
+    rule = StoppingRule.of(spec.get("stopping") or {})
+    if rule is not None:
+        yield f"It was registered before launch that the study may stop {rule}, whenever one looks."
+    if early := counted_early(study):
+        yield early
+        if rule is None:
+            yield "No rule for stopping early had been registered."
 
 
 def _assignment(study: Study) -> str:

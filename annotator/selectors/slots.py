@@ -38,21 +38,29 @@ def arms_with_places(study: Study, now: datetime) -> list[int]:
 
 
 def closed_early(study: Study) -> list[str]:
-    """A sentence for the report's methods where a study was closed before all of its places were filled."""
-    if study.status != Status.CLOSED:
-        return []
-    places = Slot.objects.filter(study=study).exclude(state=SlotState.RETIRED)
-    planned = places.count()
-    filled = places.filter(state=SlotState.FILLED).count()
-    # Without any, nobody came to it: its judgments were imported.
-    if filled in (0, planned):
+    """Sentences for the report's methods where a study was closed before all of its places were filled."""
+    counted = counted_early(study)
+    if not counted:
         return []
     rule = (
         "It had a stopping rule, registered at launch; whether it was met stands under Stopping early."
         if study.stopping
         else "It had no stopping rule."
     )
-    return [f"The study was closed early, with {filled:,} of {planned:,} planned judgments. {rule}"]
+    return [f"{counted} {rule}"]
+
+
+def counted_early(study: Study) -> str:
+    """How many of the planned judgments there are where a study was closed early; empty where it was not."""
+    if study.status != Status.CLOSED:
+        return ""
+    places = Slot.objects.filter(study=study).exclude(state=SlotState.RETIRED)
+    planned = places.count()
+    filled = places.filter(state=SlotState.FILLED).count()
+    # Without any, nobody came to it: its judgments were imported.
+    if filled in (0, planned):
+        return ""
+    return f"The study was closed early, with {filled:,} of {planned:,} planned judgments."
 
 
 def _looked_up(study: int, now: datetime) -> QuerySet[ArmFront]:

@@ -58,6 +58,7 @@ class PercentageAgreementFigure(Figure):
     heading = "agreement"
     place = 10
     finding_place = 30
+    stops_with = ("agreement",)
     definition = (
         "Percentage agreement and leave-one-out agreement on a preference: overall, by setting, pair and "
         "category, and the difference between settings."
@@ -200,9 +201,6 @@ def _difference(given: PairInput, cell: ItemCell, rows: Ints, other: int) -> Rec
         )
         for name, ties in (("with_ties", True), ("without_ties", False))
     }
-    if given.may_stop_on("agreement"):
-        untested = {"test": None, "statistic": None, "p_value": None, "test_undefined": MAY_STOP}
-        return {name: {**plain(each), **untested} for name, each in found.items()}
     return dict(plain(found))
 
 

@@ -16,6 +16,7 @@ from evaluation.protocols import QuestionSpec
 class TwoVotesFigure(Figure):
     heading = "agreement"
     place = 50
+    stops_with = ("agreement",)
     definition = (
         "The chance that two votes on an item agree, with and without tie votes: those of two raters of a group, and "
         "one of each of two groups (people, groups of them, single judges)."

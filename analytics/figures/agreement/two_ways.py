@@ -21,6 +21,7 @@ class TwoWaysFigure(Figure):
     heading = "agreement"
     place = 55
     deferred_as = "agreement over queries and raters"
+    stops_with = ("agreement",)
     definition = (
         "Agreement on a preference with intervals over queries (these raters, other queries) and over queries and "
         "raters (other raters, too): the chance that two raters agree, and alpha."

@@ -35,6 +35,7 @@ class LengthControlledFigure(Figure):
     heading = "leaderboard"
     place = 15
     deferred_as = "length-controlled win rates"
+    stops_with = ("win_rate",)
     definition = (
         "Length-controlled win rates (AlpacaEval 2) against the baseline or, without one, of each two systems of up to "
         "15 pairs: what the expected win rate would be at equal lengths, and its difference from the plain one."

@@ -32,6 +32,7 @@ RANKED = (
 class StandingsFigure(Figure):
     heading = "leaderboard"
     place = 10
+    stops_with = ("win_rate",)
     definition = (
         "The leaderboard of three systems or more: expected win rates against the baseline (or else against all), "
         "overall, by category and by split, with ranks that respect their intervals."

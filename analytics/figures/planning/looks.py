@@ -14,11 +14,12 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import Ints
 from analytics.statistics.planning.looks import complete_queries, looks_at, query_values
 from evaluation import design
-from evaluation.models import Rater
+from evaluation.models import Rater, Status
 from evaluation.protocols import QuestionSpec
 from evaluation.stopping import STOPPABLE, StoppingRule
 
 LEVEL = 0.95
+NO_OTHERS = "Krippendorff's alpha and win rates by majority have no interval that holds at every look."
 
 
 class LooksFigure(Figure):
@@ -78,7 +79,8 @@ class LooksFigure(Figure):
                     words(f"{each['queries']:,}"),
                     words(_met(each["met_at"])),
                 )
-            yield Block("", (_said(rule, found["pairs"]),), (build.build(),))
+            closed = view.report["study"]["status"] == Status.CLOSED
+            yield Block("", (_said(rule, found["pairs"], closed=closed), NO_OTHERS), (build.build(),))
 
     def methods(self, view: ReportView) -> Iterable[str]:
         for record in self.records(view):
@@ -113,11 +115,14 @@ def _met(at: int | None) -> str:
     return "not yet met" if at is None else f"met with {at:,} queries"
 
 
-def _said(rule: StoppingRule, pairs: list[Record]) -> str:
+def _said(rule: StoppingRule, pairs: list[Record], *, closed: bool) -> str:
     """The rule, and how far it is."""
     met = [each["met_at"] for each in pairs if each["met_at"] is not None]
     if met and len(met) == len(pairs):
-        state = f"It is met, with at most {max(met):,} queries of a pair: the study may be closed."
+        may = "" if closed else ": the study may be closed"
+        state = f"It is met, with at most {max(met):,} queries of a pair{may}."
+    elif closed:
+        state = f"The study was closed without meeting it: {len(met)} of {len(pairs)} pairs do."
     else:
         state = f"It is not met yet: {len(met)} of {len(pairs)} pairs meet it."
     return f"The study stops {rule}. {state}"

@@ -21,6 +21,7 @@ class FlipsFigure(Figure):
     heading = "flips"
     place = 10
     finding_place = 10
+    stops_with = ("win_rate",)
     definition = (
         "Flips between two settings: changes of a pair's preferred system, of its margin, and of the majority label "
         "of single queries."
@@ -36,10 +37,9 @@ class FlipsFigure(Figure):
         arms = items.arms
         between = [(first, second) for at, first in enumerate(arms) for second in arms[at + 1 :]]
         tests = given.tests("flips", len(between) * len(items.pairs))
-        untested = {"flip_test": None, "margin_test": None} if given.may_stop_on("win_rate") else {}
         return {
             "pairs": [
-                plain(flip) | untested
+                plain(flip)
                 for first, second in between
                 for flip in pair_flips(
                     items, judgments, first=first, second=second, resample=resample, tests=tests

@@ -55,6 +55,7 @@ class WinRatesFigure(Figure):
     heading = "win-rates"
     place = 10
     finding_place = 20
+    stops_with = ("win_rate",)
     definition = (
         "Win rates of a preference: by majority vote and expected, by setting, pair and category, over all opponents "
         "and against the baseline."
@@ -69,7 +70,6 @@ class WinRatesFigure(Figure):
         items, judgments, resample = given.items, given.group.judgments, given.resample("win rates")
         ties, baseline = given.terms.ties, given.terms.baseline
         family = len(items.arms) * len(items.systems)
-        tested = ties == "half" and not given.may_stop_on("win_rate")
         found: Record = {
             "majority": majority_win_rates(items, judgments, resample=resample),
             "expected": expected_win_rates(items, judgments, resample=resample, ties=ties),
@@ -78,7 +78,7 @@ class WinRatesFigure(Figure):
                 judgments,
                 resample=resample,
                 ties=ties,
-                tests=given.tests("win rates", family) if tested else None,
+                tests=given.tests("win rates", family) if ties == "half" else None,
             ),
         }
         by, several = ("pair", "category"), len(items.categories) > 1

@@ -32,6 +32,8 @@ class GroupsOfPeopleFigure(Figure):
     heading = "groups"
     place = 10
     finding_place = 60
+    stops_with = ("win_rate", "agreement")
+    beside_people = True
     definition = (
         "Groups of people, such as experts and crowd: the difference of their mean ratings or ranks, overall and by "
         "system, of their expected win rates, best picks and choices, agreement within and between groups, and tests "

@@ -32,6 +32,8 @@ CAPTIONS = {
 class DifferencesFigure(Figure):
     heading = "judges"
     place = 12
+    stops_with = ("win_rate",)
+    beside_people = True
     definition = (
         "A judge's mean minus people's on what both judged, with a test: expected win rates by setting and pair, "
         "ratings overall and by system, shares of options and of picks."

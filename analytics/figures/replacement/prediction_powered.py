@@ -66,6 +66,8 @@ class PoweredCell:
 class PredictionPoweredFigure(Figure):
     heading = "judges"
     place = 17
+    stops_with = ("win_rate",)
+    beside_people = True
     definition = (
         "Prediction-powered means, where people judge a random part of the queries by design: people's expected win "
         "rates and mean ratings, and differences of systems, made more precise by a judge; and how many queries "

@@ -30,6 +30,8 @@ CAPTIONS = {
 class SelfPreferenceFigure(Figure):
     heading = "judges"
     place = 16
+    stops_with = ("win_rate",)
+    beside_people = True
     definition = (
         "Self-preference: how a judge scores responses of its own model or family compared with people on the same "
         "items, with a test; of judges whose own system is in the study."

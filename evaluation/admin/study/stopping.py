@@ -18,7 +18,8 @@ class StoppingForm(forms.Form):
         choices=[("", "none: all items are judged"), *((key, label) for key, label in STOPPABLE.items())],
         required=False,
         help_text="A study with a rule may be closed once it is met. Its figure is reported with an interval that "
-        "holds at every look, and without p-values.",
+        "holds at every look, and without p-values. Krippendorff's alpha and win rates by majority have no such "
+        "interval, so that no study stops by them.",
     )
     stopping_until = forms.ChoiceField(
         label="Until",

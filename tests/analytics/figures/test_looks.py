@@ -37,7 +37,7 @@ def test_a_rule_that_is_met():
         assert pair["estimate"]["low"] > 0.5
         assert pair["met_at"] is not None
     (rates,) = records_of(report, "preferences/win_rates")
-    assert all(each["test"] is None for each in rates["overall"])
+    assert all(each["test"]["p_corrected"] is None for each in rates["overall"])
     assert not [each for each in report["findings"] if each["kind"] == "winner"]
     text = report_markdown(report)
     assert "## Stopping early" in text
@@ -57,6 +57,61 @@ def test_a_query_that_is_not_complete_holds_up_those_behind_it():
     ]
     assert len(here) == 1
     assert here[0][1]["estimate"]["n"] < here[0][0]["estimate"]["n"]
+
+
+def limits_in(found):
+    """The lower limits and p-values of everything in a record."""
+    if isinstance(found, list):
+        return [limit for each in found for limit in limits_in(each)]
+    if not isinstance(found, dict):
+        return []
+    here = [found[name] for name in ("low", "p_value") if found.get(name) is not None]
+    return here + [limit for name, each in found.items() if name != "judge" for limit in limits_in(each)]
+
+
+REPEATING = {
+    "win_rate": (
+        "preferences/win_rates", "preferences/flips", "preferences/bradley_terry", "leaderboards/standings",
+        "leaderboards/length_controlled", "replacement/differences", "raters/groups_of_people",
+    ),
+    "agreement": ("agreement/percentage", "agreement/two_ways", "agreement/two_votes", "raters/groups_of_people"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("figure", REPEATING)
+def test_the_figure_has_no_other_interval_anywhere(figure, owner):
+    study = factories.make_study(
+        "three", owner=owner, queries=20, training=False, checks=0, systems=("aspen", "birch", "cedar")
+    )
+    study.stopping, study.redundancy = {"figure": figure, "half_width": 0.1}, 4
+    study.save()
+    factories.launch(study)
+    for number, rater in enumerate(judge(study, raters=4)):
+        rater.group = "expert" if number < 2 else "crowd"
+        rater.save()
+    judge(study, raters=1, kind="judge")
+    report = build_report(study, replicates=20)
+    groups = {"person", "person-expert", "person-crowd"}
+    found = {}
+    for record in report["records"]:
+        if record["figure"] in REPEATING[figure] and (
+            record["group"] in groups or record["figure"] == "replacement/differences"
+        ):
+            found.setdefault(record["figure"], []).extend(limits_in(record))
+    assert found.keys() == set(REPEATING[figure])
+    assert {key: limits for key, limits in found.items() if limits} == {}
+    text = report_markdown(report)
+    assert "its interval is the one under Stopping early" in text
+    assert "Krippendorff's alpha and win rates by majority have no interval" in text
+
+
+def test_a_study_closed_without_meeting_its_rule_says_so():
+    study = stopping_study({"figure": "win_rate"}, queries=20)
+    judge(study, raters=3)
+    study.status = "closed"
+    study.save()
+    text = report_markdown(build_report(study, replicates=0))
+    assert "The study was closed without meeting it" in text
 
 
 def test_without_a_rule_there_is_no_such_section():

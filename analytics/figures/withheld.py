@@ -1,0 +1,52 @@
+"""Intervals and tests of a fixed number of queries, withheld where a study may stop early by the figure.
+
+How many queries such a study has depends on what they say, so that an interval or a test that takes their number for
+granted holds less often than it says; the interval that holds at every look stands under *Stopping early*.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from analytics.figures.figure_input import MAY_STOP, FigureInput
+
+BY_LOOKS = "The study may stop early by this figure: its interval is the one under Stopping early."
+ESTIMATE = {"value", "low", "high", "undefined"}
+# A judge's own numbers stand beside people's, by which alone a study stops.
+OWN = ("judge",)
+# Those that follow from intervals.
+DERIVED = ("standard_error", "rank")
+
+
+def concerns(given: FigureInput, stops_with: tuple[str, ...], *, beside_people: bool) -> bool:
+    """True if the record of a figure that repeats the numbers of these rules is of people, or has people's numbers
+    beside others."""
+    rule = given.terms.stopping
+    if rule is None or rule.figure not in stops_with:
+        return False
+    return given.is_of_people or (beside_people and given.people is not None)
+
+
+def withheld(found: Any) -> Any:
+    """The record without intervals, p-values, standard errors and ranks; values stay, with the reason."""
+    if isinstance(found, list):
+        return [withheld(each) for each in found]
+    if not isinstance(found, Mapping):
+        return found
+    if found.keys() >= ESTIMATE:
+        return _without_interval(found)
+    kept = {name: each if name in OWN else withheld(each) for name, each in found.items()}
+    kept |= {name: None for name in DERIVED if isinstance(found.get(name), int | float)}
+    if "p_value" in found:
+        kept["p_value"] = None
+        if "test_undefined" in found:
+            kept |= {"test_undefined": MAY_STOP, "statistic": None}
+        else:
+            # As a test that is in no family.
+            kept |= {"p_corrected": None, "tests": 0, "undefined": MAY_STOP}
+    return kept
+
+
+def _without_interval(estimate: Mapping[str, Any]) -> Mapping[str, Any]:
+    if estimate["low"] is None:
+        return estimate
+    return {**estimate, "low": None, "high": None, "method": "", "note": "", "undefined": BY_LOOKS}
