@@ -81,7 +81,13 @@ REPEATING = {
 @pytest.mark.parametrize("figure", REPEATING)
 def test_the_figure_has_no_other_interval_anywhere(figure, owner):
     study = factories.make_study(
-        "three", owner=owner, queries=20, training=False, checks=0, systems=("aspen", "birch", "cedar")
+        "three",
+        owner=owner,
+        queries=20,
+        training=False,
+        checks=0,
+        systems=("aspen", "birch", "cedar"),
+        items_per_query=3,
     )
     study.stopping, study.redundancy = {"figure": figure, "half_width": 0.1}, 4
     study.save()
