@@ -46,6 +46,11 @@ class GroupsView:
         return sorted(several, key=lambda group: group is not self.leading) or [self.leading]
 
     @property
+    def led(self) -> list[Record]:
+        """All groups, the leading one first: single judges have standings of their own, too."""
+        return sorted(self.groups, key=lambda group: group is not self.leading)
+
+    @property
     def voices(self) -> list[Record]:
         """The groups that a plot compares: people, judges (together if there are several), simulated raters.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
-from analytics.display.numbers import decimal
+from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
@@ -29,6 +29,16 @@ FOLDS = 5
 MOST_PAIRS = 15
 ONE_LENGTH = "The difference of lengths is always the same."
 NO_DIFFICULTY = "No other system was judged on these queries."
+# With a larger share of items in which one and the same system's response is longer.
+ONE_SIDED = 0.9
+CONFOUNDED = (
+    "Where one system's responses are the longer ones in more than nine of ten items, length can't be told from the "
+    "system itself: the figure at equal lengths then says little."
+)
+PENALIZED = (
+    "A coefficient of exactly 0 was put there by the chosen penalty; the difference from the plain rate is then that "
+    "of the penalty, and not of length."
+)
 
 
 class LengthControlledFigure(Figure):
@@ -89,7 +99,14 @@ def _rates(given: PairInput, arm: int) -> Iterator[Record]:
             made.preference[at], made.longer[at], made.difficulty[at], made.query[at], made.fold[at]
         )
         found = length_controlled(of_pair, resample=given.resample("length control"))
-        yield {"arm": items.arms[arm], "system": system, "opponent": opponent, **plain(found)}
+        longer = float((np.sign(of_pair.longer) / 2 + 0.5).mean())
+        yield {
+            "arm": items.arms[arm],
+            "system": system,
+            "opponent": opponent,
+            "longer": longer,
+            **plain(found),
+        }
 
 
 def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> LengthRows:
@@ -108,7 +125,7 @@ def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> LengthRows:
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    for group in view.panels:
+    for group in view.led:
         if KEY not in group:
             continue
         rates = group[KEY]["rates"]
@@ -136,18 +153,33 @@ def _name(view: PairView, each: Record) -> str:
 
 def _table(view: PairView, rates: list[Record]) -> Table:
     build = Builder(
-        "Expected win rate at equal lengths and as it is, in percent (a tie is half a win), the difference as a "
-        "proportion, and the coefficients of length (above 0: longer is preferred) and of the query's difficulty.",
-        columns(["Pair", "Length-controlled", "Plain", "Difference", "Length", "Difficulty", "n"]),
+        "Expected win rate at equal lengths and as it is, in percent (a tie is half a win), the difference in points, "
+        "in how many percent of the items the first system's response is longer (of equal length, half), and the "
+        "coefficients of length (above 0: longer is preferred) and of the query's difficulty.",
+        columns(["Pair", "Length-controlled", "Plain", "Difference", "Longer", "Length", "Difficulty", "n"]),
+        foot=" ".join(_cautions(rates)),
     )
     for each in rates:
         build.add(
             head(_name(view, each)),
             build.share(each["rate"]),
             build.share(each["plain"]),
-            build.coefficient(each["change"]),
-            build.number(each["length"], decimal, each["rate"]["undefined"] or ONE_LENGTH),
-            build.number(each["difficulty"], decimal, each["rate"]["undefined"] or NO_DIFFICULTY),
+            build.share(each["change"]),
+            build.number(each["longer"], percent),
+            build.number(each["length"], decimal, _why_none(each, ONE_LENGTH)),
+            build.number(each["difficulty"], decimal, _why_none(each, NO_DIFFICULTY)),
             build.n(each["rate"]),
         )
     return build.build()
+
+
+def _cautions(rates: list[Record]) -> Iterator[str]:
+    if any(not 1 - ONE_SIDED <= each["longer"] <= ONE_SIDED for each in rates):
+        yield CONFOUNDED
+    if any(each["length"] == 0 for each in rates):
+        yield PENALIZED
+
+
+def _why_none(rate: Record, otherwise: str) -> str:
+    """Nothing was fitted, or the term does not vary."""
+    return str(rate["rate"]["undefined"]) if rate["rate"]["value"] is None else otherwise

@@ -24,8 +24,8 @@ SPLIT_NAMES = {"private": "Private", "dev": "Development", "agreement": "Agreeme
 # Of more categories than this there is a row each.
 MOST_COLUMNS = 12
 RANKED = (
-    "In brackets the rank: 1 + the number of systems whose whole interval lies above the system's own, so that "
-    "systems whose intervals overlap share a rank."
+    "The rank is 1 + the number of systems whose whole interval lies above the system's own, so that systems whose "
+    "intervals overlap share a rank; the place is that of the rate alone."
 )
 
 
@@ -94,7 +94,7 @@ def _board(given: PairInput, arm: str, category: str | None, split: str | None, 
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    for group in view.panels:
+    for group in view.led:
         if KEY not in group:
             continue
         for arm in view.arms:
@@ -143,7 +143,7 @@ def _by(view: PairView, whole: Record, boards: list[Record], factor: str, names:
     are the rows."""
     labels = [names.get(str(board[factor]), str(board[factor])) for board in boards]
     systems = [each["system"] for each in whole["standings"]]
-    caption = f"Expected win rate by {factor}, in percent, and rank."
+    caption = f"Expected win rate by {factor}, in percent, with the rank in brackets."
     shown = ["All", *labels]
     found = [{each["system"]: each for each in board["standings"]} for board in (whole, *boards)]
     if len(boards) > MOST_COLUMNS and len(boards) > len(systems):

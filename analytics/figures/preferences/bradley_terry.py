@@ -57,7 +57,7 @@ FIGURE = BradleyTerryFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    fits = [(group, fit) for group in view.panels if KEY in group for fit in group[KEY]["fits"]]
+    fits = [(group, fit) for group in view.led if KEY in group for fit in group[KEY]["fits"]]
     reasons = {fit["undefined"] for _, fit in fits}
     if len(reasons) == 1 and "" not in reasons:
         yield Block(text=(f"Undefined in every setting. {reasons.pop()}",))
@@ -83,8 +83,8 @@ def _block(view: PairView, group: Record, fit: Record) -> Block:
 
 def _table(view: PairView, fit: Record) -> Table:
     build = Builder(
-        "Strength, probability of beating an average system in percent, and rank; n is the system's number of "
-        "comparisons.",
+        "Strength, probability of beating an average system in percent, and rank by strength alone, with the ranks "
+        "that the intervals of differences leave open; n is the system's number of comparisons.",
         columns(["System", "Strength", "Beats average", "Rank", "n"]),
     )
     for strength in fit["strengths"]:

@@ -9,7 +9,9 @@ from django.core.management import call_command
 from analytics.reports.build import build_report
 from analytics.reports.files import report_html
 from analytics.reports.markdown import report_markdown
-from evaluation.models import Query, Study
+from analytics.reports.page import report_page
+from evaluation.models import Query, Response, Study
+from tests import factories
 from tests.analytics.reports.judging import judge, judged_study
 
 pytestmark = pytest.mark.django_db
@@ -152,3 +154,24 @@ def test_length_control(report):
         assert each["change"]["value"] == pytest.approx(each["rate"]["value"] - each["plain"]["value"])
     assert found["strong"]["rate"]["value"] > found["weak"]["rate"]["value"]
     assert "Length-controlled win rates" in report_markdown(report)
+
+
+def test_every_judge_has_a_leaderboard_of_its_own(report):
+    view = report_page(report)
+    [section] = [each for each in view.sections if each.key == "leaderboard"]
+    headings = " | ".join(block.heading for block in section.blocks)
+    for group in (each for each in report["groups"] if each["kind"] == "judge"):
+        assert group["label"] in headings
+
+
+def test_length_that_is_nearly_the_system_is_told(owner):
+    study = factories.make_study("long", owner=owner, queries=14, training=False, checks=0)
+    for response in Response.objects.filter(query__study=study, system__key="aspen"):
+        response.text = f"{response.text} And much more on it, at length, in every case."
+        response.save()
+    factories.launch(study)
+    judge(study, raters=2)
+    report = build_report(study, replicates=20)
+    (found,) = (each for each in report["records"] if each["figure"] == "leaderboards/length_controlled")
+    assert {each["longer"] for each in found["rates"]} == {1.0}
+    assert "length can't be told from the system itself" in report_markdown(report)
