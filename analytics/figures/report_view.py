@@ -275,7 +275,12 @@ def subject(group: Record) -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+    """The names in one sentence; parted by semicolons where one of them has a comma."""
+    if len(names) < 2:
+        return "".join(names)
+    if any("," in name for name in names):
+        return f"{'; '.join(names[:-1])}; and {names[-1]}"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def plain_share(share: Record) -> TableCell:

@@ -10,6 +10,7 @@ from typing import Any
 from analytics.figures.figure_input import MAY_STOP, FigureInput
 
 BY_LOOKS = "The study may stop early by this figure: its interval is the one under Stopping early."
+OF_A_VIEW = "The study may stop early by this figure: a part of it has no interval that holds at every look."
 ESTIMATE = {"value", "low", "high", "undefined"}
 # A judge's own numbers stand beside people's, by which alone a study stops.
 OWN = ("judge",)
@@ -26,15 +27,15 @@ def concerns(given: FigureInput, stops_with: tuple[str, ...], *, beside_people: 
     return given.is_of_people or (beside_people and given.people is not None)
 
 
-def withheld(found: Any) -> Any:
+def withheld(found: Any, reason: str = BY_LOOKS) -> Any:
     """The record without intervals, p-values, standard errors and ranks; values stay, with the reason."""
     if isinstance(found, list):
-        return [withheld(each) for each in found]
+        return [withheld(each, reason) for each in found]
     if not isinstance(found, Mapping):
         return found
     if found.keys() >= ESTIMATE:
-        return _without_interval(found)
-    kept = {name: each if name in OWN else withheld(each) for name, each in found.items()}
+        return _without_interval(found, reason)
+    kept = {name: each if name in OWN else withheld(each, reason) for name, each in found.items()}
     kept |= {name: None for name in DERIVED if isinstance(found.get(name), int | float)}
     if "p_value" in found:
         kept["p_value"] = None
@@ -46,7 +47,7 @@ def withheld(found: Any) -> Any:
     return kept
 
 
-def _without_interval(estimate: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_interval(estimate: Mapping[str, Any], reason: str) -> Mapping[str, Any]:
     if estimate["low"] is None:
         return estimate
-    return {**estimate, "low": None, "high": None, "method": "", "note": "", "undefined": BY_LOOKS}
+    return {**estimate, "low": None, "high": None, "method": "", "note": "", "undefined": reason}

@@ -14,7 +14,7 @@ from analytics.figures.figure_input import (
 )
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import ReportView
-from analytics.figures.withheld import concerns, withheld
+from analytics.figures.withheld import BY_LOOKS, OF_A_VIEW, concerns, withheld
 from analytics.frames.filters import EVERYTHING, Filters
 from analytics.frames.rows import JURY
 from analytics.frames.study import RaterGroup, StudyFrame, study_frame
@@ -220,7 +220,7 @@ def records_of(
 def _record(figure: Figure, given: FigureInput) -> Record | None:
     record = figure.compute(given)
     if record is not None and concerns(given, figure.stops_with, beside_people=figure.beside_people):
-        return dict(withheld(record))
+        return dict(withheld(record, OF_A_VIEW if given.terms.is_view else BY_LOOKS))
     return record
 
 

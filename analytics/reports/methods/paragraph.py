@@ -10,14 +10,19 @@ from analytics.figures.report_view import joined
 from analytics.frames.filters import view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
 from evaluation import hooks
-from evaluation.models import Rater, Study
+from evaluation.models import Answer, Rater, Study
 from evaluation.protocols import PROTOCOLS, Kind, QuestionSpec
+from evaluation.protocols.base import Shown
 
 Record = dict[str, Any]
+# The form of a preference among more than two responses.
+PICK = "picks"
+HEURISTIC = "heuristic"
 # How a sentence names the questions of a kind.
 OTHER_KIND = ("an answer", "answers")
 ASKED: dict[str, tuple[str, str]] = {
     Kind.PREFERENCE: ("a preference", "preferences"),
+    PICK: ("the best response", "best responses"),
     Kind.SCALE: ("a rating", "ratings"),
     Kind.CHECKLIST: ("a yes/no checklist", "yes/no checklists"),
     Kind.RANKING: ("a ranking", "rankings"),
@@ -48,7 +53,7 @@ def methods_paragraph(study: Study, report: Record, spec: Mapping[str, Any]) -> 
     sentences = [
         _study(study, report),
         _view(report),
-        _questions(spec),
+        _questions(study, report, spec),
         *(passages[place] for place in hooks.PASSAGES if place in passages),
         _raters(study, report),
         *_exclusions(report),
@@ -93,10 +98,16 @@ def _view(report: Record) -> str:
     )
 
 
-def _questions(spec: Mapping[str, Any]) -> str:
+def _questions(study: Study, report: Record, spec: Mapping[str, Any]) -> str:
+    """The questions that a setting of the study asks; of imported judgments those that were answered."""
+    forms = {each["key"]: each["form"] for each in report["questions"]}
+    imported = not study.raters.filter(source=Rater.Source.LIVE).exists()
     asked: dict[str, list[str]] = {}
     for each in map(QuestionSpec.from_json, spec["questions"]):
-        asked.setdefault(each.kind, []).append(each.prompt)
+        if not _is_asked(each, spec) or (imported and each.key not in forms and not _has_texts(study, each)):
+            continue
+        kind = PICK if forms.get(each.key) == PICK else str(each.kind)
+        asked.setdefault(kind, []).append(each.prompt)
     parts = []
     for kind, prompts in asked.items():
         # A kind that an installation adds has no words here.
@@ -106,17 +117,33 @@ def _questions(spec: Mapping[str, Any]) -> str:
     return f"Raters were asked for {joined(parts)}." if parts else ""
 
 
+def _is_asked(question: QuestionSpec, spec: Mapping[str, Any]) -> bool:
+    """True if any setting asks it."""
+    seen = {bool(arm["context_at_judging"]) for arm in spec["arms"]}
+    return question.shown == Shown.ALWAYS or (question.shown == Shown.WITH_CONTEXT) in seen
+
+
+def _has_texts(study: Study, question: QuestionSpec) -> bool:
+    return Answer.objects.filter(judgment__study=study, question=question.key).exists()
+
+
 def _raters(study: Study, report: Record) -> str:
     """Judgments that count, by kind of rater; each rater stands in one kind."""
     names = {
         "person": ("person", "people"),
-        "judge": ("LLM judge or heuristic", "LLM judges and heuristics"),
+        "judge": ("LLM judge", "LLM judges"),
+        HEURISTIC: ("heuristic", "heuristics"),
         "simulated": ("simulated rater", "simulated raters"),
     }
+    heuristics = {each["rater"] for each in report["judges"] if each["heuristic"]}
     imported = set(study.raters.filter(source=Rater.Source.IMPORTED).values_list("pseudonym", flat=True))
     parts = []
     for kind, (one, several) in names.items():
-        found = [rater for rater in report["raters"] if rater["kind"] == kind]
+        found = [
+            rater
+            for rater in report["raters"]
+            if kind == (HEURISTIC if rater["rater"] in heuristics else rater["kind"])
+        ]
         if found:
             n = sum(rater["judgments"] for rater in found)
             brought = sum(rater["rater"] in imported for rater in found)

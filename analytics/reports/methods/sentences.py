@@ -28,8 +28,8 @@ def methods(study: Study, view: ReportView, spec: dict[str, Any]) -> list[str]:
         key=lambda figure: (figure.place, figure.key),
     )
     sentences = [
-        f"Figures are based on {counts['judgments']:,} judgments on {counts['items']:,} items of "
-        f"{counts['queries']:,} queries; study hash {study.study_hash[:12]}.",
+        f"Figures are based on {_n(counts['judgments'], 'judgment')} on {_n(counts['items'], 'item')} of "
+        f"{_n(counts['queries'], 'query', 'queries')}; study hash {study.study_hash[:12]}.",
         *_view(view, spec),
         *INTERVALS,
         *(sentence for figure in figures for sentence in figure.methods(view)),
@@ -37,6 +37,10 @@ def methods(study: Study, view: ReportView, spec: dict[str, Any]) -> list[str]:
         *judges.methods(view),
     ]
     return list(dict.fromkeys(sentences))
+
+
+def _n(n: int, one: str, several: str = "") -> str:
+    return f"{n:,} {one if n == 1 else several or f'{one}s'}"
 
 
 def _view(view: ReportView, spec: dict[str, Any]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from evaluation.protocols import PROTOCOLS
 from evaluation.services import exclude
 from tests.analytics.reports.answering import judged_by_everyone
 from tests.analytics.reports.judging import fail, judge, judged_study, new_judge
+from tests.factories import PAPER_ARMS
 
 pytestmark = pytest.mark.django_db
 
@@ -94,7 +95,7 @@ def test_judges_imports_and_exclusions(owner):
     fail(study, new_judge(study), Outcome.UNPARSED)
     exclude(study=study, rater=people[2], by=owner, reason="bot")
     text = paragraph(study)
-    assert "72 judgments by 2 people (1 imported) and 36 judgments by 1 LLM judge or heuristic." in text
+    assert "72 judgments by 2 people (1 imported) and 36 judgments by 1 LLM judge." in text
     assert (
         "Of the others, which are in no figure, 36 were excluded individually or with their rater and 1 by judges "
         "could not be read." in text
@@ -123,3 +124,26 @@ def test_it_is_on_the_page_and_in_every_file(owner):
     for file in (report_html(report), report_markdown(report)):
         assert "Methods in a paragraph" in file
         assert "came on 1 March 2026" in file
+
+
+def test_only_what_was_asked_is_named(owner):
+    study = judged_study(owner=owner, arms=PAPER_ARMS[:1])
+    raters = judge(study, raters=2)
+    asked = paragraph(study).partition("Raters were asked for ")[2].partition(". ")[0]
+    assert "checklist" not in asked  # no setting shows a context to raters
+    assert "free text" in asked
+    Rater.objects.filter(pk__in=[rater.pk for rater in raters]).update(source=Rater.Source.IMPORTED)
+    asked = paragraph(study).partition("Raters were asked for ")[2].partition(". ")[0]
+    assert "free text" not in asked  # nobody's is in the file
+    assert "preference" in asked
+
+
+def test_labels_with_commas_and_heuristics(owner):
+    study = judged_study(owner=owner)
+    study.systems.filter(key="aspen").update(label="Aspen, formal")
+    judge(study, raters=2)
+    judge(study, raters=1, kind="judge", label="longer")
+    Rater.objects.filter(study=study, kind="judge").update(about={"heuristic": True})
+    text = paragraph(study)
+    assert "(Aspen, formal; and birch)" in text
+    assert "by 1 heuristic." in text

@@ -123,7 +123,8 @@ def test_a_view_claims_nothing_by_the_stopping_rule():
     assert "planning/looks" in {each["figure"] for each in build_report(study, replicates=20)["records"]}
     assert "planning/looks" not in {each["figure"] for each in report["records"]}
     (rates,) = [each for each in report["records"] if each["figure"] == "preferences/win_rates"]
-    assert all(each["test"] is None for each in rates["overall"])
+    assert all(each["test"]["p_corrected"] is None for each in rates["overall"])
+    assert all(each["rate"]["low"] is None for each in rates["overall"])
     assert "a view has no interval that holds at every look" in " ".join(report["methods"])
 
 
