@@ -19,7 +19,8 @@ class RecordedTimes:
     """One row per judgment of one kind of raters with a recorded time, in the order of the work; arrays (n,).
 
     `rater` codes `raters` (pseudonyms). `active` are seconds between opening and submitting, `visible` those with the
-    page in view, nan where they are not recorded. `skipped` is the number of items that each rater skipped.
+    page in view, nan where they are not recorded. `skipped` is the number of items that each rater skipped, `skips` the
+    number of raters who skipped each item, by its row's key. `imported`: some of them come from a file, with its times.
     """
 
     kind: str
@@ -30,6 +31,8 @@ class RecordedTimes:
     active: Floats
     visible: Floats
     skipped: dict[str, int]
+    skips: dict[int, int]
+    imported: bool
 
 
 def read_times(study: Study, filters: Filters = EVERYTHING) -> list[RecordedTimes]:
@@ -43,13 +46,8 @@ def read_times(study: Study, filters: Filters = EVERYTHING) -> list[RecordedTime
     types = dict.fromkeys(whole, ColumnType.WHOLE) | dict.fromkeys(
         ("duration_ms", "visible_ms"), ColumnType.NUMBER
     )
-    skipped = dict(
-        main_judgments(study)
-        .filter(viewed, outcome=Outcome.SKIPPED, rater__kind__in=TIMED)
-        .order_by()
-        .values_list("rater")
-        .annotate(n=Count("pk"))
-    )
+    left = main_judgments(study).filter(viewed, outcome=Outcome.SKIPPED, rater__kind__in=TIMED).order_by()
+    skipped = dict(left.values_list("rater").annotate(n=Count("pk")))
     found = []
     for kind in TIMED:
         table = read_columns(timed.filter(rater__kind=kind).order_by("judged_at", "pk"), types)
@@ -67,6 +65,8 @@ def read_times(study: Study, filters: Filters = EVERYTHING) -> list[RecordedTime
                 table.array("duration_ms") / 1000,
                 table.array("visible_ms") / 1000,
                 {names[pk]: n for pk, n in skipped.items() if pk in names},
+                dict(left.filter(rater__kind=kind).values_list("item").annotate(n=Count("pk"))),
+                Rater.objects.filter(study=study, kind=kind, source=Rater.Source.IMPORTED).exists(),
             )
         )
     return found

@@ -11,6 +11,7 @@ from analytics.figures.report_view import ReportView
 WHOSE = {"person": "People", "simulated": "Simulated raters"}
 WATCHED = {"active": "active", "visible": "visible"}
 NOT_RECORDED = "No judgment has such a time."
+IMPORTED = "Imported judgments have the times of their file, such as those from accepting an assignment to submitting."
 
 
 class TimesFigure(StudyFigure):
@@ -18,12 +19,13 @@ class TimesFigure(StudyFigure):
     place = 95
     definition = (
         "Times of people's judgments in seconds, active (from opening to submitting) and visible (with the page in "
-        "view): mean, standard deviation and quartiles, by item and rater, along a rater's work; and skips."
+        "view): mean, standard deviation and quartiles, by item and rater, along a rater's work; the items that took "
+        "longest; and skips by rater and item."
     )
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for found in view.report["times"]:
-            tables = (_times(found), _thirds(found), _raters(view, found))
+            tables = (_times(found), _thirds(found), _raters(view, found), _items(found))
             yield Block(f"Times: {WHOSE[found['kind']].lower()}", tables=tables, folded=True)
 
 
@@ -38,14 +40,14 @@ def _times(found: Record) -> Table:
     build = Builder(
         "Seconds per judgment, active and with the page in view, and the quartiles of the medians of items and raters.",
         columns(["Time", "Of", "Mean", "SD", "First quartile", "Median", "Third quartile", "n"], names=2),
+        foot=IMPORTED if found["imported"] else "",
     )
     for key, name in WATCHED.items():
         times = found[key]
         build.add(
             head(name),
             words("judgments"),
-            build.figure(times["mean"], _seconds),
-            build.number(times["spread"], _seconds, times["mean"]["undefined"] or "There is one judgment."),
+            *_mean(build, times),
             *_quartiles(build, times["quartiles"]),
             build.n(times["mean"]),
         )
@@ -53,6 +55,16 @@ def _times(found: Record) -> Table:
             cells = _quartiles(build, times[f"{what}_medians"])
             build.add(head(name), words(f"{what}s"), words(""), words(""), *cells, words(""))
     return build.build()
+
+
+def _mean(build: Builder, times: Record) -> tuple[TableCell, TableCell]:
+    """The mean and the standard deviation."""
+    if times["mean"]["value"] is None:
+        none = build.number(None, _seconds, NOT_RECORDED)
+        return none, none
+    return build.figure(times["mean"], _seconds), build.number(
+        times["spread"], _seconds, "There is one judgment."
+    )
 
 
 def _quartiles(build: Builder, values: list[float]) -> list[TableCell]:
@@ -83,6 +95,22 @@ def _raters(view: ReportView, found: Record) -> Table:
             count(each["judgments"]),
             build.number(each["active"], _seconds),
             build.number(each["visible"], _seconds, NOT_RECORDED),
+            count(each["skipped"]),
+        )
+    return build.build()
+
+
+def _items(found: Record) -> Table:
+    build = Builder(
+        "Median active seconds per judgment of the items that took longest, and how many raters skipped them; items "
+        "that were skipped most stand among them.",
+        columns(["Item", "Judgments", "Active", "Skipped"]),
+    )
+    for each in found["items"]:
+        build.add(
+            head(each["item"]),
+            count(each["judgments"]),
+            build.number(each["active"], _seconds, NOT_RECORDED),
             count(each["skipped"]),
         )
     return build.build()

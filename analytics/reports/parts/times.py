@@ -1,4 +1,4 @@
-"""The times and skips of raters, as every report has them."""
+"""The times and skips of raters and of items, as every report has them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,9 +11,11 @@ from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import ResampleSpec
 from analytics.statistics.raters.times import judging_times, medians_by
 from evaluation import design
-from evaluation.models import Study
+from evaluation.models import Item, Study
 
 Record = dict[str, Any]
+# The items that took longest, and those that were skipped most.
+MOST_ITEMS = 20
 
 
 def times_record(study: Study, filters: Filters = EVERYTHING) -> list[Record]:
@@ -29,7 +31,29 @@ def _of_kind(study: Study, times: RecordedTimes) -> Record:
         "active": plain(judging_times(times.active, *rows, resample=resample)),
         "visible": plain(judging_times(times.visible, *rows, resample=resample)),
         "raters": list(_by_rater(times)),
+        "items": _of_items(times),
+        "imported": times.imported,
     }
+
+
+def _of_items(times: RecordedTimes) -> list[Record]:
+    """The items that took longest, the slowest first, and those that were skipped most."""
+    codes, item = np.unique(times.item, return_inverse=True)
+    active = dict(zip(codes.tolist(), medians_by(item, times.active).tolist(), strict=True))
+    judgments = dict(zip(codes.tolist(), np.bincount(item).tolist(), strict=True))
+    longest = sorted(active, key=lambda pk: (-active[pk], pk))[:MOST_ITEMS]
+    skipped = sorted(times.skips, key=lambda pk: (-times.skips[pk], pk))[:MOST_ITEMS]
+    shown = sorted({*longest, *skipped}, key=lambda pk: (-active.get(pk, 0.0), pk))
+    keys = dict(Item.objects.filter(pk__in=shown).values_list("pk", "key"))
+    return [
+        {
+            "item": keys[pk],
+            "judgments": judgments.get(pk, 0),
+            "active": active.get(pk),
+            "skipped": times.skips.get(pk, 0),
+        }
+        for pk in shown
+    ]
 
 
 def _by_rater(times: RecordedTimes) -> Iterator[Record]:
