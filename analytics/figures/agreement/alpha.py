@@ -86,7 +86,8 @@ class AlphaFigure(Figure):
         estimate = found["alpha"]
         about = f"{prompt}{' ' if prompt.endswith(('?', '.', '!')) else ', '}{found['level']}"
         if estimate["value"] is None:
-            detail = f"{prompt} {estimate['undefined']}" if view.several_questions else estimate["undefined"]
+            asked = f"{prompt}{'' if prompt.endswith(('?', '.', '!')) else ':'}"
+            detail = f"{asked} {estimate['undefined']}" if view.several_questions else estimate["undefined"]
             yield Fact(ALPHA, DASH, detail, undefined=True)
             return
         limits = interval(estimate, decimal)

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from analytics.figures.families import ALPHA, correct
 from analytics.figures.figure_input import question_record
 from analytics.frames.study import RaterGroup
@@ -29,13 +31,13 @@ from analytics.reports.comparison.pairing import (
 from analytics.reports.comparison.sentences import about, counted, findings
 from analytics.reports.comparison.sides import NAMES, SCHEMA, Sides
 from analytics.statistics.core.estimates import plain
-from analytics.statistics.core.matched import matched_difference
+from analytics.statistics.core.matched import QuerySums, matched_difference
 from analytics.statistics.core.randomization import Randomization
 from evaluation import design
-from evaluation.models import Study
 from evaluation.protocols import QuestionSpec
 
 Record = dict[str, Any]
+SAME_JUDGMENTS = "Both views have the same judgments of it."
 
 
 def build_comparison(sides: Sides) -> Record:
@@ -62,7 +64,7 @@ def build_comparison(sides: Sides) -> Record:
             "same raters answered in both: the keys of questions and settings must be the same."
         )
     responses, other_text = other_responses(sides, _matched_keys(a, queries), set(a.systems) & set(b.systems))
-    comparisons = _compared(found, queries, a.side.study)
+    comparisons = _compared(found, queries, sides)
     correct(each["test"] for each in comparisons)
     without = [
         *_questions_alone(a, b, unlike),
@@ -86,6 +88,7 @@ def build_comparison(sides: Sides) -> Record:
             "only_b": queries.only_b,
             "other_text": queries.other_text,
         },
+        "shared_judgments": sides.shared_judgments(),
         "responses": {"shared": responses, "other_text": other_text},
         "questions": _questions(a, found),
         "groups": [plain(group) for group in groups if group in [each.group for each in found]],
@@ -111,13 +114,13 @@ def _matched_keys(a: ReadSide, queries: MatchedQueries) -> set[str]:
     return {key for key, code in named if code >= 0}
 
 
-def _compared(found: list[Paired], queries: MatchedQueries, study: Study) -> list[Record]:
-    seed = design.derived_seed(study.seed, "comparison")
+def _compared(found: list[Paired], queries: MatchedQueries, sides: Sides) -> list[Record]:
+    seed = design.derived_seed(sides.a.study.seed, "comparison")
     tests = Randomization(seed, level=ALPHA / max(len(found), 1))
-    return [_record(each, queries, tests) for each in found]
+    return [_record(each, queries, tests, same_study=sides.same_study) for each in found]
 
 
-def _record(both: Paired, queries: MatchedQueries, tests: Randomization) -> Record:
+def _record(both: Paired, queries: MatchedQueries, tests: Randomization, *, same_study: bool) -> Record:
     name, arm, systems = both.key
     sums = [
         replace(each.sums, query=codes[each.sums.query])
@@ -126,6 +129,8 @@ def _record(both: Paired, queries: MatchedQueries, tests: Randomization) -> Reco
     of_cell = tests.of(both.question, both.group.a, both.figure, name, arm or "", *systems)
     found = matched_difference(*sums, tests=of_cell, level=LEVEL)
     untested = both.a.untested or both.b.untested
+    if same_study and _are_same(*sums):
+        untested = SAME_JUDGMENTS
     return {
         "question": both.question,
         "form": both.form,
@@ -142,6 +147,11 @@ def _record(both: Paired, queries: MatchedQueries, tests: Randomization) -> Reco
         "test": None if untested or found.test is None else plain(found.test),
         "untested": untested or found.untested,
     }
+
+
+def _are_same(a: QuerySums, b: QuerySums) -> bool:
+    """True of two views that leave the same answers to what the figure is of."""
+    return np.array_equal(a.columns, b.columns, equal_nan=True) and np.array_equal(a.query, b.query)
 
 
 def _questions(a: ReadSide, found: list[Paired]) -> list[Record]:

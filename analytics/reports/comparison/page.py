@@ -107,6 +107,11 @@ def _matched(queries: Record) -> str:
 
 
 def _cautions(record: Record) -> Iterator[str]:
+    if n := record["shared_judgments"]:
+        yield (
+            f"{counted(n, 'judgment')} {'is' if n == 1 else 'are'} in both sides, so that they differ by the other "
+            "judgments alone: a view and what it leaves out differ more."
+        )
     responses = record["responses"]
     if responses["other_text"]:
         yield (

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from analytics.display.numbers import corrected, decimal, in_percent, percent, points
+from analytics.display.numbers import corrected, decimal, in_percent, percent, points, score
 from analytics.figures.families import is_supported
 from analytics.reports.comparison.sides import NAMES
 
 Record = dict[str, Any]
+# A smaller difference of coefficients is told with three decimals.
+FINE = 0.05
 
 
 def counted(n: int, noun: str) -> str:
@@ -35,12 +37,13 @@ def findings(record: Record) -> Iterator[Record]:
     for at, found in enumerate(record["comparisons"]):
         if not is_supported(found["test"]) or not found["difference"]["value"]:
             continue
-        form = in_percent if found["share"] else decimal
         change = found["difference"]
-        size = f"{points(change['value'])} points" if found["share"] else decimal(abs(change["value"]))
+        fine = score if abs(change["value"]) < FINE else decimal
+        form = in_percent if found["share"] else fine
+        size = f"{points(change['value'])} points" if found["share"] else fine(abs(change["value"]))
         limits = ""
         if change["low"] is not None:
-            each = percent if found["share"] else decimal
+            each = percent if found["share"] else fine
             limits = f" (B less A: {each(change['low'])} to {each(change['high'])})"
         which = about(record, found)
         higher = "higher" if change["value"] > 0 else "lower"

@@ -60,6 +60,13 @@ class Sides:
     def same_study(self) -> bool:
         return self.a.study.pk == self.b.study.pk
 
+    def shared_judgments(self) -> int:
+        """Number of counting judgments that both sides have; of two studies there are none."""
+        if not self.same_study:
+            return 0
+        a, b = (each.filters.judgments(each.study) for each in self.both)
+        return counting_judgments(self.a.study).filter(a).filter(b).count()
+
     @property
     def digest(self) -> str:
         """A hash of both studies and views, whatever their judgments are at the moment."""

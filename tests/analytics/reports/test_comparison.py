@@ -206,6 +206,22 @@ def test_two_rounds_of_one_study(first):
     assert f"judged up to {earlier}" in text
 
 
+def test_a_view_beside_the_whole_says_what_they_share(first):
+    name = first.raters.filter(kind="person").order_by("pk")[0].pseudonym
+    record = compared(first, first, view_b={"without_rater": [name]})
+    theirs = first.judgments.filter(rater__kind="person").exclude(rater__pseudonym=name).count()
+    others = first.judgments.exclude(rater__kind="person").count()
+    assert record["shared_judgments"] == theirs + others
+    assert f"{theirs + others:,} judgments are in both sides" in run(
+        first.slug, first.slug, view_b=[f"without_rater={name}"]
+    )
+    # Judges say the same in both, so that nothing is tested of them but what holds them against people.
+    of_judges = [each for each in record["comparisons"] if each["group"] != "person"]
+    assert of_judges
+    assert {each["figure"] for each in of_judges if each["test"]} == {"judges/labels_vs_people"}
+    assert any(each["test"] for each in record["comparisons"])
+
+
 def test_a_setting_beside_another(first):
     arms = ["NoCtxGen-NoCtxEval", "CtxGen-CtxEval"]
     found = compared(first, first, *({"arm": [arm]} for arm in arms))
