@@ -90,7 +90,7 @@ class AlternativeAnnotatorFigure(Figure):
                 names=2,
             ),
             foot=f"One-sided t-tests over items, corrected by {CORRECTION} for a false discovery rate of {FDR:g}, not "
-            f"by Holm as other tests here. A judge passes with a winning rate of {PASSING:.0%}.",
+            f"by Holm as other tests here; n counts what was answered, of ratings the responses. A judge passes with a winning rate of {PASSING:.0%}.",
         )
         for question, group, found in tested:
             reason = found["advantage"]["undefined"] if found["winning_rate"] is None else ""
@@ -120,7 +120,8 @@ class AlternativeAnnotatorFigure(Figure):
             "they fit the others on each of the person's items: by accuracy, and for scales by minus the root mean "
             f"square error. The judge beats a person if it is less than \N{GREEK SMALL LETTER EPSILON} = {epsilon:g} "
             "behind in the share of items won, by a one-sided t-test over items; these tests are corrected by "
-            f"{CORRECTION}, and not by Holm. It takes at least {LEAST_ANNOTATORS} people with {LEAST_ITEMS} items each."
+            f"{CORRECTION}, and not by Holm. It takes at least {LEAST_ANNOTATORS} people with {LEAST_ITEMS} answers "
+            "each, and takes answers for independent ones, those to several responses of an item as well."
         )
 
 

@@ -49,10 +49,12 @@ class SourceBiasFigure(Figure):
         return TITLE
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
+        forms = {question["form"] for question in view.judged}
+        of_pairs = " Of pairs, the judge's expected win rate of the model's text minus people's."
         build = Builder(
             "Bias by source: the judge's mean minus people's of text by models, of text by persons, and the first "
-            "minus the second. Of pairs, the judge's expected win rate of the model's text minus people's. Ranks "
-            "count from 1 for the best.",
+            f"minus the second.{of_pairs if PAIRS in forms else ''}"
+            f"{' Ranks count from 1 for the best.' if 'ranking' in forms else ''}",
             columns(["Question", "Raters", "By models", "By persons", "Bias", *P_COLUMNS, "n"], names=2),
         )
         marks: dict[str, list[tuple[Record, Record]]] = {}
