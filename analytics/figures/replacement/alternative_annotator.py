@@ -90,7 +90,8 @@ class AlternativeAnnotatorFigure(Figure):
                 names=2,
             ),
             foot=f"One-sided t-tests over items, corrected by {CORRECTION} for a false discovery rate of {FDR:g}, not "
-            f"by Holm as other tests here; n counts what was answered, of ratings the responses. A judge passes with a winning rate of {PASSING:.0%}.",
+            "by Holm as other tests here; n counts what was answered, of ratings the responses. A judge passes with a "
+            f"winning rate of {PASSING:.0%}.",
         )
         for question, group, found in tested:
             reason = found["advantage"]["undefined"] if found["winning_rate"] is None else ""
