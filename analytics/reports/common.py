@@ -30,7 +30,13 @@ def why_nothing(study: Study, filters: Filters = EVERYTHING) -> str:
     left_out = left_out_counts(study, filters.judgments(study))
     if filters and not left_out:
         view = view_in_words(filters.canonical())
-        return f"The view ({view}) leaves no judgment, so there is nothing to report."
+        undated = (filters.first_day or filters.last_day) and not study.judgments.exclude(
+            judged_at=None
+        ).exists()
+        why = (
+            ": no judgment of the study has a recorded day" if undated else ", so there is nothing to report"
+        )
+        return f"The view ({view}) leaves no judgment{why}."
     if filters:
         view = view_in_words(filters.canonical())
         return f"The view ({view}) leaves no judgment that counts, so there is nothing to report."

@@ -115,6 +115,17 @@ def test_a_view_that_leaves_nothing_says_so(study):
         build_report(study, filters=view(study, rater=["person-2"]))
 
 
+def test_days_of_judgments_without_a_day(owner):
+    study = judged_study(owner=owner)
+    judge(study, raters=2)
+    study.judgments.update(judged_at=timezone.now())
+    with pytest.raises(NothingToReport, match="leaves no judgment, so"):
+        build_report(study, filters=view(study, **{"from": ["2099-01-01"]}))
+    study.judgments.update(judged_at=None)
+    with pytest.raises(NothingToReport, match="no judgment of the study has a recorded day"):
+        build_report(study, filters=view(study, **{"from": ["2020-01-01"]}))
+
+
 def test_a_view_claims_nothing_by_the_stopping_rule():
     study = stopping_study({"figure": "win_rate"})
     judge(study, raters=3)
