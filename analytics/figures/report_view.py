@@ -47,8 +47,14 @@ class GroupsView:
 
     @property
     def led(self) -> list[Record]:
-        """All groups, the leading one first: single judges have standings of their own, too."""
+        """All groups, the leading one first."""
         return sorted(self.groups, key=lambda group: group is not self.leading)
+
+    @property
+    def led_together(self) -> list[Record]:
+        """The same without single judges where there are several, which then stand together."""
+        together = any(group["kind"] == "judges" for group in self.groups)
+        return [group for group in self.led if not (together and group["kind"] == "judge")]
 
     @property
     def voices(self) -> list[Record]:

@@ -9,7 +9,10 @@ from typing import Any
 
 from analytics.figures.figure_input import MAY_STOP, FigureInput
 
-BY_LOOKS = "The study may stop early by this figure: its interval is the one under Stopping early."
+BY_LOOKS = (
+    "The study may stop early, so that an interval of a fixed number of queries does not hold here; that of the "
+    "registered figure stands under Stopping early."
+)
 OF_A_VIEW = "The study may stop early by this figure: a part of it has no interval that holds at every look."
 ESTIMATE = {"value", "low", "high", "undefined"}
 # A judge's own numbers stand beside people's, by which alone a study stops.

@@ -125,7 +125,7 @@ def _all_rows(given: PairInput, rows: Ints, turned: Bools) -> LengthRows:
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    for group in view.led:
+    for group in view.led_together:
         if KEY not in group:
             continue
         rates = group[KEY]["rates"]

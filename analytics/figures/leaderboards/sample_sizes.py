@@ -72,7 +72,7 @@ def _curve(given: PairInput, arm: str, split: str | None, mask: Bools) -> Record
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    for group in view.led:
+    for group in view.led_together:
         for curve in group.get(KEY, {}).get("curves", ()):
             parts = [view.arm(curve["arm"])] if view.several_arms else []
             parts += [SPLIT_NAMES[curve["split"]]] if curve["split"] else []

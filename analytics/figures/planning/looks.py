@@ -61,6 +61,7 @@ class LooksFigure(Figure):
                 continue
             rule = StoppingRule.of(found["rule"])
             assert rule is not None
+            closed = view.report["study"]["status"] == Status.CLOSED
             build = Builder(
                 f"The first system's {STOPPABLE[rule.figure]}, in percent, with an interval that holds at every look, "
                 "for all pairs together in 95 of 100 studies."
@@ -77,9 +78,8 @@ class LooksFigure(Figure):
                     build.n(each["estimate"]),
                     words(f"{each['complete']:,}"),
                     words(f"{each['queries']:,}"),
-                    words(_met(each["met_at"])),
+                    words(_met(each["met_at"], closed=closed)),
                 )
-            closed = view.report["study"]["status"] == Status.CLOSED
             yield Block("", (_said(rule, found["pairs"], closed=closed), NO_OTHERS), (build.build(),))
 
     def methods(self, view: ReportView) -> Iterable[str]:
@@ -111,8 +111,10 @@ def _looks(given: PairInput, rule: StoppingRule, rows: Ints, order: Ints, level:
     }
 
 
-def _met(at: int | None) -> str:
-    return "not yet met" if at is None else f"met with {at:,} queries"
+def _met(at: int | None, *, closed: bool) -> str:
+    if at is None:
+        return "not met" if closed else "not yet met"
+    return f"met with {at:,} queries"
 
 
 def _said(rule: StoppingRule, pairs: list[Record], *, closed: bool) -> str:

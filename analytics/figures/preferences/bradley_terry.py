@@ -57,7 +57,7 @@ FIGURE = BradleyTerryFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    fits = [(group, fit) for group in view.led if KEY in group for fit in group[KEY]["fits"]]
+    fits = [(group, fit) for group in view.led_together if KEY in group for fit in group[KEY]["fits"]]
     reasons = {fit["undefined"] for _, fit in fits}
     if len(reasons) == 1 and "" not in reasons:
         yield Block(text=(f"Undefined in every setting. {reasons.pop()}",))

@@ -107,7 +107,7 @@ def test_the_figure_has_no_other_interval_anywhere(figure, owner):
     assert found.keys() == set(REPEATING[figure])
     assert {key: limits for key, limits in found.items() if limits} == {}
     text = report_markdown(report)
-    assert "its interval is the one under Stopping early" in text
+    assert "that of the registered figure stands under Stopping early" in text
     assert "Krippendorff's alpha and win rates by majority have no interval" in text
 
 
