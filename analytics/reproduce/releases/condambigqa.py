@@ -81,9 +81,9 @@ NO_SETS = (
 )
 PAIRS_ALONE = (
     "As published, by the paper's outputs: each entry beside the reference entry at its place, and beside nothing "
-    "beyond the reference; mean and standard deviation of all entries of all questions together. By later outputs, which name "
-    "the reference entry, greedy: the mean of a question's matched entries, then of questions. Ours, the optimal "
-    "matching, needs the scores of all pairs; the outputs have those of the pairs that were compared."
+    "beyond the reference; mean and standard deviation of all entries of all questions together. By later outputs, "
+    "which name the reference entry, greedy: the mean of a question's matched entries, then of questions. Ours, the "
+    "optimal matching, needs the scores of all pairs; the outputs have those of the pairs that were compared."
 )
 BY_ENTRY = (
     "As published: a question counts once for each of its entries that was scored. Ours: each question once. The "
