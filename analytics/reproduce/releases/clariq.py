@@ -54,8 +54,8 @@ class ClariQReproduction(Reproduction):
     paper = "AGENT-CQ: the questions and answers that people wrote, from ClariQ"
     missing = (
         "Questions and answers by models, the scores of CrowdLLM, and people's rankings and preferences (Tables 1 to "
-        "3 and 6, Figures 2 to 4; the models' side of Tables 4, 5 and 7): not released, so that its jury's majority can't "
-        "be counted in any way.",
+        "3 and 6, Figures 2 to 4; the models' side of Tables 4, 5 and 7): not released, so that its jury's majority "
+        "can't be counted in any way.",
         "Categories of questions (Table 4): chosen by GPT-3.5. The pipeline question_categories has a model choose "
         "those of a study.",
         "Expected types of response (section 4.1): by rules that the paper does not give.",

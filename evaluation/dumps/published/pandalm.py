@@ -26,7 +26,7 @@ FIELDS = ("idx", *TEXTS, "response1", "response2", *PEOPLE)
 
 
 def find_test_set(path: Path) -> Path:
-    return find_file(path, FILE)
+    return find_file(path, FILE) if path.is_dir() else path
 
 
 def convert(entries: Sequence[Any]) -> ConversionResult:
