@@ -87,9 +87,11 @@ FIRST_LABEL = (
     "Where a tie is as common as another label (three raters, three labels), the release takes the label that came "
     "first in the file; here such an item has no tie as its most common label."
 )
+# Differences of rounded means are printed, and some figures are cut.
+MISPRINT = 0.015
 NOT_THE_FILE = (
-    "This doesn't give the published figure: in its labels or their order the file is not the one behind the table. "
-    "One that was put together from counts has no order of its own."
+    "The release's rule doesn't give the published figure: in its labels or their order the file is not the one "
+    "behind the table. One that was put together from counts has no order of its own."
 )
 FORGIVING = (
     "As published: a reply without a dictionary is Response 1 if that stands anywhere in it, otherwise Response 2; the "
@@ -120,11 +122,17 @@ class ContextEvalReproduction(Reproduction):
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
+        """Notes rest on the release's own reading, which is shown only if it was asked for."""
+        for each in self._tables(given):
+            hidden = (replace(figure, as_published=None) for figure in each.figures)
+            yield each if given.as_published else table(each.title, hidden, each.note)
+
+    def _tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study
         if queries := read_queries(given.path):
             yield table("Queries by data set (section 2)", _queries(queries))
         if people := read_people(given.path):
-            read = people_as_script(people) if given.as_published else {}
+            read = people_as_script(people)
             agreed = _agreement(given, PEOPLE, AGREEMENT, read)
             yield table("Agreement of people (Table 4a), in percent", agreed)
             gained = _gains(given, PEOPLE, GAINS, read)
@@ -139,7 +147,7 @@ class ContextEvalReproduction(Reproduction):
             )
         if rows := read_judges(given.path):
             group = _judges_group(given)
-            read = judges_as_script(rows) if given.as_published else {}
+            read = judges_as_script(rows)
             agreed = _agreement(given, group, JUDGES_AGREEMENT, read)
             yield table("Agreement of autoraters (Table 4b), in percent", agreed, FORGIVING)
             gained = _gains(given, group, JUDGES_GAINS, read)
@@ -167,21 +175,24 @@ def _agreement(
             cell, script = found.get(at), read.get(at)
             name = f"{pair[0]} vs {pair[1]}, {arm}"
             yield _figure(name, ours, cell and cell["with_ties"], script.with_ties if script else None)
-            figure = _figure(
-                f"{name}, without ties",
-                without,
-                cell and cell["without_ties"],
-                script.without_ties if script else None,
+            came_first = f" A tie came first in {script.ties_first} of {script.undecided}." if script else ""
+            yield _explained(
+                _figure(
+                    f"{name}, without ties",
+                    without,
+                    cell and cell["without_ties"],
+                    script.without_ties if script else None,
+                    f"{FIRST_LABEL}{came_first}",
+                )
             )
-            yield replace(figure, note=_first_label(figure, script)) if cell else figure
 
 
-def _first_label(figure: PublishedFigure, script: ScriptCell | None) -> str:
-    """What the release's rule explains of a figure without ties: nothing where the file has another order."""
-    if script is None:
-        return FIRST_LABEL
-    came_first = f"A tie came first in {script.ties_first} of {script.undecided} such items."
-    return " ".join([FIRST_LABEL, came_first, *([NOT_THE_FILE] if figure.difference_as_published else [])])
+def _explained(figure: PublishedFigure) -> PublishedFigure:
+    """The release's rule explains a difference of a figure without ties where it gives the published figure itself."""
+    beyond = figure.difference_as_published
+    if beyond is None or abs(beyond) < MISPRINT:
+        return figure
+    return replace(figure, note=f"{figure.note} {NOT_THE_FILE}".strip())
 
 
 def _gains(
@@ -196,12 +207,14 @@ def _gains(
             gain = found.get((frozenset(pair), arm))
             scripts = [read.get((frozenset(pair), each)) for each in (NN, arm)]
             for way, name, figure in zip(WAYS, ("", ", without ties"), printed, strict=True):
-                yield _figure(
-                    f"{pair[0]} vs {pair[1]}, {arm}{name}",
-                    figure.rstrip("*"),
-                    gain and gain[way]["difference"],
-                    _gained(scripts, way),
-                    _significance(gain and gain[way]["p_value"], marked=figure.endswith("*")),
+                yield _explained(
+                    _figure(
+                        f"{pair[0]} vs {pair[1]}, {arm}{name}",
+                        figure.rstrip("*"),
+                        gain and gain[way]["difference"],
+                        _gained(scripts, way),
+                        _significance(gain and gain[way]["p_value"], marked=figure.endswith("*")),
+                    )
                 )
 
 

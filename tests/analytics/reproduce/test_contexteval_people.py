@@ -41,7 +41,7 @@ def test_the_label_that_came_first_counts(tmp_path, capsys):
     # Ours has the three items without a tie as their most common label; of these, the first has its tie first.
     assert without["ours"] == pytest.approx(100 * (1 / 3 + 1 / 3 + 1) / 3)
     assert without["as_published"] == pytest.approx(100 * (1 / 3 + 1) / 2)
-    assert "A tie came first in 1 of 2 such items." in without["note"]
+    assert "A tie came first in 1 of 2." in without["note"]
     with_context = figures[AGREEMENT, f"{PAIR}, {NC}, without ties"]
     assert (
         with_context["ours"] == with_context["as_published"] == pytest.approx(100 * (1 / 3 + 2 / 3 + 1) / 3)
@@ -57,7 +57,7 @@ def test_the_order_of_lines_is_what_counts(tmp_path, capsys):
     figures, _ = reproduced(capsys, "contexteval", write(tmp_path, judgments(turned)), "--as-published")
     without = figures[AGREEMENT, f"{PAIR}, {NN}, without ties"]
     assert without["ours"] == without["as_published"] == pytest.approx(100 * (1 / 3 + 1 / 3 + 1) / 3)
-    assert "A tie came first in 0 of 2 such items." in without["note"]
+    assert "A tie came first in 0 of 2." in without["note"]
     # A file without a setting that shows a context has no follow-ups.
     assert figures[FOLLOW_UPS, f"{PAIR}, {NC}"]["note"] == "Not in the files."
 
@@ -110,11 +110,19 @@ def test_a_file_from_counts_does_not_blame_the_rule(folder, capsys):  # noqa: F8
         if title == AGREEMENT and name.endswith("without ties")
     }
     assert len(without) == 9
-    for each in without.values():
-        assert ("put together from counts" in each["note"]) == bool(each["difference_as_published"])
-    assert any(each["difference_as_published"] for each in without.values())
+    assert all(each["difference_as_published"] for each in without.values())
+    assert all("put together from counts" in each["note"] for each in without.values())
+    added = figures[GAINS, f"{PAIR}, {CC}, without ties"]
+    assert (added["difference_as_published"], "put together from counts" in added["note"]) == (1.41, True)
+    assert "put together from counts" not in figures[GAINS, f"{PAIR}, {CC}"]["note"]
     # Every rater of these finds the same response better, but the second one sees it on the other side.
     shown = figures[FOLLOW_UPS, f"{PAIR}, {NC}"]
     assert (shown["as_published"], "no item is left" in shown["note"]) == (None, True)
     won = [each for (title, _), each in figures.items() if title == WINS]
     assert [each["as_published"] for each in won] == pytest.approx([each["ours"] for each in won])
+    # The same is said where the reading itself wasn't asked for.
+    plain, _ = reproduced(capsys, "contexteval", folder)
+    assert {key: each["note"] for key, each in plain.items()} == {
+        key: each["note"] for key, each in figures.items()
+    }
+    assert {each["as_published"] for each in plain.values()} == {None}
