@@ -39,9 +39,9 @@ class Release:
     options: frozenset[str] = frozenset()
 
 
-def list_release(key: str, convert: Convert) -> Release:
-    """A release that is one file with a list in JSON."""
-    return Release(key, lambda path, options: convert(load_json_list(path)))
+def list_release(key: str, convert: Convert, find: Callable[[Path], Path] = lambda path: path) -> Release:
+    """A release that is one file with a list in JSON, which `find` finds where a folder is given."""
+    return Release(key, lambda path, options: convert(load_json_list(find(path))))
 
 
 class PublishedSource:

@@ -5,7 +5,7 @@ annotations, under any name with "leaderboard" in it, is what ours is held again
 """
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from analytics.reproduce.published_tables import PublishedFigure, PublishedTable
 from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
-from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM
+from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, find_annotations
 from evaluation.dumps.release import load_json_list, short_key
 
 Record = dict[str, Any]
@@ -44,21 +44,22 @@ class AlpacaEvalReproduction(Reproduction):
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study  # which refuses, in a sentence, a file that is none of AlpacaEval's
-        entries = load_json_list(given.path)
+        file = find_annotations(given.path)
+        entries = load_json_list(file)
         models = dict.fromkeys(
             (entry["generator_2"], entry["generator_1"], entry["annotator"]) for entry in entries
         )
         for model, baseline, annotator in models:
-            row = _published(given.path, model)
+            row = _published([file.parent, given.path], model)
             figures = _figures(
                 given, short_key(model, MAX_SYSTEM), short_key(baseline, MAX_SYSTEM), annotator, row
             )
             yield table(f"{model} against {baseline}, by {annotator} (leaderboard)", figures)
 
 
-def _published(path: Path, model: str) -> Record:
-    """The model's row of a leaderboard beside the file; nothing where there is none."""
-    for file in sorted(path.parent.glob("*leaderboard*.csv")):
+def _published(places: Iterable[Path], model: str) -> Record:
+    """The model's row of a leaderboard in one of the folders; nothing where there is none."""
+    for file in (file for place in places for file in sorted(place.glob("*leaderboard*.csv"))):
         # A first line that says where the file is from is no header.
         lines = [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
         for row in csv.reader(lines[1:]):

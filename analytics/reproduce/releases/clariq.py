@@ -5,7 +5,7 @@ known here. The files at hand are those of ClariQ's dev split; the paper is on m
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
@@ -25,15 +25,28 @@ QRELS, RUNS = "dev.qrel", "*.run"
 # The run that stands beside the paper's: people's questions and answers, ranked by BM25.
 PUBLISHED_RUN = "bm25.run"
 NDCG = {1: "", 5: "0.221", 10: "0.246"}
+# What the text repeats of models in Tables 5 and 7.
+MODELS_QUESTIONS = {
+    "GPT-Facet: words": "23.53",
+    "GPT-Facet: grade": "college",
+    "Llama 3.1: grade": "high school",
+}
+MODELS_NDCG = {
+    "nDCG@1, BM25, questions of GPT-Temp": "0.225",
+    "nDCG@1, BERT, questions of GPT-Temp": "0.312",
+    "nDCG@5, BERT, questions of GPT-Temp": "0.296",
+}
+MODELS_ANSWERS = {"Words": "13.21", "Words, standard deviation": "8.06"}
 DEV_ONLY = (
     "Ours: every question of a topic once, in the files of ClariQ's dev split; the paper's are of more topics. A study "
     "that is kept has five questions of each topic."
 )
 BY_ROW = "As published: a question counts once for every facet that it was answered for, as the file has it."
 NO_RUN = (
-    f"A ranking in TREC's form, {PUBLISHED_RUN} beside {QRELS}, whose topics are facets; the pages that are searched "
-    "are not in the files."
+    f"The published figure alone: no {PUBLISHED_RUN} was given with {QRELS} beside it, a ranking in TREC's form whose "
+    "topics are facets. The pages that are searched are not in the files."
 )
+BY_MODELS = "The questions and answers of models are not released."
 
 
 class ClariQReproduction(Reproduction):
@@ -41,7 +54,8 @@ class ClariQReproduction(Reproduction):
     paper = "AGENT-CQ: the questions and answers that people wrote, from ClariQ"
     missing = (
         "Questions and answers by models, the scores of CrowdLLM, and people's rankings and preferences (Tables 1 to "
-        "3 and 6, Figures 2 to 4; the models' side of Tables 4, 5 and 7): not released.",
+        "3 and 6, Figures 2 to 4; the models' side of Tables 4, 5 and 7): not released, so that its jury's majority "
+        "can't be counted in any way.",
         "Categories of questions (Table 4): chosen by GPT-3.5. The pipeline question_categories has a model choose "
         "those of a study.",
         "Expected types of response (section 4.1): by rules that the paper does not give.",
@@ -58,12 +72,14 @@ class ClariQReproduction(Reproduction):
         if bank:
             yield table("Questions of the bank, of all topics", _readability(bank, published=False))
         yield table("Forms of questions by people (section 4.1), in percent", _forms(questions, bank))
+        yield table("Questions by models (section 4.1, Table 5)", _of_models(MODELS_QUESTIONS))
         yield table("Answers by people (section 4.3)", _answers(rows))
-        if folder := _folder_of_qrels(given.path):
-            yield table(
-                "Retrieval with people's questions and answers (section 5, Table 7)",
-                _retrieval(given, folder),
-            )
+        yield table("Answers by models (section 4.3)", _of_models(MODELS_ANSWERS))
+        folder = given.path if given.path.is_dir() else given.path.parent
+        yield table(
+            "Retrieval with questions and their answers (section 5, Table 7)",
+            [*_retrieval(given, folder), *_of_models(MODELS_NDCG)],
+        )
 
 
 def _size(
@@ -117,6 +133,11 @@ def _answers(rows: Sequence[Record]) -> Iterator[PublishedFigure]:
     yield PublishedFigure("Words, standard deviation", "4.36", spread, note=note)
 
 
+def _of_models(published: Mapping[str, str]) -> Iterator[PublishedFigure]:
+    for name, figure in published.items():
+        yield PublishedFigure(name, figure, None, note=BY_MODELS)
+
+
 def _measured(texts: Sequence[str]) -> list[TextMeasures]:
     """Of the texts that have words."""
     return [each for each in map(measure_text, texts) if each.words]
@@ -126,26 +147,28 @@ def _mean_words(texts: Sequence[str]) -> float:
     return fmean(each.words for each in _measured(texts))
 
 
-def _folder_of_qrels(path: Path) -> Path | None:
-    folder = path if path.is_dir() else path.parent
-    return folder if (folder / QRELS).is_file() else None
-
-
 def _retrieval(given: ReleaseInput, folder: Path) -> Iterator[PublishedFigure]:
+    """Of people's questions: the runs' figures, and the printed ones alone where no run stands for them."""
+    judged = (folder / QRELS).is_file()
+    if not judged or not (folder / PUBLISHED_RUN).is_file():
+        for cut, printed in NDCG.items():
+            if printed:
+                yield PublishedFigure(f"nDCG@{cut}, BM25, questions of people", printed, None, note=NO_RUN)
+    if judged:
+        yield from _runs(given, folder)
+
+
+def _runs(given: ReleaseInput, folder: Path) -> Iterator[PublishedFigure]:
     relevance = read_qrels(folder / QRELS)
     relevant = sum(any(grade > 0 for grade in grades.values()) for grades in relevance.values())
     yield PublishedFigure("Facets with judgments of relevance", "", len(relevance), decimals=0)
     yield PublishedFigure("Facets with a relevant document", "", relevant, decimals=0)
-    runs = {file.name: file for file in sorted(folder.glob(RUNS))}
-    for name in dict.fromkeys((PUBLISHED_RUN, *runs)):
-        rankings = list(read_run(runs[name]).items()) if name in runs else []
+    for file in sorted(folder.glob(RUNS), key=lambda each: (each.name != PUBLISHED_RUN, each.name)):
+        rankings = list(read_run(file).items())
         for cut, printed in NDCG.items():
-            published = printed if name == PUBLISHED_RUN else ""
-            if not rankings:
-                yield PublishedFigure(f"nDCG@{cut}, {name}", published, None, note=NO_RUN)
-                continue
+            published = printed if file.name == PUBLISHED_RUN else ""
             found = mean_ndcg(rankings, relevance, cut, resample=ResampleSpec(given.study.seed))
-            yield PublishedFigure(f"nDCG@{cut}, {name}", published, found.value, note=found.undefined)
+            yield PublishedFigure(f"nDCG@{cut}, {file.name}", published, found.value, note=found.undefined)
 
 
 REPRODUCTION = ClariQReproduction()

@@ -5,17 +5,17 @@ included, and those inside are without them: the caption has it the other way ro
 show.
 """
 
-import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from analytics.frames.rows import JUDGES
+from analytics.reproduce.contexteval_script import TIE, Cell, ScriptCell, judges_as_script, people_as_script
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
 from analytics.reproduce.release_input import PEOPLE, ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
-from evaluation.dumps.published.contexteval import ARMS, read_judges, read_people, read_queries
+from evaluation.dumps.published.contexteval import read_judges, read_people, read_queries
 
 Record = dict[str, Any]
 GPT, GEMINI = "gpt-4", "gemini-1.5-flash-exp-0827"
@@ -81,14 +81,17 @@ SOURCES = {
     "cmalaviya/expertqa": "300",
     "fangyuan/kiwi": "78",
 }
-# In this order the script asks for their judgments, of which the first stands for several that are as common.
-JUDGE_ORDER = (CLAUDE, LLAMA, "gpt-4", "gemini-1.5-pro", GEMMA, JAMBA, "Qwen_Qwen2-72B-Instruct")
-TIE, ONE, TWO = "tie", "one", "two"
 WAYS = ("with_ties", "without_ties")
 CUT = {"65.99": "Cut in print: 65.999...", "55.55": "Cut in print: 55.555..."}
-WITHOUT_TIES = (
-    "An item with three different labels counts here as having no tie as its most common label; in the release, only "
-    "if a tie was not the label that came first."
+FIRST_LABEL = (
+    "Where a tie is as common as another label (three raters, three labels), the release takes the label that came "
+    "first in the file; here such an item has no tie as its most common label."
+)
+# Differences of rounded means are printed, and some figures are cut.
+MISPRINT = 0.015
+NOT_THE_FILE = (
+    "The release's rule doesn't give the published figure: in its labels or their order the file is not the one "
+    "behind the table. One that was put together from counts has no order of its own."
 )
 FORGIVING = (
     "As published: a reply without a dictionary is Response 1 if that stands anywhere in it, otherwise Response 2; the "
@@ -96,20 +99,17 @@ FORGIVING = (
 )
 PAIRED = (
     "Differences from the first setting: ours are of the queries that both settings have (without ties: that have no "
-    "tie as their most common label in either), the paper's of the two means. p is that of the paired t-test."
+    "tie as their most common label in either), the paper's and those as published of the two means, each over its own "
+    "queries. p is that of the paired t-test; the release's script has an unpaired one without ties."
 )
-NO_CONTEXT = "Its row without a context repeats the autoraters' agreement of Table 4b, and is left out."
-Cell = tuple[tuple[str, str], str]
+NO_CONTEXT = (
+    "Its row without a context repeats the autoraters' agreement of Table 4b, and is left out. As published: a rater's "
+    "difference is that of the responses as this rater saw them, first less second, before the mean is taken, and "
+    "items whose most common label is a tie are in. Ours: differences by system, without those items, as its caption "
+    "says."
+)
+NONE_DIFFERS = "As published: no item is left, as the responses were shown in different orders."
 Published = Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]]
-
-
-@dataclass(frozen=True)
-class ScriptCell:
-    """A pair in a setting by the release's own reading, in shares; None where nothing is left to count."""
-
-    with_ties: float
-    without_ties: float | None
-    majorities: tuple[float | None, float | None, float | None]
 
 
 class ContextEvalReproduction(Reproduction):
@@ -122,28 +122,35 @@ class ContextEvalReproduction(Reproduction):
     )
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
+        """Notes rest on the release's own reading, which is shown only if it was asked for."""
+        for each in self._tables(given):
+            hidden = (replace(figure, as_published=None) for figure in each.figures)
+            yield each if given.as_published else table(each.title, hidden, each.note)
+
+    def _tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study
         if queries := read_queries(given.path):
             yield table("Queries by data set (section 2)", _queries(queries))
-        if read_people(given.path):
-            agreed = _agreement(given, PEOPLE, AGREEMENT, {})
+        if people := read_people(given.path):
+            read = people_as_script(people)
+            agreed = _agreement(given, PEOPLE, AGREEMENT, read)
             yield table("Agreement of people (Table 4a), in percent", agreed)
-            gained = _gains(given, PEOPLE, GAINS)
+            gained = _gains(given, PEOPLE, GAINS, read)
             yield table("What a context adds to people's agreement (Table 4a), in points", gained, PAIRED)
             yield table(
                 "Agreement of people where satisfied follow-ups differ (Table 5), in percent",
-                _follow_ups(given),
+                _follow_ups(given, read),
                 NO_CONTEXT,
             )
             yield table(
-                "Win rates by majority of people (Table 6), in percent", _wins(given, PEOPLE, WINS, {})
+                "Win rates by majority of people (Table 6), in percent", _wins(given, PEOPLE, WINS, read)
             )
         if rows := read_judges(given.path):
             group = _judges_group(given)
-            read = _as_script(rows) if given.as_published else {}
+            read = judges_as_script(rows)
             agreed = _agreement(given, group, JUDGES_AGREEMENT, read)
             yield table("Agreement of autoraters (Table 4b), in percent", agreed, FORGIVING)
-            gained = _gains(given, group, JUDGES_GAINS)
+            gained = _gains(given, group, JUDGES_GAINS, read)
             yield table("What a context adds to autoraters' agreement (Table 4b), in points", gained, PAIRED)
             won = _wins(given, group, JUDGES_WINS, read)
             yield table("Win rates by majority of autoraters (Table 6), in percent", won, FORGIVING)
@@ -164,19 +171,33 @@ def _agreement(
     }
     for pair, of_arms in published.items():
         for arm, (ours, without) in of_arms.items():
-            cell, script = found.get((frozenset(pair), arm)), read.get((pair, arm))
+            at = (frozenset(pair), arm)
+            cell, script = found.get(at), read.get(at)
             name = f"{pair[0]} vs {pair[1]}, {arm}"
             yield _figure(name, ours, cell and cell["with_ties"], script.with_ties if script else None)
-            yield _figure(
-                f"{name}, without ties",
-                without,
-                cell and cell["without_ties"],
-                script.without_ties if script else None,
-                WITHOUT_TIES,
+            came_first = f" A tie came first in {script.ties_first} of {script.undecided}." if script else ""
+            yield _explained(
+                _figure(
+                    f"{name}, without ties",
+                    without,
+                    cell and cell["without_ties"],
+                    script.without_ties if script else None,
+                    f"{FIRST_LABEL}{came_first}",
+                )
             )
 
 
-def _gains(given: ReleaseInput, group: str, published: Published) -> Iterator[PublishedFigure]:
+def _explained(figure: PublishedFigure) -> PublishedFigure:
+    """The release's rule explains a difference of a figure without ties where it gives the published figure itself."""
+    beyond = figure.difference_as_published
+    if beyond is None or abs(beyond) < MISPRINT:
+        return figure
+    return replace(figure, note=f"{figure.note} {NOT_THE_FILE}".strip())
+
+
+def _gains(
+    given: ReleaseInput, group: str, published: Published, read: Mapping[Cell, ScriptCell]
+) -> Iterator[PublishedFigure]:
     found = {
         (frozenset((each["system_1"], each["system_2"])), each["second_arm"]): each
         for each in given.record("agreement/percentage", "preference", group)["differences"]
@@ -184,13 +205,23 @@ def _gains(given: ReleaseInput, group: str, published: Published) -> Iterator[Pu
     for pair, of_arms in published.items():
         for arm, printed in of_arms.items():
             gain = found.get((frozenset(pair), arm))
+            scripts = [read.get((frozenset(pair), each)) for each in (NN, arm)]
             for way, name, figure in zip(WAYS, ("", ", without ties"), printed, strict=True):
-                yield _figure(
-                    f"{pair[0]} vs {pair[1]}, {arm}{name}",
-                    figure.rstrip("*"),
-                    gain and gain[way]["difference"],
-                    note=_significance(gain and gain[way]["p_value"], marked=figure.endswith("*")),
+                yield _explained(
+                    _figure(
+                        f"{pair[0]} vs {pair[1]}, {arm}{name}",
+                        figure.rstrip("*"),
+                        gain and gain[way]["difference"],
+                        _gained(scripts, way),
+                        _significance(gain and gain[way]["p_value"], marked=figure.endswith("*")),
+                    )
                 )
+
+
+def _gained(scripts: Sequence[ScriptCell | None], way: str) -> float | None:
+    """The difference of two settings' means."""
+    means = [getattr(script, way) for script in scripts if script]
+    return means[1] - means[0] if len(means) == len(scripts) and None not in means else None
 
 
 def _significance(p: float | None, *, marked: bool) -> str:
@@ -198,14 +229,22 @@ def _significance(p: float | None, *, marked: bool) -> str:
     return f"p = {p:.3f}; {paper}." if p is not None else f"{paper.capitalize()}."
 
 
-def _follow_ups(given: ReleaseInput) -> Iterator[PublishedFigure]:
+def _follow_ups(given: ReleaseInput, read: Mapping[Cell, ScriptCell]) -> Iterator[PublishedFigure]:
+    try:
+        cells = given.record("conditions/follow_ups", "preference")["by_cell"]
+    except LookupError:  # no setting with a context is in the files
+        cells = []
     found = {
         (frozenset((each["system_1"], each["system_2"])), each["arm"]): each["differing"]["without_ties"]
-        for each in given.record("conditions/follow_ups", "preference")["by_cell"]
+        for each in cells
     }
     for pair, of_arms in FOLLOW_UPS.items():
         for arm, printed in of_arms.items():
-            yield _figure(f"{pair[0]} vs {pair[1]}, {arm}", printed, found.get((frozenset(pair), arm)))
+            at = (frozenset(pair), arm)
+            script = read.get(at)
+            note = NONE_DIFFERS if script and script.differing is None else ""
+            name = f"{pair[0]} vs {pair[1]}, {arm}"
+            yield _figure(name, printed, found.get(at), script.differing if script else None, note)
 
 
 def _queries(rows: Sequence[Record]) -> Iterator[PublishedFigure]:
@@ -224,55 +263,12 @@ def _wins(
     }
     for pair, of_arms in published.items():
         for arm, shares in of_arms.items():
-            rates, script = found.get((frozenset(pair), arm)), read.get((pair, arm))
+            rates, script = found.get((frozenset(pair), arm)), read.get((frozenset(pair), arm))
             names = {rates["cell"][side]: side for side in ("system_1", "system_2")} if rates else {}
-            for at, (name, printed) in enumerate(zip((*pair, TIE), shares, strict=True)):
+            for name, printed in zip((*pair, TIE), shares, strict=True):
                 rate = rates and rates[names.get(name, TIE)]
-                won = script.majorities[at] if script else None
+                won = script.majorities.get(name, 0.0) if script and script.majorities else None
                 yield _figure(f"{pair[0]} vs {pair[1]}, {arm}: {name}", printed, rate, won)
-
-
-def _as_script(rows: Iterable[Record]) -> dict[Cell, ScriptCell]:
-    """Agreement and majorities as the release's script counts them.
-
-    The order of its files stands for which query a line is of: the nth line of each autorater is of one item.
-    """
-    of_cells: dict[Cell, dict[str, list[str]]] = {}
-    for row in rows:
-        pair = (row["candidate_one_model"], row["candidate_two_model"])
-        of_judges = of_cells.setdefault((pair, ARMS[row["setting"]]), {})
-        of_judges.setdefault(row["eval_model"], []).append(_forgiving(row))
-    return {cell: _script_cell(of_judges) for cell, of_judges in of_cells.items()}
-
-
-def _script_cell(of_judges: Mapping[str, Sequence[str]]) -> ScriptCell:
-    known = [name for name in JUDGE_ORDER if name in of_judges]
-    order = [*known, *(name for name in of_judges if name not in known)]
-    shares, without, majorities = [], [], []
-    for labels in zip(*(of_judges[name] for name in order), strict=False):
-        [(label, times)] = Counter(labels).most_common(1)
-        shares.append(times / len(labels))
-        without += [times / len(labels)] if label != TIE else []
-        majorities += [label] if 2 * times > len(labels) else []
-    won = [majorities.count(label) / len(majorities) if majorities else None for label in (ONE, TWO, TIE)]
-    return ScriptCell(
-        sum(shares) / len(shares), sum(without) / len(without) if without else None, (won[0], won[1], won[2])
-    )
-
-
-def _forgiving(row: Record) -> str:
-    """A reply by the script's parser: without a dictionary, the first of "Response 1" and "Response 2" that occurs
-    anywhere; what is left over is a tie."""
-    text = row["eval_judgement"]
-    plain = text.replace("*", "").strip()
-    start = plain.find("output: ") + len("output: ")
-    try:
-        verdict = ast.literal_eval(plain[start : plain.find("}") + 1])
-        said = str(verdict["judgement"])
-    except (SyntaxError, ValueError, TypeError, KeyError):
-        said = text
-    shown = (ONE, TWO) if row["rand_choice"] == 1 else (TWO, ONE)
-    return next((side for at, side in enumerate(shown, 1) if f"Response {at}" in said), TIE)
 
 
 def _figure(

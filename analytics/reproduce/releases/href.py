@@ -81,7 +81,9 @@ class HREFReproduction(Reproduction):
         files = read_files(given.path)
         if files.agreement:
             yield table("Human agreement set (section 2.1)", _agreement_set(given, files))
-            yield table("Leave-one-out agreement (Table 2), in percent", _agreement(given, files), DRAWN)
+            yield table(
+                "Leave-one-out agreement (Table 2, Algorithm 1), in percent", _agreement(given, files), DRAWN
+            )
         for annotator in dict.fromkeys(each.annotator for each in files.judged if each.model):
             board = _Board(given, files, annotator)
             named = f"{TITLES[files.results_split == PRIVATE]}, by {annotator}"

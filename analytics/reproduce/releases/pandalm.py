@@ -10,7 +10,7 @@ from pathlib import Path
 from analytics.reproduce.published_tables import PublishedFigure, PublishedTable, table
 from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
-from evaluation.dumps.published.pandalm import PEOPLE
+from evaluation.dumps.published.pandalm import PEOPLE, find_test_set
 from evaluation.dumps.release import load_json_list
 
 KAPPAS = {
@@ -64,7 +64,7 @@ def _labels(given: ReleaseInput) -> Iterator[PublishedFigure]:
 
 def _majorities(path: Path) -> Counter[int]:
     found: Counter[int] = Counter()
-    for entry in load_json_list(path):
+    for entry in load_json_list(find_test_set(path)):
         label, times = Counter(entry[person] for person in PEOPLE).most_common(1)[0]
         found[label] += times * 2 > len(PEOPLE)
     return found

@@ -5,6 +5,7 @@ failed. The same instruction and pair by several annotators is one item with sev
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.release import (
@@ -17,11 +18,28 @@ from evaluation.dumps.release import (
     short_key,
     study_record,
 )
+from evaluation.refusals import Refused
 
 TEXTS = ("instruction", "generator_1", "output_1", "generator_2", "output_2", "annotator")
 MAX_PSEUDONYM = 60
 MAX_LABEL = 120
 MAX_SYSTEM = 80
+
+
+def find_annotations(path: Path) -> Path:
+    """The path itself, or the one file of annotations in a folder: in it, or in an annotator's folder of its own, as in
+    AlpacaEval's results of a model. Refused where there is none, or several."""
+    if not path.is_dir():
+        return path
+    found = sorted(path.glob("*annotation*.json")) or sorted(path.glob("*/annotations.json"))
+    if not found:
+        raise Refused(
+            f"{path} has no file of annotations, such as annotations.json, in it or one folder below."
+        )
+    if len(found) > 1:
+        names = ", ".join(str(file.relative_to(path)) for file in found)
+        raise Refused(f"{path} has several files of annotations; name one of them: {names}.")
+    return found[0]
 
 
 def convert(entries: Sequence[Any]) -> ConversionResult:
@@ -111,4 +129,4 @@ def _judgment(entry: Record, item: Record, responses: list[Record], converted: C
     return {**judgment, "answers": {"preference": {"label": label, "number": number}}}
 
 
-RELEASE = list_release("alpaca_eval", convert)
+RELEASE = list_release("alpaca_eval", convert, find_annotations)

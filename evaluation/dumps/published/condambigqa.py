@@ -3,8 +3,10 @@
 Repository innovation64/CondAmbigQA, gathered from its published sample results as `conditions.jsonl`: the conditions
 are those of the data set that some model's answer was matched to. The retrieved fragments are not among the results,
 so an entry has a condition and its answer, and cites nothing. What models answered has no conditions and is left out.
+What the repository's evaluation of models' sets wrote may lie beside that file, under the names that it has there.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,13 +17,18 @@ from evaluation.dumps.release import (
     ConversionResult,
     Record,
     Release,
+    check_entries,
     find_file,
     load_json_lines,
     missing_fields,
     study_record,
+    wrong_types,
 )
+from evaluation.refusals import Refused
 
 FILE = "conditions.jsonl"
+OUTPUTS = "intermediate_results_*_main_experiment.json"
+SCORES = ("condition", "answer", "citation")
 # Whose entries they are: the data set's own, as far as its results let them be known.
 SYSTEM = "matched-conditions"
 STRAY_BLANK = re.compile(r"\s[.,;:?!]")
@@ -31,6 +38,43 @@ def read_rows(path: Path) -> list[Record]:
     """The questions, each with its conditions and models' answers."""
     file = find_file(path, FILE)
     return load_json_lines(file.parent, file.name, _describe)
+
+
+def read_outputs(path: Path) -> dict[str, list[Record]]:
+    """{model: its questions} of the evaluation outputs beside `conditions.jsonl`: each question with the model's
+    entries, and the scores of the one reference entry that each was compared with."""
+    folder = path if path.is_dir() else path.parent
+    found: dict[str, list[Record]] = {}
+    for file in sorted(folder.glob(OUTPUTS)):
+        for model, questions in _load_outputs(file).items():
+            if not isinstance(questions, list):
+                raise Refused(f"{file.name} has no list of questions for {model!r}.")
+            check_entries(questions, _describe_output)
+            found.setdefault(model, []).extend(questions)
+    return found
+
+
+def _load_outputs(file: Path) -> Record:
+    try:
+        # Python's own reader: the score of an entry without a partner is written as -Infinity.
+        value = json.loads(file.read_text("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        raise Refused(f"{file.name} is not JSON in UTF-8.") from None
+    if not isinstance(value, dict):
+        raise Refused(f"{file.name} is no object of questions by model.")
+    return value
+
+
+def _describe_output(row: Record) -> str:
+    if wrong := wrong_types(row, question=str, conditions=list, evaluations=list):
+        return wrong
+    for number, each in enumerate(row["evaluations"], 1):
+        parts = [each.get(f"{name}_evaluation") if isinstance(each, dict) else None for name in SCORES]
+        if not all(isinstance(part, dict) for part in parts):
+            return f"evaluation {number} lacks one of {', '.join(SCORES)}"
+        if any(wrong_types(part, score=(int, float)) for part in parts if part):
+            return f"evaluation {number} has a score that is no number"
+    return ""
 
 
 def read(path: Path, options: Mapping[str, Any]) -> ConversionResult:

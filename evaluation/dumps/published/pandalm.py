@@ -5,6 +5,7 @@ Repository WeOpenML/PandaLM, `data/testset-v1.json`. A label is 0 for a tie, 1 o
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from evaluation.dumps.release import (
@@ -12,14 +13,20 @@ from evaluation.dumps.release import (
     Record,
     ResponseKeys,
     check_entries,
+    find_file,
     list_release,
     missing_fields,
     study_record,
 )
 
+FILE = "testset-v1.json"
 PEOPLE = ("annotator1", "annotator2", "annotator3")
 TEXTS = ("instruction", "input", "motivation_app", "cmp_key")
 FIELDS = ("idx", *TEXTS, "response1", "response2", *PEOPLE)
+
+
+def find_test_set(path: Path) -> Path:
+    return find_file(path, FILE) if path.is_dir() else path
 
 
 def convert(entries: Sequence[Any]) -> ConversionResult:
@@ -96,4 +103,4 @@ def _text(value: str | bool, converted: ConversionResult) -> str:
     return str(value)
 
 
-RELEASE = list_release("pandalm", convert)
+RELEASE = list_release("pandalm", convert, find_test_set)

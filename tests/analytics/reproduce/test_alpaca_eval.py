@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from evaluation.models import Study
 from tests.analytics.reproduce.reproducing import reproduced, values
@@ -60,3 +60,26 @@ def test_without_a_leaderboard_there_is_nothing_to_hold_against(annotations, cap
     assert {each["published"] for each in figures.values()} == {""}
     call_command("reproduce", "alpaca_eval", str(annotations))
     assert "| Win rate | \N{EN DASH} |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("below", ["", "turbo_annotator"])
+def test_a_folder_with_one_file_of_annotations(below, annotations, capsys):
+    folder = annotations.parent
+    (folder / below).mkdir(exist_ok=True)
+    annotations.rename(folder / below / annotations.name)
+    (folder / "model_outputs.json").write_text("[]")
+    figures, _ = reproduced(capsys, "alpaca_eval", folder)
+    assert figures[TITLE, "Items"]["difference"] == figures[TITLE, "Win rate"]["difference"] == 0
+
+
+def test_a_folder_without_annotations_or_with_several_is_refused(annotations):
+    folder = annotations.parent
+    (folder / "annotations_again.json").write_text("[]")
+    with pytest.raises(
+        CommandError, match=r"several files of .* of them: annotations.json, annotations_again.json"
+    ):
+        call_command("reproduce", "alpaca_eval", str(folder))
+    for file in folder.glob("*.json"):
+        file.unlink()
+    with pytest.raises(CommandError, match=r"has no file of annotations, such as annotations.json"):
+        call_command("reproduce", "alpaca_eval", str(folder))

@@ -78,6 +78,7 @@ def test_a_cell_of_tables_4b_and_6(tmp_path, capsys):
     for key, printed in told.items():
         assert figures[key]["published"] == printed
         assert figures[key]["difference"] == figures[key]["difference_as_published"] == 0
+    assert figures[AGREEMENT, f"{name}, without ties"]["note"].endswith("A tie came first in 0 of 0.")
     assert figures[AGREEMENT, f"{GPT} vs {GEMINI}, {ARM}"]["note"] == "Not in the files."
     assert not Study.objects.exists()
 

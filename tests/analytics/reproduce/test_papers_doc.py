@@ -1,4 +1,4 @@
-"""docs/papers.md: every table and figure of each paper, figures that reports have, releases that can be reproduced."""
+"""docs/papers.md: all tables, figures and algorithms of the papers, figures of reports, releases to be reproduced."""
 
 import ast
 import inspect
@@ -14,15 +14,15 @@ from evaluation.dumps import RELEASES
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 DOC = (DOCS / "papers.md").read_text("utf-8")
-# The last number of each paper's tables and figures.
+# The last number of each paper's tables, figures and algorithms.
 PAPERS = {
-    "AGENT-CQ": {"Table": 8, "Figure": 4},
+    "AGENT-CQ": {"Table": 8, "Figure": 4, "Algorithm": 3},
     "CondAmbigQA": {"Table": 3, "Figure": 6},
     "ContextEval": {"Table": 15, "Figure": 8},
-    "HREF": {"Table": 8, "Figure": 15},
+    "HREF": {"Table": 8, "Figure": 15, "Algorithm": 1},
     "LFQA": {"Table": 10, "Figure": 12},
 }
-NAMED = re.compile(r"\b(Table|Figure)s? (\d[\da-z]*(?:(?:, | and | to )\d[\da-z]*)*)")
+NAMED = re.compile(r"\b(Table|Figure|Algorithm)s? (\d[\da-z]*(?:(?:, | and | to )\d[\da-z]*)*)")
 
 
 def section(title):
@@ -49,7 +49,7 @@ def test_numbers_are_read_with_their_ranges():
 
 
 @pytest.mark.parametrize("paper", PAPERS)
-def test_every_table_and_figure_has_a_line(paper):
+def test_every_table_figure_and_algorithm_has_a_line(paper):
     wanted = {(kind, number) for kind, last in PAPERS[paper].items() for number in range(1, last + 1)}
     assert numbered(section(paper)) == wanted
 
