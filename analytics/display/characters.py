@@ -12,6 +12,19 @@ def one_line(text: str) -> str:
     return SPACES.sub(" ", "".join(map(_drawn, text))).strip()
 
 
+def cut_end(text: str, letters: int) -> str:
+    """The text without its end, if it is longer than so many letters."""
+    return text if len(text) <= letters else f"{text[: letters - 1].rstrip()}…"
+
+
+def cut_middle(name: str, letters: int) -> str:
+    """The same without its middle: names of one family begin alike, and often end alike, too."""
+    if len(name) <= letters:
+        return name
+    after = (letters - 1) // 2
+    return f"{name[: letters - 1 - after].rstrip()}…{name[len(name) - after :].lstrip()}"
+
+
 def _drawn(character: str) -> str:
     category = unicodedata.category(character)
     if category in ("Cc", "Cs", "Zl", "Zp"):

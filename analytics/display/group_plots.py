@@ -7,14 +7,16 @@ from analytics.display.numbers import NBSP, decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 
 Record = dict[str, Any]
+PERCENT = "%"
 # Labels of groups that are words of the language and not names.
 SPOKEN = ("People", "Judges together", "Simulated raters")
 FORMS = {"person": "filled dots", "judge": "open dots", "simulated": "diamonds"}
+SEVERAL = {"person": "people", "judge": "judges", "simulated": "simulated raters"}
 
 
 def short_percent(value: float) -> str:
     """A share as ticks and readings of plots have it: in percent, without a decimal that is zero."""
-    return f"{percent(value).removesuffix('.0')}{NBSP}%"
+    return f"{percent(value).removesuffix('.0')}{NBSP}{PERCENT}"
 
 
 def mark_of(group: Record, estimate: Record) -> Mark:
@@ -23,14 +25,15 @@ def mark_of(group: Record, estimate: Record) -> Mark:
 
 
 def legend(marks: Iterable[Mark]) -> str:
-    """Legend of the forms of dots: "Filled dots: people; open dots: judges together"."""
+    """Legend of the forms of dots: "Filled dots: people; open dots: Cedar". Several of a form have their names beside
+    their marks."""
     who: dict[str, list[str]] = {}
     for mark in marks:
-        names = who.setdefault(FORMS[mark.kind], [])
+        names = who.setdefault(mark.kind, [])
         name = mark.who.lower() if mark.who in SPOKEN else mark.who
         if name not in names:
             names.append(name)
-    parts = [f"{form}: {', '.join(names) if len(names) < 4 else 'judges'}" for form, names in who.items()]
+    parts = [f"{FORMS[kind]}: {SEVERAL[kind] if len(names) > 1 else names[0]}" for kind, names in who.items()]
     text = "; ".join(parts)
     return text[:1].upper() + text[1:]
 
@@ -40,14 +43,11 @@ def share_plot(
     *,
     what: str,
     caption: str,
+    axis: str = "",
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
-    named: bool = False,
 ) -> DotPlot | None:
-    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined.
-
-    `named` writes beside each mark whose it is.
-    """
+    """A plot of shares; rows are (label, (group, estimate) pairs). None where nothing is defined."""
     made = _rows(rows)
     if not any(mark.value is not None for mark in _marks(made)):
         return None
@@ -56,10 +56,11 @@ def share_plot(
         what=what,
         caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
         form=short_percent,
+        axis=axis,
+        unit=PERCENT,
         within=(0.0, 1.0),
         reference=reference,
         hints=hints,
-        named=named,
     )
 
 
@@ -68,6 +69,8 @@ def score_plot(
     *,
     what: str,
     caption: str,
+    axis: str = "",
+    unit: str = "",
     form: Callable[[float], str] = decimal,
 ) -> DotPlot | None:
     """The same for figures without bounds, around zero."""
@@ -79,6 +82,8 @@ def score_plot(
         what=what,
         caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
         form=form,
+        axis=axis,
+        unit=unit,
         reference=0.0,
     )
 
@@ -89,6 +94,7 @@ def mean_plot(
     what: str,
     caption: str,
     within: tuple[float, float],
+    axis: str = "",
     reference: float | None = None,
     whole: bool = False,
 ) -> DotPlot | None:
@@ -101,6 +107,7 @@ def mean_plot(
         what=what,
         caption=f"{caption} {legend(_marks(made))}, with 95 % intervals.",
         form=decimal,
+        axis=axis,
         within=within,
         reference=reference,
         whole=whole,

@@ -7,12 +7,16 @@ label above its line. The stylesheet shows one of them; drawn at their own size,
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from analytics.display.characters import cut_end, cut_middle
 from analytics.display.plots import DotPlot, Form, Mark, PlotRow
 
 PITCH = 18  # between the marks of one row
 ROW_GAP = 42  # from the last mark of a row to the first of the next, less one pitch
 STACKED_GAP = 48  # the same, with a label in between
 TOP = 30
+AXIS = 20  # from the ticks' labels to what they measure
+LETTER, SMALL_LETTER = 7.8, 7.2  # an average letter's width, at most
+EDGE = 2.0  # the least between a text and the edge of the picture
 LONG_LABEL = 22
 LONGEST_HINT = 22
 NAMED_PITCH = 21  # between the marks of one row where each has its name
@@ -63,6 +67,7 @@ class PlotDrawing:
     top: str
     bottom: str
     ticks: tuple[PlotText, ...]
+    axis: PlotText
     hints: tuple[PlotText, ...]
     reference: str
     lines: tuple[PlotLine, ...]
@@ -99,8 +104,7 @@ class _Layout:
 
     def draw(self, plot: DotPlot) -> PlotDrawing:
         scale, form, reference, hints = plot.scale, plot.form, plot.reference, plot.hints
-        beside = self.name_letters or not self.stacked
-        start, end = (self.label_width if beside else 14), self.width - 30
+        start, end = self._ends(plot)
         top = TOP if any(hints) else 8
         lines, y = [], float(top + (36 if self.stacked else 20))
         for row in plot.rows:
@@ -112,15 +116,30 @@ class _Layout:
         return PlotDrawing(
             form=self.name,
             width=self.width,
-            height=int(bottom + 26),
+            height=int(bottom + 26 + AXIS),
             top=_number(top),
             bottom=_number(bottom),
-            ticks=tuple(PlotText(_number(x), _number(bottom + 19), form(tick)) for tick, x in at.items()),
+            ticks=tuple(
+                PlotText(_number(x), _number(bottom + 19), plot.tick(tick)) for tick, x in at.items()
+            ),
+            axis=self._axis(plot.axis_title, (start + end) / 2, bottom + 19 + AXIS),
             # On a phone there is no room for both beside the names.
             hints=_hints(hints, min(start, 14) if self.name == "narrow" else start, end, top),
             reference="" if middle is None else _number(middle),
             lines=tuple(lines),
         )
+
+    def _ends(self, plot: DotPlot) -> tuple[float, float]:
+        """Where the scale begins and ends, with room for its first and its last tick's label."""
+        first, last = (len(plot.tick(plot.scale.ticks[at])) * SMALL_LETTER / 2 + EDGE for at in (0, -1))
+        beside = self.name_letters or not self.stacked
+        return max(self.label_width if beside else 14.0, first), self.width - max(30.0, last)
+
+    def _axis(self, title: str, middle: float, y: float) -> PlotText:
+        """The title below the middle of the scale or, where it is longer than that, as near as the picture allows."""
+        text = cut_end(title, int(self.width / SMALL_LETTER))
+        half = len(text) * SMALL_LETTER / 2
+        return PlotText(_number(max(min(middle, self.width - half), half)), _number(y), text)
 
     def _line(self, row: PlotRow, y: float, x_of: Callable[[float], float], form: Form) -> PlotLine:
         # Beside the line a label is centred on the row's marks; above it, it stands clear of the first.
@@ -131,12 +150,12 @@ class _Layout:
             self._named(_dot(mark, y + self.pitch * at, x_of, form), mark, y + self.pitch * at)
             for at, mark in enumerate(row.marks)
         )
-        return PlotLine(row.label, "0", _number(label_y), dots)
+        return PlotLine(cut_end(row.label, int(self.width / LETTER)), "0", _number(label_y), dots)
 
     def _named(self, dot: Dot, mark: Mark, y: float) -> Dot:
         if not self.name_letters:
             return dot
-        return replace(dot, name=_cut(mark.who, self.name_letters), name_y=_number(y + 4))
+        return replace(dot, name=cut_middle(mark.who, self.name_letters), name_y=_number(y + 4))
 
 
 def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Form) -> Dot:
@@ -153,17 +172,13 @@ def _dot(mark: Mark, y: float, x_of: Callable[[float], float], form: Form) -> Do
 
 def _hints(hints: tuple[str, str], start: float, end: float, top: float) -> tuple[PlotText, ...]:
     """The meaning of lying further left or right, above the plot's two ends."""
-    left, right = (_cut(name, LONGEST_HINT) for name in hints)
+    left, right = (cut_end(name, LONGEST_HINT) for name in hints)
     if not left and not right:
         return ()
     return (
         PlotText(_number(start), _number(top - 12), f"\N{LEFTWARDS ARROW} {left}", "start"),
         PlotText(_number(end), _number(top - 12), f"{right} \N{RIGHTWARDS ARROW}", "end"),
     )
-
-
-def _cut(name: str, letters: int) -> str:
-    return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 def _number(value: float) -> str:

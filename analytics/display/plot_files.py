@@ -6,12 +6,12 @@ the fonts of the machine; what none of them has becomes a box.
 """
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from analytics.display.characters import one_line
+from analytics.display.characters import cut_end, cut_middle, one_line
 from analytics.display.plots import DotPlot, Mark, PlotRow
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ DPI = 300
 # In points: the width of a text column and what stands in it.
 WIDTH = 410.0
 MARGIN = 10.0
+EDGE = 2.0  # the least between a text and the edge of the sheet
+AXIS = 13.0  # from the ticks' labels to what they measure
 PITCH = 12.0  # between the marks of one row
 ROW_GAP = 20.0  # from the last mark of a row to the first of the next
 LABEL_RISE = 12.0  # from a label above its line to the first mark
@@ -84,12 +86,14 @@ class _Drawing:
         widest = self._widest((row.label for row in plot.rows), SIZE)
         self.stacked = plot.named or widest > WIDTH * WIDEST_LABEL
         beside = self.name_width if plot.named else widest
-        self.start = MARGIN if self.stacked and not plot.named else beside + 2 * MARGIN
-        self.end = WIDTH - 2 * MARGIN
+        start = MARGIN if self.stacked and not plot.named else beside + 2 * MARGIN
+        # The labels of the first and the last tick stand inside the sheet.
+        first, last = (self._width(plot.tick(plot.scale.ticks[at]), SMALL) / 2 + EDGE for at in (0, -1))
+        self.start, self.end = max(start, first), WIDTH - max(2 * MARGIN, last)
         self._draw()
 
     def _texts(self) -> Iterator[str]:
-        yield from (one_line(text) for text in self.plot.hints)
+        yield from (one_line(text) for text in (self.plot.axis_title, *self.plot.hints))
         for row in self.plot.rows:
             yield one_line(row.label)
             yield from (one_line(mark.who) for mark in row.marks)
@@ -115,7 +119,7 @@ class _Drawing:
             at.append(y)
             y += PITCH * (len(row.marks) - 1) + ROW_GAP + (LABEL_RISE if self.stacked else 0.0)
         bottom = y - ROW_GAP - (LABEL_RISE if self.stacked else 0.0) + 10.0
-        height = bottom + 22.0
+        height = bottom + 22.0 + AXIS
         self.figure.set_size_inches(WIDTH / 72, height / 72)
         axes = self.figure.add_axes((0, 0, 1, 1))
         axes.set(xlim=(0, WIDTH), ylim=(height, 0))
@@ -127,7 +131,8 @@ class _Drawing:
     def _scale(self, axes: "Axes", top: float, bottom: float) -> None:
         for tick in self.plot.scale.ticks:
             axes.plot([self._x(tick)] * 2, [top, bottom], color=LINE, linewidth=0.75, zorder=1)
-            self._text(axes, self._x(tick), bottom + 11, self.plot.form(tick), SMALL, QUIET, ha="center")
+            self._text(axes, self._x(tick), bottom + 11, self.plot.tick(tick), SMALL, QUIET, ha="center")
+        self._axis(axes, bottom + 11 + AXIS)
         if self.plot.reference is not None:
             x = self._x(self.plot.reference)
             axes.plot([x, x], [top, bottom], color=QUIET, linewidth=1, linestyle=(0, (1, 2)), zorder=1)
@@ -139,6 +144,13 @@ class _Drawing:
             self._text(axes, self.start, top - 8, before, SMALL, QUIET)
             self._text(axes, self.end, top - 8, f"{after} \N{RIGHTWARDS ARROW}", SMALL, QUIET, ha="right")
 
+    def _axis(self, axes: "Axes", y: float) -> None:
+        """What the scale measures, below its middle or as near to that as the sheet allows."""
+        text = self._cut(one_line(self.plot.axis_title), WIDTH - 2 * EDGE, SMALL)
+        half = self._width(text, SMALL) / 2 + EDGE
+        x = max(min((self.start + self.end) / 2, WIDTH - half), half)
+        self._text(axes, x, y, text, SMALL, QUIET, ha="center")
+
     def _row(self, axes: "Axes", row: PlotRow, y: float) -> None:
         middle = y + PITCH * (len(row.marks) - 1) / 2
         label_y = y - LABEL_RISE if self.stacked else middle
@@ -149,7 +161,8 @@ class _Drawing:
 
     def _mark(self, axes: "Axes", mark: Mark, y: float) -> None:
         if self.plot.named:
-            self._text(axes, MARGIN, y, self._cut(one_line(mark.who), self.name_width, SMALL), SMALL, QUIET)
+            name = self._cut(one_line(mark.who), self.name_width, SMALL, cut_middle)
+            self._text(axes, MARGIN, y, name, SMALL, QUIET)
         if mark.value is None:
             return
         marker, size, face, edge, colour, dashes = FORMS[mark.kind]
@@ -161,16 +174,16 @@ class _Drawing:
             markeredgewidth=1.25, zorder=4,
         )  # fmt: skip
 
-    def _cut(self, text: str, room: float, size: float) -> str:
-        """The text, without its end if it is wider than the room there is."""
+    def _cut(self, text: str, room: float, size: float, shorten: Callable[[str, int], str] = cut_end) -> str:
+        """The text, or as much of it as there is room for."""
         if self._width(text, size) <= room:
             return text
-        low, high = 0, len(text)
+        low, high = 1, len(text)
         while high - low > 1:
             middle = (low + high) // 2
-            fits = self._width(f"{text[:middle]}…", size) <= room
+            fits = self._width(shorten(text, middle), size) <= room
             low, high = (middle, high) if fits else (low, middle)
-        return f"{text[:low].rstrip()}…"
+        return shorten(text, low)
 
     def _text(
         self, axes: "Axes", x: float, y: float, text: str, size: float, colour: str, **options: Any

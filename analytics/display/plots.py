@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from analytics.display.numbers import NBSP
+
 TICK_STEPS = (1, 2, 2.5, 5, 10)
 WANTED_TICKS = 4
 
@@ -56,20 +58,31 @@ class PlotScale:
 class DotPlot:
     """A figure: rows of marks on one scale. `form` writes a value, `hints` name the two directions.
 
-    `named` writes beside each mark whose it is, for rows of many marks of the same form. `what` begins what is said to
-    who can't see it.
+    `named` writes beside each mark whose it is, for marks that their form does not tell apart. `axis` is what the scale
+    measures, in `unit`, which the ticks leave out. `what` begins what is said to who can't see it.
     """
 
     what: str
+    axis: str
     caption: str
     rows: tuple[PlotRow, ...]
     scale: PlotScale
     form: Form
     reference: float | None = None
     hints: tuple[str, str] = ("", "")
+    unit: str = ""
     named: bool = False
     # Name of its files, which the report gives it.
     key: str = ""
+
+    @property
+    def axis_title(self) -> str:
+        """What the scale measures, with its unit: "Share of picks, %"."""
+        return f"{self.axis}, {self.unit}" if self.unit else self.axis
+
+    def tick(self, value: float) -> str:
+        """A value as it stands at its tick, without the unit."""
+        return self.form(value).removesuffix(f"{NBSP}{self.unit}")
 
     @property
     def label(self) -> str:
@@ -107,19 +120,29 @@ def dot_plot(
     what: str,
     caption: str,
     form: Form,
+    axis: str = "",
+    unit: str = "",
     within: tuple[float, float] | None = None,
     reference: float | None = None,
     hints: tuple[str, str] = ("", ""),
-    named: bool = False,
     whole: bool = False,
 ) -> DotPlot:
     """The plot of `rows`, on a scale that covers them and the reference but no more than `within`.
 
-    `whole` shows all of what lies `within`, so that plots below each other have one scale.
+    `whole` shows all of what lies `within`, so that plots below each other have one scale. Marks are named where
+    several raters have the same form. Without an `axis` of its own the scale is called what the plot is.
     """
     shown = [*_extent(rows), *([] if reference is None else [reference])]
     scale = nice_scale([*shown, *(within if whole and within else ())], within=within)
-    return DotPlot(what, caption, tuple(rows), scale, form, reference, hints, named)
+    return DotPlot(
+        what, axis or what, caption, tuple(rows), scale, form, reference, hints, unit, named=_alike(rows)
+    )
+
+
+def _alike(rows: Sequence[PlotRow]) -> bool:
+    """True if marks of one form are of several raters; a row that is called by its rater names it already."""
+    raters = {(mark.kind, mark.who) for row in rows for mark in row.marks if mark.who != row.label}
+    return len(raters) > len({kind for kind, _ in raters})
 
 
 def _extent(rows: Sequence[PlotRow]) -> list[float]:

@@ -54,7 +54,8 @@ def section_markdown(section: Section) -> Iterator[str]:
 
 
 def _block(block: Block) -> Iterator[str]:
-    if block.heading:
+    # A plot is drawn on the page and in its files; here its heading would have nothing below it.
+    if block.heading and (block.text or block.tables):
         yield f"### {escape(block.heading)}"
     if len(block.text) > 1:
         yield "\n".join(f"- {escape(sentence)}" for sentence in block.text)

@@ -312,7 +312,10 @@ def _arm_plot(view: PairView) -> DotPlot | None:
         for arm in view.arms
     ]
     return share_plot(
-        rows, what="Percentage agreement by setting", caption="Percentage agreement, ties included."
+        rows,
+        what="Percentage agreement by setting",
+        axis="Agreement",
+        caption="Percentage agreement, ties included.",
     )
 
 

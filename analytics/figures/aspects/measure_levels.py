@@ -115,6 +115,6 @@ def _plot(measure: Record, question: Record) -> DotPlot | None:
     what = f"{measure['label']} by {question['prompt']}"
     caption = f"{measure['label']}, mean by {question['prompt']}."
     if measure["within"] is None:
-        return score_plot(rows, what=what, caption=caption)
+        return score_plot(rows, what=what, axis=measure["label"], caption=caption)
     low, high = measure["within"]
-    return mean_plot(rows, what=what, caption=caption, within=(low, high))
+    return mean_plot(rows, what=what, axis=measure["label"], caption=caption, within=(low, high))

@@ -61,6 +61,8 @@ class WeightsFigure(AspectFigure):
                 if groups[0][1]["fit"]
                 else [],
                 what=f"Weights in {prompt}",
+                axis="Weight",
+                unit="points",
                 caption="Points between an aspect's far end and its ideal.",
             )
             tables = (_weights(groups, prompt), _held_out(groups, prompt), _added(groups, prompt))

@@ -92,6 +92,7 @@ class QuestionsFigure(Figure):
         return score_plot(
             marks.items(),
             what=f"Spearman's correlation with {overall['prompt']}",
+            axis="Spearman's correlation",
             caption=f"Spearman's correlation with “{overall['prompt']}”.",
         )
 

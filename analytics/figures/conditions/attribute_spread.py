@@ -144,6 +144,7 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
             for name in names
         ],
         what="Mean of the largest difference by attribute",
+        axis="Mean of the largest difference",
         caption="Mean of the largest difference over an attribute's values; 0: the same rating for all of them.",
         within=(0.0, ends[-1] - ends[0]),
     )

@@ -225,6 +225,7 @@ def _plot(view: ReportView, question: Record, values: Sequence[Record]) -> DotPl
     return mean_plot(
         rows,
         what=f"Mean rating per value: {values[0]['attribute']}",
+        axis="Mean rating",
         caption="Mean rating per value.",
         within=(question["points"][0]["value"], question["points"][-1]["value"]),
         whole=True,
@@ -264,6 +265,7 @@ def _spread_blocks(
             for at, difference in enumerate(differences)
         ],
         what=f"Share of largest differences, {PLOTTED[plotted]}",
+        axis="Share of largest differences",
         caption=f"How often each difference occurs as the largest, {PLOTTED[plotted]}.",
     )
     yield Block(plot=plot)

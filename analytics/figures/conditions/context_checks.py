@@ -78,6 +78,7 @@ class ContextChecksFigure(Figure):
                 for question in questions
             ],
             what="Share of follow-up questions with a majority of yes",
+            axis="Share with a majority of yes",
             caption="Share of follow-up questions of which a majority says yes.",
         )
         yield Block("By majority", tables=(build.build(),), plot=plot, anchor="checks-by-majority")

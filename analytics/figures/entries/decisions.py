@@ -122,6 +122,7 @@ def _blocks(view: ReportView, question: Record) -> Iterator[Block]:
                 for at, point in enumerate(question["points"])
             ],
             what="Decisions on drafted entries",
+            axis="Share of decisions",
             caption="Share of each decision among all decisions on drafted entries.",
         )
         yield Block(

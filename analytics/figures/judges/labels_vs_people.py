@@ -343,6 +343,8 @@ def _plot(compared: list[Record]) -> DotPlot | None:
     return score_plot(
         [(group["label"], [(group, group[KEY]["judge_less_people"]["difference"])]) for group in compared],
         what="Leave-one-out agreement with people minus that of people with each other, in points",
+        axis="Agreement minus people's",
+        unit="points",
         caption="Leave-one-out agreement with people minus that of people with each other, in points; 0 means equal "
         "agreement.",
         form=percent,

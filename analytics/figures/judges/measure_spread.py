@@ -180,8 +180,8 @@ def _plot(view: ReportView, measure: Record) -> DotPlot | None:
         )
         for cell in measure["cells"]
     ]
-    what = f"{measure['label']} by system"
+    what, caption = f"{measure['label']} by system", f"{measure['label']}, mean by system."
     if measure["within"] is None:
-        return score_plot(rows, what=what, caption=f"{measure['label']}, mean by system.")
+        return score_plot(rows, what=what, axis=measure["label"], caption=caption)
     low, high = measure["within"]
-    return mean_plot(rows, what=what, caption=f"{measure['label']}, mean by system.", within=(low, high))
+    return mean_plot(rows, what=what, axis=measure["label"], caption=caption, within=(low, high))

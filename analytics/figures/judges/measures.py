@@ -1,6 +1,6 @@
 """Measures beside the answers to each question: correlations, and how often the chosen response has the better one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class MeasuresFigure(Figure):
                 yield self._block(title, asked, several=len(view.judged) > 1, plotted=led)
 
     def _block(
-        self, title: str, asked: Iterable[tuple[Record, list[Record]]], *, several: bool, plotted: bool
+        self, title: str, asked: Sequence[tuple[Record, list[Record]]], *, several: bool, plotted: bool
     ) -> Block:
         names = ["Measure", "By", *(["Question"] if several else []), "Raters"]
         build = Builder(
@@ -68,6 +68,9 @@ class MeasuresFigure(Figure):
             foot=NOTE,
         )
         rows: dict[str, list[tuple[Record, Record]]] = {}
+        shared = _of_several(
+            each for _, groups in asked for group in groups for each in group[self.key]["measures"]
+        )
         for question, groups in asked:
             for group in groups:
                 for each in group[self.key]["measures"]:
@@ -82,7 +85,8 @@ class MeasuresFigure(Figure):
                         TableCell(DASH) if accuracy is None else build.figure(accuracy, percent),
                         build.n(each["spearman"]),
                     )
-                    name = f"{each['label']}: {question['prompt']}" if several else each["label"]
+                    name = f"{each['label']} by {each['judge']}" if each["label"] in shared else each["label"]
+                    name = f"{name}: {question['prompt']}" if several else name
                     rows.setdefault(name, []).append((group, each["spearman"]))
         if not plotted:
             return Block(title, tables=(build.build(),), folded=True)
@@ -98,6 +102,14 @@ class MeasuresFigure(Figure):
 
 
 FIGURE = MeasuresFigure()
+
+
+def _of_several(measures: Iterable[Record]) -> frozenset[str]:
+    """The labels of measures that several judges give."""
+    judges: dict[str, set[str]] = {}
+    for each in measures:
+        judges.setdefault(each["label"], set()).add(each["judge"])
+    return frozenset(label for label, by in judges.items() if len(by) > 1)
 
 
 def _record(given: FigureInput, measured: MeasureValues) -> Record | None:

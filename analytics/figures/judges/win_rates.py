@@ -65,10 +65,10 @@ def _rates(
             for name, rates in found
         ],
         what=f"Expected win rate of {one}{against}, by rater",
+        axis="Expected win rate",
         caption=f"Expected win rate of {one}{against}{at}",
         reference=reference,
         hints=(two, one) if pair else view.hints,
-        named=True,
     )
     whose = "people and judges" if groups[0]["kind"] == "person" else "judges"
     heading = f"Win rates of {whose}{f': {one} vs {two}' if pair else ''}"

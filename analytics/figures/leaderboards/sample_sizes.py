@@ -125,9 +125,9 @@ def _plot(curve: Record) -> DotPlot:
     return dot_plot(
         rows,
         what="p-value between two systems by number of queries",
+        axis="p-value",
         caption=f"p-value between two systems by number of queries; the line is {LEVEL:g}.",
         form=decimal,
         within=(0.0, 1.0),
         reference=LEVEL,
-        named=True,
     )

@@ -169,6 +169,7 @@ def _plot(view: PairView, group: Record, board: Record) -> DotPlot | None:
     return share_plot(
         [(view.system(each["system"]), [(group, each["rate"])]) for each in board["standings"]],
         what="Expected win rate by system",
+        axis="Expected win rate",
         caption="Expected win rate by system, best first.",
         reference=None if view.ties_are_wins else 0.5,
     )

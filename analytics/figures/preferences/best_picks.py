@@ -116,6 +116,7 @@ class BestPicksFigure(Figure):
                     if any(each["system"] == key for each in lead[self.key]["by_system"])
                 ],
                 what=f"Share of picks: {question['prompt']}",
+                axis="Share of picks",
                 caption="Share of picks.",
             )
             for group in view.lead_first(question):

@@ -162,6 +162,7 @@ def _means(view: PairView, first: Record) -> DotPlot | None:
     return mean_plot(
         rows,
         what="Mean grade by pair",
+        axis="Mean grade",
         caption="Mean grade; 0 is a tie.",
         within=(points[0], points[-1]),
         reference=0.0,

@@ -262,6 +262,7 @@ def _summary(view: ReportView) -> Block:
                 for question in questions
             ],
             what=f"Expected win rate of {view.system(one)} against {view.system(two)}",
+            axis="Expected win rate",
             caption=f"Expected win rate of {view.system(one)} against {view.system(two)}.",
             reference=None if view.ties_are_wins else 0.5,
             hints=(view.system(two), view.system(one)),
@@ -369,6 +370,7 @@ def _pair_plot(view: PairView, pair: tuple[str, str]) -> DotPlot | None:
     return share_plot(
         rows,
         what=f"Expected win rate of {one} against {two}",
+        axis="Expected win rate",
         caption=f"Expected win rate of {one} against {two}{even(view)[1]}",
         reference=even(view)[0],
         hints=(two, one),
@@ -388,6 +390,7 @@ def _one_arm(view: PairView) -> Iterator[Block]:
     plot = share_plot(
         rows,
         what=f"Expected win rate of {view.first_side}",
+        axis="Expected win rate",
         caption=f"Expected win rate of {view.first_side}{even(view)[1]}",
         reference=even(view)[0],
         hints=view.hints,

@@ -211,6 +211,7 @@ def _plot(view: ReportView, question: Record, key: str) -> DotPlot | None:
             for system in sorted(lead["by_system"], key=lambda each: each["mean_rank"]["value"])
         ],
         what=f"Mean rank: {question['prompt']}",
+        axis="Mean rank",
         caption="Mean rank; further left is better.",
         within=(1.0, float(max(most, 2))),
     )

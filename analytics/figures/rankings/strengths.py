@@ -76,6 +76,7 @@ class RankingStrengthsFigure(Figure):
         return score_plot(
             [(view.system(each["system"]), [(group, each["score"])]) for each in worths],
             what="Plackett-Luce worths",
+            axis="Plackett-Luce worth",
             caption="Plackett-Luce worths; 0 is the average system.",
         )
 

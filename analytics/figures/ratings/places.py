@@ -50,6 +50,7 @@ class RatingPlacesFigure(Figure):
                             for each in found["places"]
                         ],
                         what=f"Rating by place less the overall mean: {question['prompt']}",
+                        axis="Rating less the mean at all places",
                         caption="Mean rating at each place on the screen less the mean at all places.",
                     )
                     if group is lead

@@ -118,6 +118,7 @@ def _plot(view: ReportView, question: Record) -> DotPlot | None:
     return mean_plot(
         rows,
         what=f"Mean rating: {question['prompt']}",
+        axis="Mean rating",
         caption=f"Mean rating{'; the dotted line is the ideal' if inside else ''}.",
         within=(low, high),
         reference=ideal if inside else None,

@@ -172,6 +172,7 @@ def _question(view: ReportView, question: Record) -> Iterator[Block]:
             for each in tags
         ],
         what=f"Share of judgments with each tag: {question['prompt']}",
+        axis="Share of judgments with the tag",
         caption="Share of judgments with the tag.",
     )
     tag = tag_of(lead)

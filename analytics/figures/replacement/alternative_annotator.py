@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import legend, mark_of, short_percent
+from analytics.display.group_plots import PERCENT, legend, mark_of, short_percent
 from analytics.display.numbers import decimal, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, columns, count, head, words
@@ -174,12 +174,13 @@ def _winning_rates(tested: list[tuple[Record, Record, Record]]) -> DotPlot | Non
     return dot_plot(
         [PlotRow(label, tuple(row)) for label, row in rows.items()],
         what="Winning rate",
+        axis="Winning rate",
+        unit=PERCENT,
         caption=f"Winning rate at \N{GREEK SMALL LETTER EPSILON} = {epsilon:g}; on or right of the dotted line a judge "
         f"passes. {legend(marks)}.",
         form=short_percent,
         within=(0.0, 1.0),
         reference=PASSING,
-        named=any(len(row) > 1 for row in rows.values()),
         whole=True,
     )
 
@@ -196,6 +197,7 @@ def _differences(view: ReportView, group: Record, found: Record) -> DotPlot:
     return dot_plot(
         rows,
         what=f"Lead of each person over {group['label']}",
+        axis="Person's lead over the judge, share of items",
         caption="Share of items on which the person fits the others at least as well, less that of "
         f"{group['label']}; the dotted line is \N{GREEK SMALL LETTER EPSILON} = {found['epsilon']:g}.",
         form=decimal,

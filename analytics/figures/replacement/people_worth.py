@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.group_plots import mark_of, short_percent
+from analytics.display.group_plots import PERCENT, mark_of, short_percent
 from analytics.display.numbers import decimal
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import DASH, Builder, Table, TableCell, columns, head, words
@@ -135,6 +135,8 @@ def _curve(group: Record, found: Record) -> DotPlot | None:
     return dot_plot(
         [*rows, PlotRow(group["label"], (mark_of(group, judge),))],
         what=f"{measured}, and that of {group['label']}",
+        axis="Agreement with a further person" if is_share else "Root mean square error",
+        unit=PERCENT if is_share else "",
         caption=f"{measured}, with 95 % intervals. The dotted line is the judge, who is worth as many people as lie "
         "on it.",
         form=short_percent if is_share else decimal,

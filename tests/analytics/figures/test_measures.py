@@ -8,6 +8,7 @@ from scipy import stats
 
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from analytics.reports.paper.archive import plots_of
 from evaluation.dumps import import_dump, read_release
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Item
@@ -94,6 +95,17 @@ def test_of_two_responses_the_difference_counts(owner, tmp_path):
     page = report_markdown(report)
     assert "Measures vs answers" in page
     assert "Measures are correlated with the mean answer" in page
+
+
+def test_the_same_measure_by_two_judges_has_a_row_of_each_in_the_plot(owner, tmp_path):
+    study = judged_study(owner=owner)
+    judge(study, raters=2)
+    for name, sign in (("script", 1.0), ("other", -1.0)):
+        score(study, tmp_path, lambda item, place, sign=sign: sign * (item.pk % 5) * place, judge=name)
+    (plot,) = [
+        each for each in plots_of(build_report(study, replicates=20)) if each.what == "Spearman's correlation"
+    ]
+    assert sorted(row.label for row in plot.rows) == ["m by other", "m by script"]
 
 
 def test_lower_may_be_better_and_neither_end(owner, tmp_path):

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from analytics.display.blocks import Block, Section
 from analytics.display.numbers import MINUS, decimal, percent, points
+from analytics.display.plots import Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, columns, head, words
-from analytics.reports.markdown import _table, escape
+from analytics.reports.markdown import _table, escape, section_markdown
 
 GOLDEN = (Path(__file__).parent / "golden_table.md").read_text("utf-8")
 
@@ -29,6 +31,16 @@ def test_a_table_is_what_it_was():
     )
     build.add(head("birch vs cedar"), words("No context"), build.share(bare), build.n(bare), build.p(1e-9))
     assert "\n\n".join(_table(build.build())) + "\n" == GOLDEN
+
+
+def test_a_heading_of_nothing_but_a_plot_is_left_out():
+    plot = dot_plot([PlotRow("Here", (Mark("person", "People", 0.4),))], what="", caption="", form=decimal)
+    build = Builder("", columns(["Raters", "n"]))
+    build.add(head("People"), words("4"))
+    blocks = (Block("Curve", plot=plot), Block("Rates", tables=(build.build(),), plot=plot))
+    text = "\n".join(section_markdown(Section("judges", "Judges", "Judges", blocks)))
+    assert "### Rates" in text
+    assert "Curve" not in text
 
 
 def test_rows_of_one_head_are_spanned_by_it():

@@ -1,16 +1,21 @@
 """Plots as files: the same figure as on the page, the same bytes each time, and no text that breaks them."""
 
+import io
 import re
 import struct
 from xml.dom import minidom
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from PIL import Image
 
 from analytics.display.characters import one_line
 from analytics.display.group_plots import short_percent
 from analytics.display.layout import drawings
+from analytics.display.numbers import decimal
 from analytics.display.plot_files import DPI, WIDTH, font_families, plot_files
 from analytics.display.plots import Mark, PlotRow, dot_plot
 
@@ -69,6 +74,31 @@ def test_the_file_has_the_marks_of_the_page(files):
     assert (found[1] - found[0]) / (found[0] - found[2]) == pytest.approx(share, rel=0.02)
 
 
+@pytest.mark.parametrize("judges", [("Cedar",), ("Cedar", "Elm" * 30)])
+@pytest.mark.parametrize("label", ["Here", "A label that stands above its line, as long as it is"])
+def test_no_text_is_clipped(label, judges):
+    """Nothing is drawn within a point of the sheet's edges, where labels of ticks were cut off."""
+    marks = tuple(Mark("judge", judge, 0.1, -0.2, 0.8) for judge in judges)
+    shown = dot_plot(
+        [PlotRow(label, marks)], what="Difference " * 20, caption="", form=decimal, hints=("A" * 90, "B" * 90)
+    )
+    sheet = np.asarray(Image.open(io.BytesIO(plot_files(shown)["png"])).convert("L"))
+    edge = DPI // 72
+    for strip in (sheet[:edge], sheet[-edge:], sheet[:, :edge], sheet[:, -edge:]):
+        assert (strip == 255).all()
+
+
+def test_the_file_has_names_and_the_axis_title(monkeypatch):
+    """Letters are outlines in the file: what is asked of the renderer is what is looked at."""
+    texts = []
+    drawn = Axes.text
+    monkeypatch.setattr(Axes, "text", lambda self, *at, **how: texts.append(at[2]) or drawn(self, *at, **how))
+    plot_files(plot(PlotRow("Here", MARKS), unit="%"))
+    assert "Win rate, %" in texts
+    assert {"People", "Cedar", "Elm"} < set(texts)
+    assert not any("%" in text for text in texts if text != "Win rate, %")
+
+
 @pytest.mark.parametrize("named", [False, True])
 def test_text_of_any_script_breaks_nothing(named):
     texts = (
@@ -81,8 +111,10 @@ def test_text_of_any_script_breaks_nothing(named):
         "\N{PILE OF POO}" * 90,
         "",
     )
-    rows = [PlotRow(text, (Mark("judge", text, 0.4, 0.3, 0.5),)) for text in texts]
-    files = plot_files(plot(*rows, named=named, what="\x01<what>", hints=("\x07$", "}" * 200)))
+    rows = [
+        PlotRow(text, (Mark("judge", f"{text}!" if named else "Cedar", 0.4, 0.3, 0.5),)) for text in texts
+    ]
+    files = plot_files(plot(*rows, what="\x01<what>", hints=("\x07$", "}" * 200)))
     assert root_of(files["svg"]) == "svg"
 
 

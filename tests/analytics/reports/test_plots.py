@@ -4,10 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analytics.display.group_plots import legend, share_plot
 from analytics.display.layout import drawings
+from analytics.display.numbers import decimal
 from analytics.display.plots import Mark, PlotRow, PlotScale, dot_plot, nice_scale
 
 SHARES = st.floats(0, 1)
+ESTIMATE = {"value": 0.5, "low": 0.3, "high": 0.7, "n": 9}
 
 
 def percent(value):
@@ -98,15 +101,69 @@ def test_hints_name_the_two_directions_and_are_cut_where_too_long():
 
 
 def test_named_marks_have_their_name_beside_them_in_both_layouts():
-    names = ("People", "A judge with a very long name indeed")
+    names = ("Cedar", "A judge with a very long name, mini", "A judge with a very long name, large")
     row = PlotRow("No context", tuple(Mark("judge", name, 0.4, 0.3, 0.5) for name in names))
-    for drawing in drawn(row, row, named=True, within=(0.0, 1.0)):
+    for drawing in drawn(row, row, within=(0.0, 1.0)):
         lines = drawing.lines
-        assert lines[0].dots[0].name == "People"
-        assert lines[0].dots[1].name.endswith("…")
+        assert lines[0].dots[0].name == "Cedar"
+        # A name that is cut keeps its end, by which it differs from that of the same family.
+        assert lines[0].dots[1].name.startswith("A judge")
+        assert lines[0].dots[1].name.endswith("mini")
+        assert len({dot.name for dot in lines[0].dots}) == 3
         # The row's own label is above its names, and each name is on the height of its mark.
         assert float(lines[0].label_y) < float(lines[0].dots[0].name_y) - 10
         assert all(abs(float(dot.name_y) - float(dot.y)) < 6 for line in lines for dot in line.dots)
         assert float(lines[0].dots[1].name_y) < float(lines[1].label_y)
         assert all(float(dot.x1) > 100 for dot in lines[0].dots)
-    assert all(dot.name == "" for dot in drawn(row)[0].lines[0].dots)
+
+
+def test_marks_are_named_where_several_raters_have_the_same_form():
+    people, cedar, elm = (
+        Mark(kind, who, 0.4) for kind, who in (("person", "People"), ("judge", "Cedar"), ("judge", "Elm"))
+    )
+    assert not plot(PlotRow("Here", (people, cedar))).named
+    assert plot(PlotRow("Here", (people, cedar, elm))).named
+    assert plot(PlotRow("Here", (cedar,)), PlotRow("There", (elm,))).named
+    # A row of one judge that bears its name.
+    assert not plot(PlotRow("Cedar", (cedar,)), PlotRow("Elm", (elm,))).named
+    assert all(dot.name == "" for dot in drawn(PlotRow("Here", (people, cedar)))[0].lines[0].dots)
+
+
+def test_the_legend_lists_no_names_that_stand_beside_their_marks():
+    cedar, elm = (Mark("judge", who, 0.4) for who in ("Cedar", "Elm"))
+    assert legend([Mark("person", "People", 0.4), cedar]) == "Filled dots: people; open dots: Cedar"
+    assert legend([Mark("person", "People", 0.4), cedar, elm]) == "Filled dots: people; open dots: judges"
+
+
+def test_the_axis_says_what_it_measures_and_the_ticks_leave_out_the_unit():
+    shares = share_plot(
+        [("Here", [({"kind": "person", "label": "People"}, ESTIMATE)])],
+        what="Share of picks: Which do you like best?",
+        axis="Share of picks",
+        caption="Share of picks.",
+    )
+    for drawing in drawings(shares):
+        assert drawing.axis.text == "Share of picks, %"
+        assert [tick.text for tick in drawing.ticks] == ["30", "40", "50", "60", "70"]
+    assert "People 50 % (30 % to 70 %)" in shares.label.replace("\N{NO-BREAK SPACE}", " ")
+    assert drawn(PlotRow("Here", (Mark("person", "People", 0.4),)))[0].axis.text == "Win rate"
+
+
+@pytest.mark.parametrize("judges", [("Cedar",), ("Cedar", "Elm" * 30)])
+@pytest.mark.parametrize("word", ["Here", "unabridged " * 12])
+def test_no_text_leaves_the_picture(word, judges):
+    """Widths are those of a wide font: 7 pixels a letter at 12 pixels, 7.6 at 13."""
+    marks = tuple(Mark("judge", judge, 0.1, -0.2, 0.8) for judge in judges)
+    shown = dot_plot(
+        [PlotRow(word, marks)], what=f"Difference {word}", caption="", form=decimal, hints=(word, word)
+    )
+    for drawing in drawings(shown):
+        for text in (*drawing.ticks, drawing.axis, *drawing.hints):
+            width = len(text.text) * 7
+            left = float(text.x) - width * {"start": 0, "middle": 0.5, "end": 1}[text.anchor]
+            assert left >= 0
+            assert left + width <= drawing.width
+            assert float(text.y) <= drawing.height
+        for line in drawing.lines:
+            assert len(line.label) * 7.6 <= drawing.width
+            assert all(len(dot.name) * 7 <= float(dot.x1) for dot in line.dots)
