@@ -70,6 +70,14 @@ def tau_b(one: Floats, other: Floats) -> Floats:
     return np.asarray(divide((sign_1 * sign_2).sum(axis=-1), both))
 
 
+def pair_taus(rank: Floats) -> Floats:
+    """Tau-b of every two of m rankings (..., m, k), shape (..., m, m); nan where either has all equal."""
+    signs = _signs(rank)
+    across = signs @ np.swapaxes(signs, -1, -2)
+    ordered = (signs**2).sum(axis=-1)
+    return divide(across, np.sqrt(ordered[..., :, None] * ordered[..., None, :]))
+
+
 def concordance(ranks: Ranks, *, resample: ResampleSpec) -> Concordance:
     """Kendall's W and the mean tau-b over pairs of raters, per item, averaged over items; intervals over queries.
 
@@ -200,10 +208,7 @@ def _per_item(found: list[RankBlock]) -> tuple[Ints, Ints, Ints, Floats, Floats]
 
 def _mean_pairwise_tau(rank: Floats) -> Floats:
     """Mean tau-b over the pairs of raters of rankings (b, m, k); nan where no pair has one."""
-    signs = _signs(rank)
-    across = signs @ np.swapaxes(signs, -1, -2)
-    ordered = (signs**2).sum(axis=-1)
-    taus = divide(across, np.sqrt(ordered[..., :, None] * ordered[..., None, :]))
+    taus = pair_taus(rank)
     one, other = np.triu_indices(rank.shape[-2], k=1)
     pairs = taus[..., one, other]
     defined = np.isfinite(pairs)
