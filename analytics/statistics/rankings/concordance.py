@@ -186,8 +186,10 @@ def _mean_ranks(ranks: Ranks) -> _MeanRanks:
     # Ranks are whole or half numbers, so sums are exact and equal means stay equal.
     mean = total / np.maximum(n, 1)
     complete = np.equal(n, judged[position[first]]) if len(first) else np.zeros(0, dtype=np.bool_)
-    columns = (each[first] for each in (ranks.item, ranks.response, ranks.query, ranks.system))
-    return _MeanRanks(*columns, mean, complete)
+    item, response, query, system = (
+        each[first] for each in (ranks.item, ranks.response, ranks.query, ranks.system)
+    )
+    return _MeanRanks(item, response, query, system, mean, complete)
 
 
 def _same_responses(one: _MeanRanks, other: _MeanRanks) -> Bools:
