@@ -17,6 +17,7 @@ from analytics.frames.passes import Pass, StudyPasses, with_parts
 from analytics.frames.rows import JUDGES, JURY
 from analytics.frames.study import StudyFrame
 from analytics.frames.texts import StudyTexts
+from analytics.frames.work_order import WorkOrder
 from analytics.statistics.agreement.alpha import Level
 from analytics.statistics.core.counts import count_matrix
 from analytics.statistics.core.estimates import plain
@@ -125,6 +126,8 @@ class FigureInput(ABC):
     passes: tuple[PassInput, ...] = field(default=(), kw_only=True)
     # Given to one group's input of one question only: texts are the same for all.
     texts: StudyTexts | None = field(default=None, kw_only=True)
+    # The order in which people judged, of the whole study.
+    work_order: WorkOrder | None = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -323,6 +326,7 @@ def _answered_inputs(
                 measures=frame.measures,
                 by_group=by_group,
                 kinds=tuple(frame.systems.get(key, "") for key in pairs.items.systems),
+                work_order=frame.work_order,
                 earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
             )
             by_group[group.key] = made
@@ -367,6 +371,7 @@ def _answered_inputs(
                 kinds,
                 measures=frame.measures,
                 by_group=of_groups,
+                work_order=frame.work_order,
                 preferences=tuple(preferences),
             )
             of_groups[each.key] = found

@@ -7,7 +7,7 @@ granted holds less often than it says; the interval that holds at every look sta
 from collections.abc import Mapping
 from typing import Any
 
-from analytics.figures.figure_input import MAY_STOP, FigureInput
+from analytics.figures.figure_input import MAY_STOP, PAIRS, FigureInput
 
 BY_LOOKS = (
     "The study may stop early, so that an interval of a fixed number of queries does not hold here; that of the "
@@ -25,7 +25,8 @@ def concerns(given: FigureInput, stops_with: tuple[str, ...], *, beside_people: 
     """True if the record of a figure that repeats the numbers of these rules is of people, or has people's numbers
     beside others."""
     rule = given.terms.stopping
-    if rule is None or rule.figure not in stops_with:
+    # The rules are about preferences: what the same figure says of another question repeats none of their numbers.
+    if rule is None or rule.figure not in stops_with or given.form != PAIRS:
         return False
     return given.is_of_people or (beside_people and given.people is not None)
 

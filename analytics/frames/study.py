@@ -13,6 +13,7 @@ from analytics.frames.pairs import PairFrame, PairGroup, asked_in_turns, pair_fr
 from analytics.frames.passes import StudyPasses, read_passes
 from analytics.frames.rows import JUDGES, read_rows
 from analytics.frames.texts import StudyTexts, read_texts
+from analytics.frames.work_order import WorkOrder
 from analytics.statistics.core.tidy import MISSING
 from evaluation.models import Rater, Study
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -52,6 +53,7 @@ class StudyFrame:
     passes: StudyPasses
     texts: StudyTexts
     study_items: StudyItems
+    work_order: WorkOrder
 
     @property
     def items(self) -> int:
@@ -109,6 +111,7 @@ def study_frame(study: Study, filters: Filters = EVERYTHING) -> StudyFrame:
         texts=read_texts(study, filters),
         passes=read_passes(study, paired if compares else [], others, filters),
         study_items=rows.items,
+        work_order=WorkOrder(rows),
     )
 
 

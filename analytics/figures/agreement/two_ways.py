@@ -2,19 +2,41 @@
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from analytics.display.blocks import Block
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, columns, count, words
 from analytics.figures.figure import Figure, Record
-from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.figure_input import (
+    MEASURES,
+    PAIRS,
+    AnswerInput,
+    FigureInput,
+    PairInput,
+    level_of,
+    points_of,
+)
 from analytics.figures.report_view import PairView, ReportView, group_head
-from analytics.statistics.agreement.two_ways import two_way_agreement
+from analytics.statistics.agreement.two_ways import two_way_agreement, two_way_alpha, two_way_tau
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.tidy import N_LABELS
+from analytics.statistics.core.values import Values, point_columns
+from analytics.statistics.entries.entry_sets import N_DECISIONS
+from analytics.statistics.preferences.best_picks import picks_as_values
 from evaluation.protocols import QuestionSpec
 
 KEY = "agreement/two_ways"
-FIGURES = {"pairwise": ("two raters agree, %", percent), "alpha": ("alpha", decimal)}
+FIGURES = {
+    "pairwise": ("two raters agree, %", percent),
+    "alpha": ("alpha", decimal),
+    "tau": ("mean \N{GREEK SMALL LETTER TAU}-b", decimal),
+}
+LIMITS = ["Over queries", "Over queries and raters", "n", "Raters"]
+TITLE = "Over queries, and over queries and raters"
+CAPTION = "Agreement with its interval over queries, and over queries and raters."
+# What stands in a record for a figure that is not taken of such a question.
+NOT_TAKEN = {"pairwise": None, "alpha": None, "tau": None}
 
 
 class TwoWaysFigure(Figure):
@@ -23,30 +45,33 @@ class TwoWaysFigure(Figure):
     deferred_as = "agreement over queries and raters"
     stops_with = ("agreement",)
     definition = (
-        "Agreement on a preference with intervals over queries (these raters, other queries) and over queries and "
-        "raters (other raters, too): the chance that two raters agree, and alpha."
+        "Agreement on every question with intervals over queries (these raters, other queries) and over queries and "
+        "raters (other raters, too): alpha at its level of measurement, of labels without an order also the chance "
+        "that two raters agree, and of rankings the mean tau-b of two raters."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        return form == PAIRS
+        return form != MEASURES
 
     def compute(self, given: FigureInput) -> Record | None:
-        assert isinstance(given, PairInput)
-        judgments = given.group.judgments
-        if len(judgments.raters) < 2:
+        """None for a single rater."""
+        raters = given.counts_record["raters"]
+        if raters < 2:
             return None
-        query = given.items.query[judgments.item]
-        resample = given.resample("two ways")
-        return dict(
-            plain(
-                two_way_agreement(
-                    judgments.label, judgments.item, judgments.rater, query, N_LABELS, resample=resample
-                )
-            )
-        )
+        if isinstance(given, PairInput):
+            return {**NOT_TAKEN, **_of_labels_of_pairs(given), "level": "nominal", "raters": raters}
+        assert isinstance(given, AnswerInput)
+        return {**NOT_TAKEN, **_of_answers(given), "raters": raters}
 
-    def blocks(self, view: ReportView) -> Iterable[Block]:
-        return view.per_pair(_of_pair)
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        yield from view.per_pair(_of_pair)
+        build = Builder(CAPTION, columns(["Raters", "Question", "Figure", *LIMITS], names=3))
+        for group in view.panels:
+            questions = (question for question in view.asked(KEY) if question["form"] != PAIRS)
+            for question, records in view.answered(questions, group):
+                _add(build, group, records[KEY], question["prompt"])
+        if build.rows:
+            yield Block(TITLE, tables=(build.build(),), folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -59,20 +84,69 @@ FIGURE = TwoWaysFigure()
 
 
 def _of_pair(view: PairView) -> Iterator[Block]:
-    build = Builder(
-        "Agreement with its interval over queries, and over queries and raters.",
-        columns(["Raters", "Figure", "Over queries", "Over queries and raters", "n", "Raters"], names=2),
-    )
+    build = Builder(CAPTION, columns(["Raters", "Figure", *LIMITS], names=2))
     for group in view.groups:
-        for key, (name, form) in FIGURES.items() if KEY in group else ():
-            found = group[KEY][key]
-            build.add(
-                group_head(group),
-                words(name),
-                build.figure(found["over_queries"], form),
-                build.figure(found["over_both"], form),
-                build.n(found["over_queries"]),
-                count(group[KEY]["raters"]),
-            )
+        if KEY in group:
+            _add(build, group, group[KEY])
     if build.rows:
-        yield Block("Over queries, and over queries and raters", tables=(build.build(),), folded=True)
+        yield Block(TITLE, tables=(build.build(),), folded=True)
+
+
+def _add(build: Builder, group: Record, record: Record, *names: str) -> None:
+    """A row for each figure that is taken of the question."""
+    for key, (name, form) in FIGURES.items():
+        found = record[key]
+        if found is None:
+            continue
+        level = f", {record['level']}" if key == "alpha" and names else ""
+        build.add(
+            group_head(group),
+            *(words(each) for each in names),
+            words(f"{name}{level}"),
+            build.figure(found["over_queries"], form),
+            build.figure(found["over_both"], form),
+            build.n(found["over_queries"]),
+            count(record["raters"]),
+        )
+
+
+def _of_labels_of_pairs(given: PairInput) -> Record:
+    judgments = given.group.judgments
+    found = two_way_agreement(
+        judgments.label,
+        judgments.item,
+        judgments.rater,
+        given.items.query[judgments.item],
+        N_LABELS,
+        resample=given.resample("two ways"),
+    )
+    return {"pairwise": plain(found.pairwise), "alpha": plain(found.alpha)}
+
+
+def _of_answers(given: AnswerInput) -> Record:
+    resample = given.resample("two ways")
+    if given.form == "ranking":
+        return {"tau": plain(two_way_tau(given.answers.as_ranks(), resample=resample)), "level": None}
+    if given.form == "picks":
+        picked = picks_as_values(given.answers.as_picks())
+        return _of_labels(given, picked, tuple(np.unique(picked.value).tolist()), unit="items")
+    if given.form == "entries":
+        return _of_labels(given, given.values, tuple(range(N_DECISIONS)), unit=given.unit)
+    level, offered = level_of(given.question), points_of(given.question)
+    if level == "nominal":
+        return _of_labels(given, given.values, offered, unit=given.unit)
+    found = two_way_alpha(given.values, level=level, points=offered, resample=resample, unit=given.unit)
+    return {"alpha": plain(found), "level": level}
+
+
+def _of_labels(given: AnswerInput, values: Values, points: tuple[float, ...], *, unit: str) -> Record:
+    found = two_way_agreement(
+        point_columns(values.value, level="nominal", points=points)[0],
+        values.unit,
+        values.rater,
+        values.query,
+        len(points),
+        resample=given.resample("two ways"),
+        unit=unit,
+    )
+    return {"pairwise": plain(found.pairwise), "alpha": plain(found.alpha), "level": "nominal"}

@@ -104,7 +104,7 @@ def add_passes(
     view: ReportView,
     key: str,
     cells: Callable[[Builder, Record], Iterable[TableCell]],
-    sentence: Callable[[str, str, Record], str],
+    sentence: Callable[[str, Record, Record], str],
 ) -> list[str]:
     """A row per pass of each judge and question; the sentences on those that had drifted."""
     drifted = []
@@ -117,7 +117,7 @@ def add_passes(
                     words(f"{place + 1}: {day_of(found)}, {found['purpose']}"),
                     *cells(build, found),
                 )
-                drifted.append(sentence(group["label"], question["prompt"], found))
+                drifted.append(sentence(group["label"], question, found))
     return [each for each in drifted if each]
 
 
@@ -135,14 +135,14 @@ def _cells(build: Builder, found: Record) -> Sequence[TableCell]:
     )
 
 
-def _drifted(judge: str, prompt: str, found: Record) -> str:
+def _drifted(judge: str, question: Record, found: Record) -> str:
     """The sentence that a test supports; '' where none does."""
     each = found["drift"]
     if each is None or not is_supported(each["test"]) or each["difference"]["value"] >= 0:
         return ""
     limits = interval(each["difference"], percent)
     less = f"{points(each['difference']['value'])}{NBSP}points less often"
-    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
+    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question['prompt']}\N{RIGHT DOUBLE QUOTATION MARK}"
     return (
         f"{judge} had drifted by {day_of(found)}: asked {asked}, it gave the same answer as its first pass "
         f"{less} than its second pass did{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "

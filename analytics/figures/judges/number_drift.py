@@ -1,4 +1,4 @@
-"""Drift of judges' numbers: anchor runs beside their first pass, and beside people's means."""
+"""Drift of judges' numbers and ranks: anchor runs beside their first pass, and beside people's means."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -13,6 +13,7 @@ from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.judges.drift import add_passes, day_of, drift_tests
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import Range
 from analytics.statistics.core.tidy import Floats, Ints
 from analytics.statistics.core.values import unit_means
 from analytics.statistics.judges.drift import drift_of_numbers
@@ -22,9 +23,9 @@ from evaluation.protocols.kinds import KINDS
 
 CAPTION = (
     "Each pass of a judge over its anchor items: mean absolute difference of its numbers from those of its "
-    "first pass and from people's means, in points of the scale, and Pearson's correlation with each. Further: "
-    "how much further a later pass lies from the first than the second pass does; p: sign-flip test over "
-    "queries against no difference."
+    "first pass and from people's means, in points of the scale, of a ranking in places of a response, and "
+    "Pearson's correlation with each. Further: how much further a later pass lies from the first than the second "
+    "pass does; p: sign-flip test over queries against no difference."
 )
 
 
@@ -32,12 +33,14 @@ class NumberDriftFigure(Figure):
     heading = "judges"
     place = 61
     definition = (
-        "The numbers of each anchor run of a judge compared with its first pass and with people's means, and a "
-        "test of drift: its distance from the first pass against that of the second pass, which is the judge's "
-        "own noise."
+        "The numbers of each anchor run of a judge, or the ranks of a ranking, compared with its first pass and with "
+        "people's means, and a test of drift: its distance from the first pass against that of the second pass, which "
+        "is the judge's own noise."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
+        if form == "ranking":
+            return True
         return form == "rated" and KINDS[question.kind].storage == "number" and question.kind != "checklist"
 
     def compute(self, given: FigureInput) -> Record | None:
@@ -103,9 +106,17 @@ FIGURE = NumberDriftFigure()
 def _beside(later: AnswerInput, other: AnswerInput, purpose: str) -> Record:
     """A pass's numbers beside the first pass's, or beside people's means."""
     found = compare_means(
-        other.values, later.values, resample=later.resample(purpose), within=later.ends, unit=later.unit
+        other.values, later.values, resample=later.resample(purpose), within=_ends(later), unit=later.unit
     )
     return {name: plain(getattr(found, name)) for name in ("error", "difference", "pearson")}
+
+
+def _ends(given: AnswerInput) -> Range | None:
+    """The least and the greatest number that can be given; of a ranking of one response there is one only."""
+    if given.form != "ranking":
+        return given.ends
+    most = given.items.system.shape[1]
+    return (1.0, float(most)) if most > 1 else None
 
 
 def _aligned(passes: Sequence[AnswerInput]) -> tuple[list[Floats], Ints]:
@@ -138,16 +149,17 @@ def _first() -> tuple[TableCell, TableCell]:
     return words("first pass"), words("")
 
 
-def _drifted(judge: str, prompt: str, found: Record) -> str:
+def _drifted(judge: str, question: Record, found: Record) -> str:
     """The sentence that a test supports; '' where none does."""
     each = found["drift"]
     if each is None or not is_supported(each["test"]) or each["difference"]["value"] <= 0:
         return ""
     limits = interval(each["difference"], decimal)
-    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{prompt}\N{RIGHT DOUBLE QUOTATION MARK}"
+    asked = f"\N{LEFT DOUBLE QUOTATION MARK}{question['prompt']}\N{RIGHT DOUBLE QUOTATION MARK}"
+    numbers, points = ("ranks", "places") if question["form"] == "ranking" else ("numbers", "points")
     return (
-        f"{judge} had drifted by {day_of(found)}: asked {asked}, its numbers lay "
-        f"{decimal(each['difference']['value'])}{NBSP}points further from its first pass than those of its "
+        f"{judge} had drifted by {day_of(found)}: asked {asked}, its {numbers} lay "
+        f"{decimal(each['difference']['value'])}{NBSP}{points} further from its first pass than those of its "
         f"second pass{f' (95{NBSP}% interval {limits})' if limits else ''}, corrected p "
         f"{each['test']['p_corrected']:.2g}."
     )

@@ -1,6 +1,7 @@
-"""A judge's means less people's on what both judged: ratings, shares of options and picks, expected win rates."""
+"""A judge's means less people's on what both judged: ratings, ranks, shares of options and picks, win rates."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,10 +13,11 @@ from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInpu
 from analytics.figures.judges.labels_vs_people import TITLE, label_tables
 from analytics.figures.report_view import ReportView
 from analytics.statistics.core.counts import count_matrix
-from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.estimates import LeftOut, plain
 from analytics.statistics.core.resampling import SHARE, Range, divide
 from analytics.statistics.core.tidy import FIRST, Floats, Ints
 from analytics.statistics.preferences.win_rates import item_scores
+from analytics.statistics.rankings.concordance import shared_ranks
 from analytics.statistics.replacement.difference import judge_minus_people, shared_scores
 from evaluation.models import Rater
 from evaluation.protocols import Kind, Over, QuestionSpec
@@ -26,6 +28,7 @@ CAPTIONS = {
     "checklist": "share of yes, in percent",
     "choice": "share of each option, in percent",
     "picks": "share of picks of each system, in percent of the items that offer it",
+    "ranking": "mean rank of each system's responses (1 is the best)",
 }
 
 
@@ -36,11 +39,11 @@ class DifferencesFigure(Figure):
     beside_people = True
     definition = (
         "A judge's mean minus people's on what both judged, with a test: expected win rates by setting and pair, "
-        "ratings overall and by system, shares of options and of picks."
+        "ratings overall and by system, mean ranks of systems, shares of options and of picks."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
-        return form in (PAIRS, "rated", "choice", "picks")
+        return form in (PAIRS, *CELLS_OF)
 
     def compute(self, given: FigureInput) -> Record | None:
         """Of single judges and juries as one; a mean over judges is nobody who could stand in people's place."""
@@ -50,7 +53,7 @@ class DifferencesFigure(Figure):
             cells = list(_of_pairs(given))
         else:
             assert isinstance(given, AnswerInput)
-            cells = list({"choice": _of_choices, "picks": _of_picks}.get(given.form, _of_numbers)(given))
+            cells = list(CELLS_OF[given.form](given))
         return {"cells": [_cell(given, each, len(cells)) for each in cells]}
 
     def tests(self, record: Record) -> Iterator[FamilyTest]:
@@ -85,8 +88,16 @@ class DifferencesFigure(Figure):
 
 FIGURE = DifferencesFigure()
 
-Scores = tuple[dict[str, str | None], Floats, Floats, Ints, Range]
-"""What a cell is of; people's scores and the judge's, their queries, and the range that they lie in."""
+
+class Scores(NamedTuple):
+    """What a cell is of; people's scores and the judge's, their queries, their range, and what has no score."""
+
+    of: dict[str, str | None]
+    people: Floats
+    judge: Floats
+    query: Ints
+    within: Range
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def is_single_judge(given: FigureInput) -> bool:
@@ -99,18 +110,18 @@ def is_single_judge(given: FigureInput) -> bool:
 
 
 def _cell(given: FigureInput, scores: Scores, n_tests: int) -> Record:
-    of, people, judge, query, within = scores
-    purpose = f"judge minus people {sorted(each for each in of.values() if each)}"
+    purpose = f"judge minus people {sorted(each for each in scores.of.values() if each)}"
     found = judge_minus_people(
-        people,
-        judge,
-        query,
-        within=within,
+        scores.people,
+        scores.judge,
+        scores.query,
+        within=scores.within,
         unit=given.unit if isinstance(given, AnswerInput) else UNITS[Over.ITEM],
         resample=given.resample(purpose),
         tests=given.tests(purpose, n_tests),
+        left_out=scores.left_out,
     )
-    return {**dict.fromkeys(("arm", "system", "opponent", "option")), **of, **plain(found)}
+    return {**dict.fromkeys(("arm", "system", "opponent", "option")), **scores.of, **plain(found)}
 
 
 def _of_pairs(given: PairInput) -> Iterator[Scores]:
@@ -122,19 +133,19 @@ def _of_pairs(given: PairInput) -> Iterator[Scores]:
     )
     for cell, rows in items.cells(("arm", "pair")):
         of = {"arm": cell.arm, "system": cell.system_1, "opponent": cell.system_2}
-        yield of, people[rows], judge[rows], items.query[rows], SHARE
+        yield Scores(of, people[rows], judge[rows], items.query[rows], SHARE)
 
 
 def _of_numbers(given: AnswerInput) -> Iterator[Scores]:
     """Ratings, all of them and those of each system's responses, where there are several systems."""
     assert isinstance(given.people, AnswerInput)
     both = shared_scores(given.people.values, given.values)
-    yield {}, both.people, both.judge, both.query, given.ends
+    yield Scores({}, both.people, both.judge, both.query, given.ends)
     used = [code for code in range(len(given.items.systems)) if (both.system == code).any()]
     for code in used if len(used) > 1 else ():
         rows = both.system == code
         of: dict[str, str | None] = {"system": given.items.systems[code]}
-        yield of, both.people[rows], both.judge[rows], both.query[rows], given.ends
+        yield Scores(of, both.people[rows], both.judge[rows], both.query[rows], given.ends)
 
 
 def _of_choices(given: AnswerInput) -> Iterator[Scores]:
@@ -143,7 +154,7 @@ def _of_choices(given: AnswerInput) -> Iterator[Scores]:
     shares = divide(counts.astype(np.float64), counts.sum(axis=1, keepdims=True).astype(np.float64))
     for code, each in enumerate(point_records(given.question)[: shares.shape[1]]):
         chosen = np.where(label >= 0, (label == code).astype(np.float64), np.nan)
-        yield {"option": each["label"]}, shares[:, code], chosen, query, SHARE
+        yield Scores({"option": each["label"]}, shares[:, code], chosen, query, SHARE)
 
 
 def _of_picks(given: AnswerInput) -> Iterator[Scores]:
@@ -153,7 +164,26 @@ def _of_picks(given: AnswerInput) -> Iterator[Scores]:
     for code, system in enumerate(items.systems):
         rows = items.offered[:, code] > 0
         if rows.any():
-            yield {"system": system}, people[rows, code], judge[rows, code], items.query[rows], SHARE
+            yield Scores({"system": system}, people[rows, code], judge[rows, code], items.query[rows], SHARE)
+
+
+def _of_ranks(given: AnswerInput) -> Iterator[Scores]:
+    """Mean ranks of each system's responses, over raters, on the items that both ranked."""
+    assert isinstance(given.people, AnswerInput)
+    both = shared_ranks(given.people.answers.as_ranks(), given.answers.as_ranks())
+    for code, system in enumerate(given.items.systems):
+        own = both.where((both.system == code) & (both.size > 1))
+        if len(own):
+            last = float(own.size.max())
+            yield Scores({"system": system}, own.one, own.other, own.query, (1.0, last), own.left_out)
+
+
+CELLS_OF: dict[str, Callable[[AnswerInput], Iterator[Scores]]] = {
+    "rated": _of_numbers,
+    "choice": _of_choices,
+    "picks": _of_picks,
+    "ranking": _of_ranks,
+}
 
 
 def pick_shares(given: AnswerInput) -> Floats:
@@ -165,17 +195,17 @@ def pick_shares(given: AnswerInput) -> Floats:
 
 
 def is_share(question: Record) -> bool:
-    return bool(question["form"] != "rated" or question["kind"] == Kind.CHECKLIST)
+    return bool(question["form"] not in ("rated", "ranking") or question["kind"] == Kind.CHECKLIST)
 
 
 def _overall(
     asked: Iterable[tuple[Record, list[Record]]], key: str
 ) -> list[tuple[str, list[tuple[Record, Record]]]]:
-    """The difference over all units of each scale, of every judge."""
+    """The difference over all units of each scale, of every judge; of rankings, it is none in sum."""
     return [
         (question["prompt"], [(group, group[key]["cells"][0]["difference"]) for group in groups])
         for question, groups in asked
-        if groups and not is_share(question)
+        if groups and question["form"] == "rated" and not is_share(question)
     ]
 
 

@@ -48,12 +48,11 @@ class SelfPreferenceFigure(Figure):
         scores = _of_pairs(given, own) if isinstance(given, PairInput) else _of_answers(given, own)
         if scores is None:
             return None
-        _, people, judge, query, within = scores
         found = judge_minus_people(
-            people,
-            judge,
-            query,
-            within=within,
+            scores.people,
+            scores.judge,
+            scores.query,
+            within=scores.within,
             unit=QUERIES if given.form == "rated" else UNITS[Over.ITEM],
             resample=given.resample("self-preference"),
             tests=given.tests("self-preference", 1),
@@ -99,7 +98,7 @@ def _of_pairs(given: PairInput, own: frozenset[str]) -> Scores | None:
         own_scores(item_scores(each.group.judgments, len(items))[:, FIRST], first, second)
         for each in (given.people, given)
     )
-    return {}, people, judge, items.query, SHARE
+    return Scores({}, people, judge, items.query, SHARE)
 
 
 def _of_answers(given: FigureInput, own: frozenset[str]) -> Scores | None:
@@ -110,13 +109,14 @@ def _of_answers(given: FigureInput, own: frozenset[str]) -> Scores | None:
     if given.form == "picks":
         rows = (items.offered[:, codes] > 0).any(axis=1)
         people, judge = (pick_shares(each)[:, codes].sum(axis=1) for each in (given.people, given))
-        return ({}, people[rows], judge[rows], items.query[rows], SHARE) if rows.any() else None
+        found = Scores({}, people[rows], judge[rows], items.query[rows], SHARE)
+        return found if rows.any() else None
     both = shared_scores(given.people.values, given.values)
     is_own = np.isin(both.system, codes)
     if not is_own.any() or (both.system < 0).any():
         return None
     low, high = given.ends
-    return {}, *own_contrasts(both, is_own), (low - high, high - low)
+    return Scores({}, *own_contrasts(both, is_own), (low - high, high - low))
 
 
 def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:

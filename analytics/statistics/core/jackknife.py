@@ -70,6 +70,19 @@ def leave_out(vectors: Floats, statistic: Statistic) -> Jackknife:
     return _left_out(total, chunks, statistic, len(vectors), len(vectors))
 
 
+def leave_out_rows(group: Ints, row: Ints, table: Floats, total: Floats, statistic: Statistic) -> Jackknife:
+    """The same where each group takes rows of a `table` (t, d) away from the sums `total` (d,).
+
+    `group` (n,) and `row` (n,) say which of the groups, from 0 without gaps, takes which row. Groups are laid out some
+    at a time, as there may be nearly as many of them as judgments.
+    """
+    groups = int(group.max(initial=-1)) + 1
+    rows_of = scipy.sparse.csr_array((np.ones(len(row)), (group, row)), shape=(groups, len(table)))
+    size = max(1, CHUNK_BYTES // (8 * max(table.shape[1], 1)))
+    chunks = (rows_of[start : start + size] @ table for start in range(0, groups, size))
+    return _left_out(total, chunks, statistic, groups, groups)
+
+
 def leave_out_cells(query: Ints, cell: Ints, n_cells: int, statistic: Statistic) -> Jackknife:
     """The same of a statistic of the number of each cell (r, n_cells), for figures that are no function of few sums.
 

@@ -147,23 +147,32 @@ def value_counts(values: Values, *, level: Level, points: Sequence[float] | None
     The columns are the `points` of the scale, without them the values that occur. Judges and imports may give
     values between the points: at the interval level each is a column of its own, at the others it is left out.
     """
-    table = np.unique(values.value)
-    code: Ints = np.searchsorted(table, values.value)
-    if points is not None:
-        code = point_codes(values.value, points)
-        table = np.asarray(points, dtype=np.float64)
-        if level == "interval" and np.any(code < 0):
-            on_points = np.where(code < 0, values.value, table[code])
-            table = np.union1d(table, on_points)
-            code = np.searchsorted(table, on_points)
+    code, table, left_out = point_columns(values.value, level=level, points=points)
     unit, first, inverse = distinct(values.unit)
     return ValueCounts(
         counts=count_matrix(inverse, code, len(unit), len(table)),
         unit=unit,
         query=values.query[first],
-        points=tuple(float(point) for point in table),
-        left_out=present({OFF_POINTS: int(np.count_nonzero(code < 0))}),
+        points=table,
+        left_out=left_out,
     )
+
+
+def point_columns(
+    value: Floats, *, level: Level, points: Sequence[float] | None = None
+) -> tuple[Ints, tuple[float, ...], tuple[LeftOut, ...]]:
+    """The column of each value (n,) in the count matrix, -1 without one; the point of each column; what has none."""
+    table = np.unique(value)
+    code: Ints = np.searchsorted(table, value)
+    if points is not None:
+        code = point_codes(value, points)
+        table = np.asarray(points, dtype=np.float64)
+        if level == "interval" and np.any(code < 0):
+            on_points = np.where(code < 0, value, table[code])
+            table = np.union1d(table, on_points)
+            code = np.searchsorted(table, on_points)
+    left_out = present({OFF_POINTS: int(np.count_nonzero(code < 0))})
+    return code, tuple(float(point) for point in table), left_out
 
 
 def coerce_numbers(target: object, name: str, n: int) -> None:

@@ -70,6 +70,14 @@ def tau_b(one: Floats, other: Floats) -> Floats:
     return np.asarray(divide((sign_1 * sign_2).sum(axis=-1), both))
 
 
+def pair_taus(rank: Floats) -> Floats:
+    """Tau-b of every two of m rankings (..., m, k), shape (..., m, m); nan where either has all equal."""
+    signs = _signs(rank)
+    across = signs @ np.swapaxes(signs, -1, -2)
+    ordered = (signs**2).sum(axis=-1)
+    return divide(across, np.sqrt(ordered[..., :, None] * ordered[..., None, :]))
+
+
 def concordance(ranks: Ranks, *, resample: ResampleSpec) -> Concordance:
     """Kendall's W and the mean tau-b over pairs of raters, per item, averaged over items; intervals over queries.
 
@@ -100,44 +108,64 @@ def tau_with(people: Ranks, judge: Ranks, *, resample: ResampleSpec) -> Estimate
     Item and response codes must mean the same in both. Items that one group ranked alone or as equal throughout are
     left out, and those whose rankings are not all of the same responses.
     """
-    one, other = _mean_ranks(people), _mean_ranks(judge)
-    shared = np.intersect1d(one.item, other.item)
-    n_people, n_judge = n_distinct(one.item) - len(shared), n_distinct(other.item) - len(shared)
-    mine, yours = one.where(np.isin(one.item, shared)), other.where(np.isin(other.item, shared))
-    same = _same_responses(mine, yours)
-    mine, yours = mine.where(same[mine.position]), yours.where(same[yours.position])
-    # From here on the rows of the two are of the same items and responses.
-    size = np.bincount(mine.position)[mine.position]
+    both = shared_ranks(people, judge)
     taus, queries = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
-    for k in np.unique(size):
-        at = size == k
-        taus.append(tau_b(mine.mean[at].reshape(-1, k), yours.mean[at].reshape(-1, k)))
-        queries.append(mine.query[at][::k])
+    for k in np.unique(both.size):
+        at = both.size == k
+        taus.append(tau_b(both.one[at].reshape(-1, k), both.other[at].reshape(-1, k)))
+        queries.append(both.query[at][::k])
     tau, query = np.concatenate(taus), np.concatenate(queries)
     defined = np.isfinite(tau)
-    left_out = {
-        ONLY_PEOPLE: n_people,
-        ONLY_JUDGE: n_judge,
-        OTHER_RESPONSES: int(np.count_nonzero(~same)),
-        NO_ORDER: int(np.count_nonzero(~defined)),
-    }
     return mean_estimate(
         tau[defined],
         query[defined],
         unit="items",
         resample=resample,
-        left_out=present(left_out),
+        left_out=both.left_out + present({NO_ORDER: int(np.count_nonzero(~defined))}),
         empty="There is no item whose responses both groups put in an order.",
     )
 
 
 @dataclass(frozen=True, eq=False)
+class SharedRanks(_Rows):
+    """Mean ranks of two groups, `one` and `other` (n,), by item and response, of the items that both ranked whole.
+
+    `query` and `system` are codes, `size` is the number of the item's responses.
+    """
+
+    query: Ints
+    system: Ints
+    size: Ints
+    one: Floats
+    other: Floats
+    left_out: tuple[LeftOut, ...]
+
+
+def shared_ranks(one: Ranks, other: Ranks) -> SharedRanks:
+    """Two groups' mean ranks side by side; item and response codes must mean the same in both.
+
+    Items that one group ranked alone are left out, and those whose rankings are not all of the same responses.
+    """
+    mine, yours = _mean_ranks(one), _mean_ranks(other)
+    shared = np.intersect1d(mine.item, yours.item)
+    n_mine, n_yours = n_distinct(mine.item) - len(shared), n_distinct(yours.item) - len(shared)
+    mine, yours = mine.where(np.isin(mine.item, shared)), yours.where(np.isin(yours.item, shared))
+    same = _same_responses(mine, yours)
+    mine, yours = mine.where(same[mine.position]), yours.where(same[yours.position])
+    # From here on the rows of the two are of the same items and responses.
+    size = np.bincount(mine.position)[mine.position]
+    left_out = {ONLY_PEOPLE: n_mine, ONLY_JUDGE: n_yours, OTHER_RESPONSES: int(np.count_nonzero(~same))}
+    return SharedRanks(mine.query, mine.system, size, mine.mean, yours.mean, present(left_out))
+
+
+@dataclass(frozen=True, eq=False)
 class _MeanRanks(_Rows):
-    """By item and response, ascending: query, mean rank over raters, and whether every ranking of the item has it."""
+    """By item and response, ascending: query, system, mean rank over raters, and whether all its rankings have it."""
 
     item: Ints
     response: Ints
     query: Ints
+    system: Ints
     mean: Floats
     complete: Bools
 
@@ -158,7 +186,10 @@ def _mean_ranks(ranks: Ranks) -> _MeanRanks:
     # Ranks are whole or half numbers, so sums are exact and equal means stay equal.
     mean = total / np.maximum(n, 1)
     complete = np.equal(n, judged[position[first]]) if len(first) else np.zeros(0, dtype=np.bool_)
-    return _MeanRanks(ranks.item[first], ranks.response[first], ranks.query[first], mean, complete)
+    item, response, query, system = (
+        each[first] for each in (ranks.item, ranks.response, ranks.query, ranks.system)
+    )
+    return _MeanRanks(item, response, query, system, mean, complete)
 
 
 def _same_responses(one: _MeanRanks, other: _MeanRanks) -> Bools:
@@ -200,10 +231,7 @@ def _per_item(found: list[RankBlock]) -> tuple[Ints, Ints, Ints, Floats, Floats]
 
 def _mean_pairwise_tau(rank: Floats) -> Floats:
     """Mean tau-b over the pairs of raters of rankings (b, m, k); nan where no pair has one."""
-    signs = _signs(rank)
-    across = signs @ np.swapaxes(signs, -1, -2)
-    ordered = (signs**2).sum(axis=-1)
-    taus = divide(across, np.sqrt(ordered[..., :, None] * ordered[..., None, :]))
+    taus = pair_taus(rank)
     one, other = np.triu_indices(rank.shape[-2], k=1)
     pairs = taus[..., one, other]
     defined = np.isfinite(pairs)

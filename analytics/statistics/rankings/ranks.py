@@ -86,11 +86,12 @@ class Ranks(_Rows):
 class RankBlock:
     """Items that as many raters have ranked and that have as many responses.
 
-    `item` and `query` (b,), `rank` (b, m, k): by item, rater, response.
+    `item` and `query` (b,), `rater` (b, m), `rank` (b, m, k): by item, rater, response.
     """
 
     item: Ints
     query: Ints
+    rater: Ints
     rank: Floats
 
 
@@ -153,4 +154,5 @@ def _blocks(ranks: Ranks, item: Ints) -> Iterator[RankBlock]:
         at, raters, responses = order[same], m[same][0], k[same][0]
         first = at[:: raters * responses]
         rank = ranks.rank[at].reshape(-1, raters, responses)
-        yield RankBlock(ranks.item[first], ranks.query[first], rank)
+        rater = ranks.rater[at[::responses]].reshape(-1, raters)
+        yield RankBlock(ranks.item[first], ranks.query[first], rater, rank)

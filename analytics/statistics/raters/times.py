@@ -13,6 +13,8 @@ from analytics.statistics.core.tidy import Floats, Ints
 
 NO_TIME = "judgments without a recorded time"
 THIRDS = 3
+# In place of the third of a rater whose work can't be dealt to them.
+SHORT = -2
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,18 @@ def medians_by(codes: Ints, values: Floats) -> Floats:
     return np.asarray(pd.Series(values).groupby(codes).median().to_numpy(), dtype=np.float64)
 
 
-def _thirds(seconds: Floats, rater: Ints) -> tuple[float, ...]:
+def thirds_of_work(rater: Ints) -> Ints:
+    """The third of its rater's work, from 0, in which each judgment (n,) stands; rows are in the order of the work.
+
+    The remainder goes to the first ones; -2 of a rater with fewer than three.
+    """
     rows = pd.Series(rater).groupby(rater)
     place, size = rows.cumcount().to_numpy(), rows.transform("size").to_numpy()
-    third = place * THIRDS // np.maximum(size, 1)
-    enough = size >= THIRDS
-    if not enough.any():
+    return np.where(size >= THIRDS, place * THIRDS // np.maximum(size, 1), SHORT)
+
+
+def _thirds(seconds: Floats, rater: Ints) -> tuple[float, ...]:
+    third = thirds_of_work(rater)
+    if not (third >= 0).any():
         return ()
-    return tuple(float(np.median(seconds[enough & (third == each)])) for each in range(THIRDS))
+    return tuple(float(np.median(seconds[third == each])) for each in range(THIRDS))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analytics.statistics.core.estimates import Estimate, TidyDataError, present
+from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
 from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import Range, ResampleSpec, mean_estimate, mean_within
 from analytics.statistics.core.tidy import Floats, Ints
@@ -65,18 +65,20 @@ def judge_minus_people(
     unit: str,
     resample: ResampleSpec,
     tests: Randomization,
+    left_out: tuple[LeftOut, ...] = (),
 ) -> JudgeMinusPeople:
     """Means of people and of a judge over the units (n,) that both scored, and the judge's less people's.
 
     people and judge (n,) hold one score for each unit, nan where there is none; query (n,). Scores lie `within` a
     range. Each unit weighs the same. The difference is taken unit by unit, so that how hard a unit is cancels out; its
-    interval is over queries, its test a sign-flip test over them. Raises TidyDataError where the columns don't fit.
+    interval is over queries, its test a sign-flip test over them. `left_out` is what has no score of either. Raises
+    TidyDataError where the columns don't fit.
     """
     if not people.shape == judge.shape == query.shape:
         raise TidyDataError("People and the judge need one score for each unit.")
     known = np.isfinite(people), np.isfinite(judge)
     used = known[0] & known[1]
-    left_out = present(
+    left_out += present(
         {
             ONLY_PEOPLE.format(unit=unit): int(np.count_nonzero(known[0] & ~known[1])),
             ONLY_JUDGE.format(unit=unit): int(np.count_nonzero(known[1] & ~known[0])),

@@ -57,6 +57,48 @@ def test_ratings_overall_and_by_system():
     assert [cell["difference"]["value"] for cell in found["sound"]] == [-1, -1, -1, -1]
 
 
+def test_mean_ranks_by_system():
+    study = answered_study("ranking", queries=6)
+    orders = {"person-0": (1, 2, 3), "person-1": (2, 1, 3), "judge-0": (3, 2, 1)}
+    for name, order in orders.items():
+        ranking = {"ranking": dict(zip(("r1", "r2", "r3"), order, strict=True))}
+        # The last item is the people's alone.
+        answers = [ranking] * 5 + [None if name == "judge-0" else ranking]
+        give(study, new_rater(study, name, name.split("-")[0]), answers)
+    report = build_report(study, replicates=20)
+    [found] = cells(report).values()
+    seen = {cell["system"]: (cell["people"]["value"], cell["judge"]["value"]) for cell in found}
+    assert seen == {"aspen": (1.5, 3), "birch": (1.5, 2), "cedar": (3, 1)}
+    assert [cell["difference"]["value"] for cell in found] == [1.5, 0.5, -2]
+    assert [
+        (part["n"], cell["difference"]["n"]) for cell in found for part in cell["difference"]["left_out"]
+    ] == [(1, 5)] * 3
+    # Five queries that all say the same are one of 32 on either side; three systems are one family.
+    assert [cell["test"]["p_value"] for cell in found] == [2 / 32] * 3
+    page = report_markdown(report)
+    assert "mean rank of each system's responses" in page
+    assert "1 items that only the first group ranked" not in page
+
+
+def test_people_who_rank_alike_have_the_interval_that_stands_elsewhere():
+    report = build_report(
+        judged_by_everyone("ranking", kinds={"aspen": "model", "birch": "model", "cedar": "model"}),
+        replicates=20,
+    )
+    [ranks] = [
+        record["by_system"]
+        for record in report["records"]
+        if (record["figure"], record["group"]) == ("rankings/ranks", "person")
+    ]
+    single = [key for key in (group["key"] for group in report["groups"]) if key.startswith("judge ")]
+    [found] = cells(report, single[0]).values()
+    for cell, each in zip(found, ranks, strict=True):
+        here, there = cell["people"], each["mean_rank"]
+        assert (here["value"], here["low"], here["high"]) == pytest.approx(
+            (there["value"], there["low"], there["high"])
+        )
+
+
 def test_picks_and_choices_sum_to_no_difference():
     """What a judge gives to one system or option it takes from the others."""
     for protocol in ("aspects", "justification_coding", "custom"):

@@ -1,0 +1,159 @@
+"""Order effects: what people answer in the first, second and last third of their own work."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.tables import P_COLUMNS, Builder, columns, words
+from analytics.figures.figure import FamilyTest, Figure, Record
+from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, points_of
+from analytics.figures.report_view import ReportView, group_head
+from analytics.statistics.core.counts import count_matrix
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.resampling import SHARE, Range
+from analytics.statistics.core.tidy import MISSING, TIE, UNKNOWN_ORDER, Floats, Ints
+from analytics.statistics.core.values import Values, point_columns
+from analytics.statistics.preferences.best_picks import picks_as_values
+from analytics.statistics.raters.order_effects import order_effect, share_of_others, without_order
+from evaluation.protocols import Kind, QuestionSpec
+
+KEY = "raters/order_effects"
+# What is taken of an answer, and the name of its row.
+NAMES = {
+    "mean": "mean",
+    "yes": "yes, %",
+    "ties": "ties, %",
+    "first_shown": "prefer the response shown first, ties left out, %",
+    "alike": "others who answer alike, %",
+}
+
+
+class Measured(NamedTuple):
+    """A number of each judgment, nan where it has none, and the range that they lie in."""
+
+    name: str
+    values: Floats
+    within: Range
+
+
+class OrderEffectsFigure(Figure):
+    heading = "raters"
+    place = 96
+    definition = (
+        "Order effects of people's work: ratings' mean, ties and preferences for the response shown first, and of "
+        "choices and picks the share of others who answer alike, in the first, second and last third of each person's "
+        "judgments, and the last third minus the first with a test."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form in ("pairs", "rated", "choice", "picks")
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """Of people and groups of them; None where no order of their work is recorded."""
+        if not given.is_of_people or given.work_order is None:
+            return None
+        if isinstance(given, PairInput):
+            third = given.work_order.thirds[given.group.read]
+            query, measured = given.items.query[given.group.readings.item], list(_of_pairs(given))
+        else:
+            assert isinstance(given, AnswerInput)
+            third = given.work_order.thirds[given.answers.judgment]
+            query, measured = given.items.query[given.answers.item], [_of_answers(given)]
+        if not (third >= 0).any():
+            return None
+        return {
+            "measures": [_record(given, each, third, query, len(measured)) for each in measured],
+            "left_out": plain(without_order(third)),
+        }
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["measures"]:
+            if each["test"] is not None:
+                yield FamilyTest("order in the work", each["test"])
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        thirds = ["First third", "Second third", "Last third"]
+        questions = view.asked(KEY)
+        found = [(question, group) for question in questions for group in question["groups"]]
+        build = Builder(
+            "Answers along each person's own work, and the last third minus the first, of shares in points, with a "
+            "sign-flip test over queries.",
+            columns(["Raters", "Question", "Of", *thirds, "Last minus first", *P_COLUMNS, "n"], names=3),
+            foot=_foot([group[KEY]["left_out"] for _, group in found]),
+        )
+        for question, group in found:
+            for each in group[KEY]["measures"]:
+                write = build.coefficient if each["measure"] == "mean" else build.share
+                build.add(
+                    group_head(group),
+                    words(question["prompt"]),
+                    words(NAMES[each["measure"]]),
+                    *(write(third) for third in each["thirds"]),
+                    write(each["difference"]),
+                    *build.tested(each["test"], each["difference"]["undefined"]),
+                    build.n(each["difference"]),
+                )
+        if build.rows:
+            yield Block("Order in the work", tables=(build.build(),), folded=True)
+
+    def methods(self, view: ReportView) -> Iterable[str]:
+        yield (
+            "Order effects compare the last with the first third of each person's judgments, in the order in which "
+            "they were submitted, by a sign-flip test over queries (raters share the items, and may share their "
+            "order), corrected for the number of questions (Holm)."
+        )
+
+
+FIGURE = OrderEffectsFigure()
+
+
+def _foot(found: list[list[Record]]) -> str:
+    """The most answers that any row lacks, by reason: rows of a form lack the same ones."""
+    most: dict[str, int] = {}
+    for parts in found:
+        for part in parts:
+            most[part["reason"]] = max(most.get(part["reason"], 0), part["n"])
+    told = "; ".join(f"{n:,} {reason}" for reason, n in most.items())
+    return f"Not included: {told}." if told else ""
+
+
+def _record(given: FigureInput, each: Measured, third: Ints, query: Ints, n_tests: int) -> Record:
+    purpose = f"order in the work {each.name}"
+    found = order_effect(
+        each.values,
+        third,
+        query,
+        within=each.within,
+        unit="judgments" if isinstance(given, PairInput) else "answers",
+        resample=given.resample(purpose),
+        tests=given.tests(purpose, n_tests),
+    )
+    return {"measure": each.name, **plain(found)}
+
+
+def _of_pairs(given: PairInput) -> Iterator[Measured]:
+    readings = given.group.readings
+    label = readings.label
+    if given.question.ties:
+        yield Measured("ties", np.where(label == MISSING, np.nan, label == TIE), SHARE)
+    decided = (label != MISSING) & (label != TIE) & (readings.first != UNKNOWN_ORDER)
+    yield Measured("first_shown", np.where(decided, label == readings.first, np.nan), SHARE)
+
+
+def _of_answers(given: AnswerInput) -> Measured:
+    if given.form == "picks":
+        return _alike(picks_as_values(given.answers.as_picks()), None)
+    if given.form == "choice":
+        return _alike(given.values, points_of(given.question))
+    if given.question.kind == Kind.CHECKLIST:
+        return Measured("yes", given.answers.value, SHARE)
+    return Measured("mean", given.answers.value, given.ends)
+
+
+def _alike(values: Values, points: tuple[float, ...] | None) -> Measured:
+    label, table, _ = point_columns(values.value, level="nominal", points=points)
+    unit = np.unique(values.unit, return_inverse=True)[1]
+    counts = count_matrix(unit, label, int(unit.max(initial=-1)) + 1, len(table))
+    return Measured("alike", share_of_others(counts, unit, label), SHARE)
