@@ -72,6 +72,7 @@ def score_plot(
     axis: str = "",
     unit: str = "",
     form: Callable[[float], str] = decimal,
+    hints: tuple[str, str] = ("", ""),
 ) -> DotPlot | None:
     """The same for figures without bounds, around zero."""
     made = _rows(rows)
@@ -85,6 +86,7 @@ def score_plot(
         axis=axis,
         unit=unit,
         reference=0.0,
+        hints=hints,
     )
 
 

@@ -145,7 +145,7 @@ class _Drawing:
             self._text(axes, self.end, top - 8, f"{after} \N{RIGHTWARDS ARROW}", SMALL, QUIET, ha="right")
 
     def _axis(self, axes: "Axes", y: float) -> None:
-        """What the scale measures, below its middle or as near to that as the sheet allows."""
+        """The title of the scale below its middle, or as near to that as the sheet allows."""
         text = self._cut(one_line(self.plot.axis_title), WIDTH - 2 * EDGE, SMALL)
         half = self._width(text, SMALL) / 2 + EDGE
         x = max(min((self.start + self.end) / 2, WIDTH - half), half)

@@ -77,7 +77,7 @@ class DotPlot:
 
     @property
     def axis_title(self) -> str:
-        """What the scale measures, with its unit: "Share of picks, %"."""
+        """The measured quantity with its unit: "Share of picks, %"."""
         return f"{self.axis}, {self.unit}" if self.unit else self.axis
 
     def tick(self, value: float) -> str:

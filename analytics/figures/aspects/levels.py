@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from analytics.display.blocks import Block
+from analytics.display.group_plots import mean_plot
+from analytics.display.plots import DotPlot
 from analytics.display.tables import Builder, Table, columns, head
 from analytics.figures.aspect_figure import AspectFigure, named_aspects
 from analytics.figures.figure import Record
@@ -15,6 +17,8 @@ from analytics.statistics.aspects.levels import means_by_level
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.values import point_codes
 from evaluation.protocols import QuestionSpec
+
+KEY = "aspects/levels"
 
 
 class LevelsFigure(AspectFigure):
@@ -55,6 +59,9 @@ class LevelsFigure(AspectFigure):
                     folded=group is not lead,
                     tag=tag_of(group),
                 )
+            for at, aspect in enumerate(lead[self.key]["aspects"]):
+                title = f"{aspect['prompt']} by {question['prompt']}"
+                yield Block(title, plot=_plot(view, question, at), folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -75,6 +82,29 @@ def _table(found: Record, question: Record) -> Table:
     )
     for at, point in enumerate(question["points"]):
         means = [each["levels"][at]["mean"] for each in found["aspects"]]
-        label = f"{number(point['value'])} {point['label']}".strip()
-        build.add(head(label), *map(build.coefficient, means), build.n(means[0]))
+        build.add(head(_level(point)), *map(build.coefficient, means), build.n(means[0]))
     return build.build()
+
+
+def _level(point: Record) -> str:
+    return f"{number(point['value'])} {point['label']}".strip()
+
+
+def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
+    """A row per level, on the whole scale of the aspect."""
+    voices = [(group, group[KEY]["aspects"][at]) for group in view.voiced(question) if KEY in group]
+    if not voices:
+        return None
+    aspect = voices[0][1]
+    points = next(each["points"] for each in view.judged if each["key"] == aspect["key"])
+    return mean_plot(
+        [
+            (_level(point), [(group, found["levels"][row]["mean"]) for group, found in voices])
+            for row, point in enumerate(question["points"])
+        ],
+        what=f"{aspect['prompt']} by {question['prompt']}",
+        axis=aspect["prompt"],
+        caption=f"Mean {aspect['prompt']} by the {question['prompt']} that the same rater gave.",
+        within=(points[0]["value"], points[-1]["value"]),
+        whole=True,
+    )

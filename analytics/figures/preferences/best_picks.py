@@ -7,6 +7,7 @@ import numpy as np
 from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import corrected, in_percent, percent, with_interval
+from analytics.display.plots import DotPlot
 from analytics.display.tables import DASH, P_COLUMNS, Builder, Table, TableCell, columns, count, head, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
@@ -130,7 +131,9 @@ class BestPicksFigure(Figure):
                 )
             tables = (_same(question, self.key), _agreed(view, question, self.key))
             yield Block(
-                "How often raters pick the same response", tables=tuple(each for each in tables if each.rows)
+                "How often raters pick the same response",
+                tables=tuple(each for each in tables if each.rows),
+                plot=_agreement(view, question, self.key),
             )
 
     def methods(self, view: ReportView) -> Iterable[str]:
@@ -205,6 +208,19 @@ def _shares(view: ReportView, found: Record) -> Table:
         tie = found["tie"]
         build.add(head("Tie"), build.share(tie), TableCell(DASH), build.n(tie), blank, blank)
     return build.build()
+
+
+def _agreement(view: ReportView, question: Record, key: str) -> DotPlot | None:
+    voices = [(group, group[key]["same"]) for group in view.voiced(question) if key in group]
+    return share_plot(
+        [
+            (label, [(group, same[share]) for group, same in voices])
+            for label, share in (("All the same", "all_same"), ("At least two the same", "two_same"))
+        ],
+        what="Items on which raters pick the same response",
+        axis="Share of items",
+        caption="Share of items on which all raters, or at least two of them, pick the same response.",
+    )
 
 
 def _same(question: Record, key: str) -> Table:

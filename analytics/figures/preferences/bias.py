@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from analytics.display.blocks import Block
-from analytics.display.numbers import corrected, with_interval
+from analytics.display.group_plots import score_plot
+from analytics.display.numbers import corrected, percent, with_interval
+from analytics.display.plots import DotPlot
 from analytics.display.tables import P_COLUMNS, Builder, Table, columns, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
@@ -120,13 +122,30 @@ class BiasFigure(Figure):
                 length.n(of_length["bias"]),
             )
         by_layout = _layout_table(view.groups, self.key)
-        yield Block(tables=tuple(table for table in (position.build(), by_layout, length.build()) if table))
+        tables = (position.build(), by_layout, length.build())
+        yield Block(
+            tables=tuple(table for table in tables if table), plot=_length_plot(view.groups, self.key)
+        )
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "Length bias is the share of judgments for the longer response minus the share for the shorter one, "
             "among all judgments of two responses of unequal length, ties included."
         )
+
+
+def _length_plot(groups: list[Record], key: str) -> DotPlot | None:
+    """A row per group of raters, where there are several to compare (HREF Figure 7)."""
+    if len(groups) < 2:
+        return None
+    return score_plot(
+        [(group["label"], [(group, group[key]["length"]["bias"])]) for group in groups],
+        what="Length bias",
+        unit="points",
+        caption="Share of judgments for the longer response less that for the shorter one, in points.",
+        form=percent,
+        hints=("shorter preferred", "longer preferred"),
+    )
 
 
 def _layouts(group: PairGroup) -> Iterator[tuple[str, Bools]]:

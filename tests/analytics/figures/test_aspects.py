@@ -9,6 +9,7 @@ import pytest
 from analytics.frames.measures import preferred_beside_other
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
+from analytics.reports.paper.archive import plots_of
 from analytics.statistics.judges.measures import preference_accuracy
 from evaluation.dumps.imports.scores import import_scores
 from evaluation.models import Study
@@ -100,6 +101,26 @@ def test_the_tree_goes_by_factuality_and_levels_are_its_means(report):
     means = [each["mean"]["value"] for each in levels]
     assert means == sorted(means)
     assert sum(each["mean"]["n"] for each in levels) == 120
+
+
+def test_levels_have_a_plot_of_each_aspect_and_agreement_on_the_pick_has_one(report):
+    plots = {each.key: each for each in plots_of(report)}
+    levels = {each["key"]: each for each in of_figure(report, "aspects/levels")["acceptability"]["aspects"]}
+    drawn = [
+        plot for key, plot in plots.items() if key.startswith("aspects-") and key.endswith("by-acceptability")
+    ]
+    assert sorted(plot.axis for plot in drawn) == sorted(each["prompt"] for each in levels.values())
+    [plot] = [plot for plot in drawn if plot.axis == levels["factuality"]["prompt"]]
+    people = [next(mark for mark in row.marks if mark.kind == "person") for row in plot.rows]
+    assert [mark.value for mark in people] == [
+        each["mean"]["value"] for each in levels["factuality"]["levels"]
+    ]
+    same = of_figure(report, "preferences/best_picks")["best"]["same"]
+    picks = plots["best-picks-how-often-raters-pick-the-same-response"]
+    assert [row.marks[0].value for row in picks.rows] == [
+        same["all_same"]["value"],
+        same["two_same"]["value"],
+    ]
 
 
 def test_agreement_rates_and_what_is_agreed_on(report):

@@ -6,6 +6,7 @@ from analytics.frames.filters import Filters
 from analytics.reports.build import build_report
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
+from analytics.reports.paper.archive import plots_of
 from analytics.reports.parts import queries as queries_part
 from evaluation.models import Query
 from evaluation.services import launch_study
@@ -61,6 +62,21 @@ def test_categories_of_each_split():
     ]  # fmt: skip
     text = report_markdown(report)
     assert "Queries by category, and their share of the queries of the split Development in percent." in text
+
+
+def test_the_plot_has_a_row_per_category_and_a_mark_per_split():
+    report = build_report(study_of(["law", "maths", "maths", "maths", "law", "law"]), replicates=20)
+    whole, inside = (each for each in plots_of(report) if each.axis_title == "Share of queries, %")
+    assert [(row.label, [mark.value for mark in row.marks]) for row in whole.rows] == [
+        ("law", [0.5]), ("maths", [0.5])
+    ]  # fmt: skip
+    assert {
+        (row.label, mark.who): mark.value for row in inside.rows for mark in row.marks
+    } == {
+        ("law", "Development"): 0.5, ("maths", "Development"): 0.5,
+        ("law", "Private"): 1 / 3, ("maths", "Private"): 2 / 3,
+    }  # fmt: skip
+    assert inside.named
 
 
 def test_every_item_of_a_query_is_counted():

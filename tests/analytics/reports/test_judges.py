@@ -9,6 +9,7 @@ from analytics.reports.cache import compute_report, kept_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.markdown import report_markdown
 from analytics.reports.page import report_page
+from analytics.reports.paper.archive import plots_of
 from evaluation import hooks
 from evaluation.models import Outcome, Rater
 from evaluation.services import exclude
@@ -367,3 +368,20 @@ def test_a_judge_with_a_checklist_alone_is_not_held_against_preferences():
         "Judge response status",
         "How they were asked",
     ]
+
+
+def test_length_bias_is_plotted_where_there_are_several_to_compare():
+    study = plain_study(systems=("aspen", "oak"))
+    judge(study, raters=2)
+    assert not [plot for plot in plots_of(report_of(study)) if plot.what == "Length bias"]
+    judge(study, raters=2, kind="judge")
+    report = report_of(study)
+    (plot,) = [plot for plot in plots_of(report) if plot.what == "Length bias"]
+    biases = {
+        group_of(report, each["group"])["label"]: each["length"]["bias"]["value"]
+        for each in report["records"]
+        if each["figure"] == "preferences/bias"
+    }
+    assert {row.label: row.marks[0].value for row in plot.rows} == biases
+    assert plot.axis_title == "Length bias, points"
+    assert {"judge 0", "judge 1"} < biases.keys()

@@ -1,0 +1,174 @@
+"""Differences of length between the two responses of a pair: mean, spread and quartiles."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from analytics.display.blocks import Block
+from analytics.display.numbers import MINUS, percent
+from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
+from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.figures.figure import Figure, Record
+from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
+from analytics.figures.report_view import ReportView
+from analytics.statistics.core.estimates import plain
+from analytics.statistics.core.tidy import Ints
+from analytics.statistics.judges.score_spread import score_spread
+from evaluation.protocols import QuestionSpec
+
+UNIT = "items"
+# Without a baseline every two systems are a pair.
+MOST_PAIRS = 15
+
+
+class LengthDifferencesFigure(Figure):
+    heading = "texts"
+    place = 12
+    definition = (
+        "The length of a response less that of the baseline's to the same query, in characters: mean, standard "
+        "deviation, quartiles, and how many are longer, by system and over all; without a baseline, of the two "
+        "responses of each of up to 15 pairs of systems."
+    )
+
+    def applies(self, question: QuestionSpec, form: str) -> bool:
+        return form == PAIRS
+
+    def compute(self, given: FigureInput) -> Record | None:
+        """HREF Figure 2. Once for the study, with the texts; None without a baseline among more than 15 pairs."""
+        assert isinstance(given, PairInput)
+        items = given.items
+        against = given.terms.baseline in items.systems
+        if given.texts is None or (not against and len(items.pairs) > MOST_PAIRS):
+            return None
+        cells = [cell for arm in np.unique(items.arm).tolist() for cell in _of_arm(given, arm)]
+        return {"baseline": given.terms.baseline if against else None, "cells": cells} if cells else None
+
+    def blocks(self, view: ReportView) -> Iterator[Block]:
+        for record in view.records_of(self.key):
+            yield Block(
+                "Differences of length",
+                tables=(_table(view, record),),
+                plot=_plot(view, record),
+                anchor="length-differences",
+            )
+
+
+FIGURE = LengthDifferencesFigure()
+
+
+def _of_arm(given: PairInput, arm: int) -> Iterator[Record]:
+    """A cell per pair of systems, from the side of the one that is not the baseline, and one of all against it."""
+    items, baseline = given.items, given.terms.baseline
+    rows = np.flatnonzero((items.arm == arm) & (items.system_1 != items.system_2))
+    turned = np.zeros(len(items), dtype=bool)
+    if baseline in items.systems:
+        base = items.systems.index(baseline)
+        rows = rows[(items.system_1[rows] == base) | (items.system_2[rows] == base)]
+        turned = np.asarray(items.system_1 == base)
+    longer = (items.length_1 - items.length_2) * np.where(turned, -1, 1)
+    pairs = np.unique(items.pair[rows]).tolist()
+    if baseline in items.systems and len(pairs) > 1:
+        yield {"system": None, "opponent": baseline, **_cell(given, arm, longer, rows)}
+    for pair in pairs:
+        of_pair = rows[items.pair[rows] == pair]
+        one, two = items.pairs[pair]
+        system, opponent = (two, one) if turned[of_pair[0]] else (one, two)
+        yield {"system": system, "opponent": opponent, **_cell(given, arm, longer, of_pair)}
+
+
+def _cell(given: PairInput, arm: int, longer: Ints, rows: Ints) -> Record:
+    differences = longer[rows]
+    spread = score_spread(
+        differences.astype(np.float64),
+        given.items.query[rows],
+        resample=given.resample("differences of length"),
+        unit=UNIT,
+    )
+    return {
+        "arm": given.items.arms[arm],
+        "mean": plain(spread.mean),
+        "standard_deviation": spread.standard_deviation,
+        "quartiles": list(spread.quartiles),
+        "longer": int(np.count_nonzero(differences > 0)),
+        "shorter": int(np.count_nonzero(differences < 0)),
+    }
+
+
+def _less(view: ReportView, record: Record) -> str:
+    """The difference in words, in the middle of a sentence."""
+    if record["baseline"] is None:
+        return "the first response's length less the second's"
+    return f"a response's length less that of {view.system(record['baseline'])}"
+
+
+def _name(view: ReportView, record: Record, cell: Record) -> str:
+    if cell["system"] is None:
+        return "All"
+    system = view.system(cell["system"])
+    return system if record["baseline"] else f"{system} vs {view.system(cell['opponent'])}"
+
+
+def _settings(view: ReportView, record: Record) -> bool:
+    return len({cell["arm"] for cell in record["cells"]}) > 1
+
+
+def _table(view: ReportView, record: Record) -> Table:
+    settings = _settings(view, record)
+    of = "System" if record["baseline"] else "Pair"
+    build = Builder(
+        f"Differences of length in characters, {_less(view, record)}: mean, standard deviation (SD) and quartiles; "
+        "longer and shorter: share of the items, in percent.",
+        columns(
+            [
+                of,
+                *(["Setting"] if settings else []),
+                "Mean",
+                "SD",
+                "25 %",
+                "Median",
+                "75 %",
+                "Longer",
+                "Shorter",
+                "n",
+            ],
+            names=2 if settings else 1,
+        ),
+    )
+    for cell in record["cells"]:
+        n = cell["mean"]["n"]
+        build.add(
+            head(_name(view, record, cell)),
+            *([words(view.arm(cell["arm"]))] if settings else []),
+            build.figure(cell["mean"], characters),
+            build.number(cell["standard_deviation"], characters, "A spread needs two items."),
+            *(TableCell(characters(quartile)) for quartile in cell["quartiles"]),
+            *(TableCell(percent(cell[name] / n)) for name in ("longer", "shorter")),
+            build.n(cell["mean"]),
+        )
+    return build.build()
+
+
+def _plot(view: ReportView, record: Record) -> DotPlot:
+    settings = _settings(view, record)
+    rows = []
+    for cell in record["cells"]:
+        low, median, high = cell["quartiles"]
+        name = _name(view, record, cell)
+        label = f"{name}, {view.arm(cell['arm'])}" if settings else name
+        rows.append(PlotRow(label, (Mark("person", "median", median, low, high, cell["mean"]["n"]),)))
+    return dot_plot(
+        rows,
+        what="Differences of length",
+        axis="Difference of length",
+        unit="characters",
+        caption=f"Differences of length, {_less(view, record)}: the dot is the median, the line runs from the first "
+        "to the third quartile.",
+        form=characters,
+        reference=0.0,
+        hints=("shorter", "longer"),
+    )
+
+
+def characters(value: float) -> str:
+    """A number of characters, or a difference of them."""
+    return f"{round(value):,}".replace("-", MINUS)
