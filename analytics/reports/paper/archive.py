@@ -121,9 +121,9 @@ def _contents(report: Record) -> Iterator[str]:
     yield "| `report.tex` | the report as a document of LaTeX; finds the plots in `plots` |"
     yield f"| `{BIBLIOGRAPHY}` | an entry for BibTeX |"
     for table in tables_of(report):
-        yield f"| `tables/{table.key}.tex`, `.csv` | {_cell(table.caption)} |"
+        yield f"| `tables/{table.key}.tex`, `.csv` | {_cell(table.full_caption)} |"
     for plot in plots_of(report):
-        yield f"| `plots/{plot.key}.pdf`, `.svg`, `.png` | {_cell(plot.caption)} |"
+        yield f"| `plots/{plot.key}.pdf`, `.svg`, `.png` | {_cell(plot.full_caption)} |"
     yield f"\nTables are read in by `\\input{{tables/NAME}}`; they need \\usepackage{{{','.join(PACKAGES)}}}."
     yield "Their CSV has the same figures, with the limits of an interval in columns of their own."
     yield "Plots have their fonts embedded (PDF) or as outlines (SVG); PNG has 300 dots per inch."

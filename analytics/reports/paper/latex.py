@@ -112,7 +112,7 @@ def _plot(plot: DotPlot) -> str:
             r"\begin{figure}",
             r"\centering",
             rf"\reportplot{{{plot.key}}}",
-            rf"\caption{{{escape(plot.caption)}}}\label{{fig:{plot.key}}}",
+            rf"\caption{{{escape(plot.full_caption)}}}\label{{fig:{plot.key}}}",
             r"\end{figure}",
         ]
     )

@@ -48,7 +48,7 @@ def _needs(table: Table) -> Iterator[str]:
 
 
 def _texts(table: Table) -> Iterator[str]:
-    yield from (table.caption, table.foot, *table.notes, *(column.label for column in table.columns))
+    yield from (table.full_caption, table.foot, *table.notes, *(column.label for column in table.columns))
     for row in table.rows:
         for cell in row:
             yield from (cell.text, cell.detail, cell.tag)
@@ -88,7 +88,7 @@ def _body(table: Table) -> Iterator[str]:
     specs = "".join(column.spec for column in made)
     heads = " & ".join(_head(column) for column in made) + r" \\"
     rows = list(_rows(table, made))
-    title = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.key}}}"
+    title = rf"\caption{{{escape(table.full_caption)}}}\label{{tab:{table.key}}}"
     foot = list(_foot(table, made))
     lay = _long if len(table.rows) > MOST_ROWS else _float
     yield from lay(size, specs, title, heads, rows, foot)
