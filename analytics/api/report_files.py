@@ -17,6 +17,7 @@ from analytics.frames.filters import Filters
 from analytics.reports.cache import current_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.paper.archive import file_paths, text_files
+from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.file_jobs import begin_archive, latest_archive
 from analytics.tasks import queue_report
 from evaluation.api.base import StudyView
@@ -142,7 +143,7 @@ class ReportFile(OfReport):
         report = self.report(ties, filters)
         if path not in file_paths(report):
             raise NotFound("The report has no file of that path.")
-        texts = text_files(report)
+        texts = text_files(report, credit_of(self.study))
         content = texts[path]().encode() if path in texts else self._made(path, ties, filters)
         name = f"{slug}-{PurePosixPath(path).name}"
         return HttpResponse(
