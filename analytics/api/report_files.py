@@ -16,7 +16,8 @@ from analytics.api.view_fields import ViewFields, filters_from
 from analytics.frames.filters import Filters
 from analytics.reports.cache import current_report
 from analytics.reports.common import TIES, NothingToReport
-from analytics.reports.paper.archive import file_paths, text_files
+from analytics.reports.paper.archive import CONTENT_TYPES, file_paths, text_files
+from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.file_jobs import begin_archive, latest_archive
 from analytics.tasks import queue_report
 from evaluation.api.base import StudyView
@@ -30,6 +31,8 @@ from evaluation.tasks import enqueue_job
 NONE = "none"
 # Of the latest job that makes files, where there may be none.
 STATES = [(NONE, NONE), *Job.State.choices]
+# Without the charset of those that are text.
+MEDIA = [media.partition(";")[0] for media in CONTENT_TYPES.values()]
 
 
 class ReportFilesSerializer(serializers.Serializer[Any]):
@@ -134,7 +137,7 @@ class ReportFile(OfReport):
         summary="One file of the report: LaTeX, CSV, BibTeX, a plot, the zip",
         description="A plot or the zip is a conflict until make_report_files has made it of the figures as they are.",
         tags=["report"],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY, **CONFLICTS},
+        responses={**{(200, media): OpenApiTypes.BINARY for media in MEDIA}, **CONFLICTS},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
         path, ties = self.query["path"], self.query["ties"]
@@ -142,12 +145,12 @@ class ReportFile(OfReport):
         report = self.report(ties, filters)
         if path not in file_paths(report):
             raise NotFound("The report has no file of that path.")
-        texts = text_files(report)
+        texts = text_files(report, credit_of(self.study))
         content = texts[path]().encode() if path in texts else self._made(path, ties, filters)
         name = f"{slug}-{PurePosixPath(path).name}"
         return HttpResponse(
             content,
-            content_type="application/octet-stream",
+            content_type=CONTENT_TYPES[PurePosixPath(path).suffix],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
 

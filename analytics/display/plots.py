@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from analytics.display.numbers import NBSP
+from analytics.display.tables import in_context
 
 TICK_STEPS = (1, 2, 2.5, 5, 10)
 WANTED_TICKS = 4
@@ -72,8 +73,14 @@ class DotPlot:
     hints: tuple[str, str] = ("", "")
     unit: str = ""
     named: bool = False
-    # Name of its files, which the report gives it.
+    # Name of its files, and what its caption needs in front where no heading says it; the report gives both.
     key: str = ""
+    context: str = ""
+
+    @property
+    def full_caption(self) -> str:
+        """The caption by itself, without any heading above."""
+        return in_context(self.context, self.caption)
 
     @property
     def axis_title(self) -> str:

@@ -67,8 +67,18 @@ class Table:
     notes: tuple[str, ...] = ()
     foot: str = ""
     compact: bool = False
-    # Name of its files, which the report gives it.
+    # Name of its files, and what its caption needs in front where no heading says it; the report gives both.
     key: str = ""
+    context: str = ""
+
+    @property
+    def full_caption(self) -> str:
+        """The caption by itself, without any heading above."""
+        return in_context(self.context, self.caption)
+
+
+def in_context(context: str, caption: str) -> str:
+    return f"{context} {caption}".strip()
 
 
 def words(text: str, tag: str = "") -> TableCell:

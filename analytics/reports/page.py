@@ -9,6 +9,7 @@ from analytics.figures.headings import ordered
 from analytics.figures.registry import FIGURES
 from analytics.figures.report_view import Record, ReportView, joined
 from analytics.frames.filters import view_in_words
+from analytics.reports.captions import with_contexts
 from analytics.reports.deferred.records import waiting_in
 from analytics.reports.keys import with_keys
 from analytics.reports.paper.citation import citation
@@ -38,7 +39,7 @@ def report_page(report: Record) -> ReportPage:
         status=report["study"]["status"],
         facts=(*group_facts(view, view.leading, figures), left_out(report)),
         findings=tuple({"anchor": "methods", **finding} for finding in report["findings"]),
-        sections=with_keys((*_sections(view), _methods(report))),
+        sections=with_contexts(with_keys((*_sections(view), _methods(report))), view),
         notice=notice(view),
         view=_viewed(report),
         citation=citation(report),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from analytics.reports.paper.archive import CONTENT_TYPES, plots_of, tables_of, text_files
 from analytics.reports.paper.citation import bibtex, citation
+from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.file_jobs import ReportArchive, begin_archive, latest_archive
 from analytics.views.study_report import REFRESH
 from analytics.views.wanted import WantedReport, of_wanted_report
@@ -38,7 +39,7 @@ def study_report_files(request: HttpRequest, wanted: WantedReport) -> HttpRespon
             "tables": tables_of(report),
             "plots": plots_of(report),
             "citation": citation(report),
-            "bibtex": bibtex(report),
+            "bibtex": bibtex(report, credit_of(wanted.study)),
         }
         response = render(request, "analytics/study_report_files.html", context)
         if archive is not None and archive.job.is_active:
@@ -71,7 +72,7 @@ def study_report_file(request: HttpRequest, wanted: WantedReport, path: str) -> 
     if report is None:
         return redirect(wanted.address)
     suffix = PurePosixPath(path).suffix
-    texts = text_files(report)
+    texts = text_files(report, credit_of(wanted.study))
     if path in texts:
         return _file(wanted.study, path, texts[path]().encode())
     if suffix not in CONTENT_TYPES:

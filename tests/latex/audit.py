@@ -1,6 +1,8 @@
 """Reports as LaTeX, compiled and laid out as images to look at. Installs what it needs of Debian where it may.
 
-python -m tests.latex.audit    # minutes; PDFs and PNGs lie in var/latex afterwards
+ASSAY_PUBLISHED_DATA=... python -m tests.latex.audit    # minutes; PDFs and PNGs lie in var/latex afterwards
+
+Reports of the releases that are not below ASSAY_PUBLISHED_DATA are left out.
 """
 
 import os
@@ -21,8 +23,9 @@ def main() -> int:
     if not is_installed():
         sys.stderr.write(f"Install these first: {' '.join(PACKAGES)}.\n")
         return 1
+    shutil.rmtree(SEEN, ignore_errors=True)
     environment = os.environ | {"ASSAY_LATEX_AUDIT": str(SEEN)}
-    command = [sys.executable, "-m", "pytest", "-q", "--nomigrations", str(HERE / "compiling.py")]
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "--nomigrations", str(HERE / "compiling.py")]
     ended = subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
     sys.stdout.write("\n| Report | Pages | Warnings of lines that are too wide |\n| --- | ---: | ---: |\n")
     for folder in sorted(path.parent for path in SEEN.glob("*/report.pdf")):

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
 
 from analytics.display.plot_files import plot_files
 from analytics.display.tables import Builder, columns, head, words
@@ -17,13 +18,25 @@ from analytics.reports.build import build_report
 from analytics.reports.paper.archive import plot_paths, plots_of, tables_of
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.paper.latex_table import PACKAGES, latex_table
+from evaluation.models import Study
 from tests.analytics.reports import goldens
 from tests.analytics.reports.test_latex import HOSTILE
+from tests.published import published_data
 
 pytestmark = pytest.mark.django_db
 SEEN = Path(os.environ.get("ASSAY_LATEX_AUDIT", "var/latex"))
+
+
+def lfqa_release():
+    call_command("import_published", "lfqa", str(published_data("lfqa")), slug="lfqa", verbosity=0)
+    return Study.objects.get(slug="lfqa")
+
+
 # The LFQA and PandaLM releases where they are, and two studies of contexts: one drawn, one of the demo.
-STUDIES = ("lfqa", "pandalm", "paired", "demo context-contrast")
+STUDIES = {
+    "lfqa": lambda tmp_path: lfqa_release(),
+    **{name: goldens.MAKERS[name] for name in ("pandalm", "paired", "demo context-contrast")},
+}
 # In points; a line may stick out by less than anybody sees.
 MOST_OVERFULL = 5.0
 
@@ -51,12 +64,18 @@ def too_wide(log):
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_report_compiles_and_nothing_sticks_out(name, tmp_path):
-    report = build_report(goldens.MAKERS[name](tmp_path))
+    report = build_report(STUDIES[name](tmp_path))
     plots = {plot_paths(plot)["pdf"]: plot_files(plot)["pdf"] for plot in plots_of(report)}
-    log = compile_tex(name.replace(" ", "-"), report_latex(report), files=plots)
+    text = report_latex(report)
+    log = compile_tex(name.replace(" ", "-"), text, files=plots)
     assert too_wide(log) == []
     assert "undefined references" not in log
     assert "multiply defined" not in log
+    unshrunk = re.sub(r"\\(?:begin|end)\{adjustbox\}(?:\{max width=\\linewidth\})?", "", text)
+    assert unshrunk != text
+    # Where `adjustbox` would have shrunk a table, it is set smaller than its type says.
+    assert too_wide(compile_tex("unshrunk", unshrunk, files=plots)) == []
+    shutil.rmtree(SEEN / "unshrunk")
 
 
 def test_every_table_is_read_in_by_a_paper_of_another_look(tmp_path):

@@ -37,6 +37,10 @@ SHAPES = {
         "values, and how often each difference occurs, in percent of queries (of each system and setting).",
     ),
 }
+PLOTTED = {
+    "default": "Responses rated for every value of an attribute",
+    "adapted": "Responses written for one value of an attribute",
+}
 
 
 class AttributeSpreadFigure(Figure):
@@ -145,6 +149,7 @@ def _plot(view: ReportView, question: Record, shape: str) -> DotPlot | None:
         ],
         what="Mean of the largest difference by attribute",
         axis="Mean of the largest difference",
-        caption="Mean of the largest difference over an attribute's values; 0: the same rating for all of them.",
+        caption=f"{PLOTTED[shape]}: mean of the largest difference over an attribute's values; "
+        "0: the same rating for all of them.",
         within=(0.0, ends[-1] - ends[0]),
     )

@@ -13,7 +13,8 @@ from analytics.frames.filters import SAVED, SEVERAL, Filters
 from analytics.reports.cache import whole_report
 from analytics.reports.common import TIES, NothingToReport
 from analytics.reports.files import FORMATS
-from analytics.reports.paper.archive import tables_of, write_archive
+from analytics.reports.paper.archive import TABLES, table_list, tables_of, write_archive
+from analytics.reports.paper.credit import credit_of
 from analytics.reports.paper.table_csv import table_csv
 from evaluation.models import Study
 from evaluation.refusals import FieldsRefused
@@ -39,7 +40,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--out",
             default="-",
-            help="a file, or - for the terminal (default); for csv a folder, which gets one file per table",
+            help="a file, or - for the terminal (default); for csv a folder, which gets one file per table and a list",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -57,14 +58,14 @@ class Command(BaseCommand):
         if format == CSV:
             self._write_tables(report, Path(out))
         elif format == ZIP:
-            self._write(Path(out), lambda file: write_archive(report, file, self._watch))
+            self._write(Path(out), lambda file: write_archive(report, credit_of(study), file, self._watch))
         elif out == "-":
             self.stdout.write(FORMATS[format](report), ending="")
         else:
             self._write(Path(out), partial(_put, FORMATS[format](report)))
 
     def _write_tables(self, report: dict[str, Any], folder: Path) -> None:
-        """One file per table; what else is in the folder stays."""
+        """One file per table, and a list of them with their captions; what else is in the folder stays."""
         tables = tables_of(report)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -72,6 +73,7 @@ class Command(BaseCommand):
             raise CommandError(f"{folder} can't be made: {error.strerror}.") from None
         for table in tables:
             _replace(folder / f"{table.key}.csv", partial(_put, table_csv(table)))
+        _replace(folder / TABLES, partial(_put, table_list(tables)))
         self.stderr.write(f"{folder}: {len(tables):,} tables")
 
     def _write(self, path: Path, write: Callable[[IO[bytes]], Any]) -> None:

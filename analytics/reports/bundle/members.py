@@ -100,7 +100,7 @@ def bundle_members(study: Study, report: Record) -> list[BundleMember]:
 def _tables(report: Record) -> Iterator[BundleMember]:
     for table in tables_of(report):
         text = table_csv(table).encode()
-        caption = " ".join(table.caption.split()).replace("|", "\\|")
+        caption = " ".join(table.full_caption.split()).replace("|", "\\|")
         yield BundleMember(f"{TABLES}{table.key}.csv", caption, lambda text=text: iter([text]))  # type: ignore[misc]
 
 

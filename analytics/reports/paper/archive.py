@@ -4,16 +4,17 @@ The same report gives the same bytes.
 """
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TypeVar
 
 from analytics.display.plot_files import PLOT_FORMATS, plot_files
 from analytics.display.plots import DotPlot
-from analytics.display.tables import Table
+from analytics.display.tables import Builder, Table, columns, words
 from analytics.figures.report_view import Record
 from analytics.reports.files import FORMATS
 from analytics.reports.page import report_page
 from analytics.reports.paper.citation import bibtex, citation, view_digest
+from analytics.reports.paper.credit import Credit
 from analytics.reports.paper.latex_table import PACKAGES, latex_table
 from analytics.reports.paper.table_csv import table_csv
 
@@ -36,6 +37,8 @@ CONTENT_TYPES = {
 }
 BIBLIOGRAPHY = "citation.bib"
 README = "README.md"
+# The list of a folder of CSV.
+TABLES = "tables.csv"
 ARCHIVE = "report.zip"
 # A zip's dates begin here.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
@@ -54,11 +57,11 @@ def plots_of(report: Record) -> list[DotPlot]:
     return [block.plot for section in report_page(report).sections for block in section.blocks if block.plot]
 
 
-def text_files(report: Record) -> dict[str, Callable[[], str]]:
+def text_files(report: Record, credit: Credit) -> dict[str, Callable[[], str]]:
     """By its path, what writes each file but the plots."""
     files: dict[str, Callable[[], str]] = {README: _written(contents, report)}
     files |= {f"report.{suffix}": _written(FORMATS[format], report) for format, suffix in SUFFIXES.items()}
-    files[BIBLIOGRAPHY] = _written(bibtex, report)
+    files[BIBLIOGRAPHY] = lambda: bibtex(report, credit)
     for table in tables_of(report):
         for suffix, write in TABLE_FORMATS.items():
             files[f"tables/{table.key}.{suffix}"] = _written(write, table)
@@ -77,7 +80,7 @@ def plot_paths(plot: DotPlot) -> dict[str, str]:
 def file_paths(report: Record) -> list[str]:
     """Every file that there is, the archive of all last."""
     plots = [path for plot in plots_of(report) for path in plot_paths(plot).values()]
-    return [*text_files(report), *plots, ARCHIVE]
+    return [*text_files(report, Credit()), *plots, ARCHIVE]
 
 
 def folder(report: Record) -> str:
@@ -85,11 +88,11 @@ def folder(report: Record) -> str:
     return "-".join(filter(None, [report["study"]["slug"], "report", view_digest(report)]))
 
 
-def write_archive(report: Record, out: IO[bytes], watch: Watch) -> None:
+def write_archive(report: Record, credit: Credit, out: IO[bytes], watch: Watch) -> None:
     """Write the zip. `watch` is told of every plot, which is what takes time."""
     plots = plots_of(report)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, write in text_files(report).items():
+        for path, write in text_files(report, credit).items():
             _add(archive, report, path, write().encode())
         for at, plot in enumerate(plots):
             watch("drawing plots", at, len(plots))
@@ -121,12 +124,20 @@ def _contents(report: Record) -> Iterator[str]:
     yield "| `report.tex` | the report as a document of LaTeX; finds the plots in `plots` |"
     yield f"| `{BIBLIOGRAPHY}` | an entry for BibTeX |"
     for table in tables_of(report):
-        yield f"| `tables/{table.key}.tex`, `.csv` | {_cell(table.caption)} |"
+        yield f"| `tables/{table.key}.tex`, `.csv` | {_cell(table.full_caption)} |"
     for plot in plots_of(report):
-        yield f"| `plots/{plot.key}.pdf`, `.svg`, `.png` | {_cell(plot.caption)} |"
+        yield f"| `plots/{plot.key}.pdf`, `.svg`, `.png` | {_cell(plot.full_caption)} |"
     yield f"\nTables are read in by `\\input{{tables/NAME}}`; they need \\usepackage{{{','.join(PACKAGES)}}}."
     yield "Their CSV has the same figures, with the limits of an interval in columns of their own."
     yield "Plots have their fonts embedded (PDF) or as outlines (SVG); PNG has 300 dots per inch."
+
+
+def table_list(tables: Sequence[Table]) -> str:
+    """The name of each table's file beside its caption, as CSV: what the files themselves don't say."""
+    build = Builder("", columns(["File", "Caption"], names=2))
+    for table in tables:
+        build.add(words(f"{table.key}.csv"), words(table.full_caption))
+    return table_csv(build.build())
 
 
 def _cell(text: str) -> str:

@@ -1,9 +1,10 @@
-"""The way to cite a report: a line, and an entry for BibTeX, with the software's version and the study's hash."""
+"""The way to cite a report: a line, and an entry for BibTeX. Both have the software's version, seed and study hash."""
 
 from typing import Any
 
 from analytics.frames.filters import VIEW_LETTERS, Filters, view_in_words
 from analytics.reports.code_version import SOFTWARE_VERSION
+from analytics.reports.paper.credit import Author, Credit
 from analytics.reports.paper.latex_text import escape
 
 Record = dict[str, Any]
@@ -11,25 +12,25 @@ HASH_LETTERS = 12
 
 
 def citation(report: Record) -> str:
-    """One line: title, kind, year, software with the version of the figures, hash of the study."""
+    """One line: title, kind, year, and what the entry's note says."""
     study = report["study"]
     year = _year(study)
     return (
         f"{study['title'].rstrip('.')}: report of a human evaluation{f', {year}' if year else ''}. "
-        f"Assay {SOFTWARE_VERSION}, figures {report['parameters']['version']}; study hash {study['study_hash']}"
-        f"{_view(report)}."
+        f"{_computed(report)}."
     )
 
 
-def bibtex(report: Record) -> str:
+def bibtex(report: Record, credit: Credit) -> str:
     """An entry whose key holds the study's slug and the beginning of its hash."""
-    study, version = report["study"], report["parameters"]["version"]
+    study = report["study"]
     year = _year(study)
     fields = {
+        **_by(credit, study["slug"]),
         "title": f"{{{escape(study['title'])}: report of a human evaluation}}",
         **({"year": year} if year else {}),
-        "howpublished": f"Assay {SOFTWARE_VERSION}, figures {version}",
-        "note": f"Study hash {study['study_hash']}{escape(_view(report))}",
+        "note": escape(_computed(report)),
+        **({"url": credit.url} if credit.url else {}),
     }
     named = [study["slug"], study["study_hash"][:HASH_LETTERS], view_digest(report)]
     return _entry("-".join(filter(None, named)), fields)
@@ -37,28 +38,58 @@ def bibtex(report: Record) -> str:
 
 def leaderboard_citation(board: Record, *, address: str, day: str) -> str:
     """The same of a leaderboard (`analytics.leaderboard`), with its address and the day (ISO 8601) of its figures."""
-    study = board["study"]
-    return (
-        f"{study['title'].rstrip('.')}: leaderboard, {day}. Assay {SOFTWARE_VERSION}, figures {board['version']}; "
-        f"study hash {study['study_hash']}. {address}"
-    )
+    return f"{board['study']['title'].rstrip('.')}: leaderboard, {day}. {_board_computed(board)}. {address}"
 
 
 def leaderboard_bibtex(board: Record, *, address: str, day: str) -> str:
+    """Without authors: a published leaderboard names nobody."""
     study = board["study"]
     fields = {
+        **_by(Credit(), study["slug"]),
         "title": f"{{{escape(study['title'])}: leaderboard}}",
         "year": day[:4],
-        "howpublished": f"Assay {SOFTWARE_VERSION}, figures {board['version']}",
-        "note": f"Study hash {study['study_hash']}; figures of {day}",
+        "note": f"{escape(_board_computed(board))}; figures of {day}",
         "url": address,
     }
     return _entry(f"{study['slug']}-leaderboard-{study['study_hash'][:HASH_LETTERS]}", fields)
 
 
+def _by(credit: Credit, slug: str) -> Record:
+    """The authors; of a work without any, what styles sort and label it by."""
+    if not credit.authors:
+        return {"key": slug}
+    return {"author": " and ".join(map(_author, credit.authors))}
+
+
+def _author(author: Author) -> str:
+    if author.first and author.last:
+        return f"{_name(author.last)}, {_name(author.first)}"
+    # In braces it is one name, whatever words it has.
+    return f"{{{escape(author.first or author.last)}}}"
+
+
+def _name(text: str) -> str:
+    """A part of a name; in braces where a comma or an "and" in it would be read as BibTeX's own."""
+    name = escape(text)
+    return f"{{{name}}}" if "," in name or "and" in name.casefold().split() else name
+
+
 def _entry(key: str, fields: Record) -> str:
-    lines = [f"  {name:<12} = {{{value}}}," for name, value in fields.items()]
+    lines = [f"  {name:<6} = {{{value}}}," for name, value in fields.items()]
     return "\n".join([f"@misc{{{key},", *lines, "}"]) + "\n"
+
+
+def _computed(report: Record) -> str:
+    """The software with the version of the figures, the seed, and the hash of the study."""
+    parameters = report["parameters"]
+    return (
+        f"Assay {SOFTWARE_VERSION}, figures {parameters['version']}; seed {parameters['seed']}; "
+        f"study hash {report['study']['study_hash']}{_view(report)}"
+    )
+
+
+def _board_computed(board: Record) -> str:
+    return f"Assay {SOFTWARE_VERSION}, figures {board['version']}; study hash {board['study']['study_hash']}"
 
 
 def view_digest(report: Record) -> str:

@@ -9,7 +9,9 @@ from analytics.reports.build import fingerprint
 from analytics.reports.cache import effective_ties, whole_report
 from analytics.reports.common import NothingToReport
 from analytics.reports.paper.archive import ARCHIVE, folder, write_archive
+from analytics.reports.paper.credit import credit_of
 from analytics.statistics.preferences.win_rates import Ties
+from evaluation.canonical import canonical_hash
 from evaluation.models import Job, Study
 from evaluation.refusals import Refused, WrongState
 from evaluation.services.history import log_action
@@ -50,7 +52,7 @@ def latest_archive(
     if job is None:
         return None
     made = job.state == Job.State.DONE and bool(job.file) and job.path.exists()
-    now = fingerprint(study, ties=ties, filters=filters)
+    now = _fingerprint(study, ties=ties, filters=filters)
     return ReportArchive(job, made and job.parameters["fingerprint"] == now)
 
 
@@ -66,7 +68,7 @@ def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filter
             by=by,
             parameters={
                 "ties": ties,
-                "fingerprint": fingerprint(study, ties=ties, filters=filters),
+                "fingerprint": _fingerprint(study, ties=ties, filters=filters),
                 **({"view": filters.canonical(), "view_hash": filters.digest} if filters else {}),
             },
             file=new_file_name("zip"),
@@ -78,6 +80,11 @@ def begin_archive(study: Study, *, by: Any, ties: Ties = "half", filters: Filter
     return job
 
 
+def _fingerprint(study: Study, *, ties: Ties, filters: Filters) -> str:
+    """Everything that the files depend on: the report, and whom its citation names."""
+    return canonical_hash([fingerprint(study, ties=ties, filters=filters), credit_of(study).stamp])
+
+
 def make_files_of(job: Job) -> None:
     """Compute of the report what is not kept, and write its archive."""
     assert job.study is not None  # only an import has none
@@ -85,12 +92,13 @@ def make_files_of(job: Job) -> None:
     progress("computing the figures", 0, 1)
     # What arrives from here on makes the files old; what arrived in the queue is in them.
     ties, filters = job.parameters["ties"], Filters.of(job.parameters.get("view") or {})
-    parameters = job.parameters | {"fingerprint": fingerprint(job.study, ties=ties, filters=filters)}
+    credit = credit_of(job.study)
+    parameters = job.parameters | {"fingerprint": _fingerprint(job.study, ties=ties, filters=filters)}
     Job.objects.filter(pk=job.pk, lease=job.lease).update(parameters=parameters)
     try:
         report = whole_report(job.study, ties=ties, filters=filters, watch=progress)
     except NothingToReport as nothing:
         raise WrongState(str(nothing)) from None
     with job.path.open("wb") as file:
-        write_archive(report, file, progress)
+        write_archive(report, credit, file, progress)
     finish_job(job, message=f"{folder(report)}: {job.path.stat().st_size / 1e6:,.1f} MB.")

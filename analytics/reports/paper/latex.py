@@ -37,7 +37,8 @@ PREAMBLE = r"""% Compile with pdfLaTeX, LuaLaTeX or XeLaTeX, twice (Debian: texl
 \usepackage{graphicx,adjustbox}
 \usepackage{float}
 \sisetup{group-digits=integer,group-minimum-digits=4,group-separator={,},table-align-text-post=false}
-\setlength{\emergencystretch}{3em}
+\setlength{\emergencystretch}{10em}
+\setlength{\belowcaptionskip}{6pt}
 \floatplacement{table}{H}
 \floatplacement{figure}{H}
 \newcommand{\reportplot}[1]{\IfFileExists{plots/#1.pdf}%
@@ -69,7 +70,8 @@ def _document(page: ReportPage, report: Record) -> Iterator[str]:
         yield rf"\paragraph{{{about}: {heading}.}} {escape(finding['text'])}"
     for section in page.sections:
         yield from _section(section)
-    yield "\\section{Citation}\n" + escape(page.citation)
+    # A hash is never broken, so that a line may have to end long before it.
+    yield rf"\section{{Citation}}{{\raggedright\noindent {escape(page.citation)}\par}}"
     yield r"\end{document}"
 
 
@@ -112,7 +114,7 @@ def _plot(plot: DotPlot) -> str:
             r"\begin{figure}",
             r"\centering",
             rf"\reportplot{{{plot.key}}}",
-            rf"\caption{{{escape(plot.caption)}}}\label{{fig:{plot.key}}}",
+            rf"\caption{{{escape(plot.full_caption)}}}\label{{fig:{plot.key}}}",
             r"\end{figure}",
         ]
     )

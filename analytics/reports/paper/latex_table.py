@@ -4,35 +4,71 @@ A long table is a longtable, which breaks between pages; any other is a float th
 """
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from analytics.display.numbers import plain_number
+from analytics.display.numbers import MINUS, plain_number
 from analytics.display.tables import DASH, Table, TableCell
 from analytics.reports.paper.latex_text import escape, is_latin
+from analytics.reports.paper.latex_width import SIZES, SUPERSCRIPT, text_width
 
 PACKAGES = ("booktabs", "siunitx", "adjustbox", "longtable", "array")
 MOST_ROWS = 36
-# Letters that fit beside each other, by size of type; a table of more is set in the last.
-SIZES = ((80, "small"), (92, "footnotesize"), (114, "scriptsize"))
-SMALLEST = "tiny"
-# A table of more letters beside each other would be too small to read, and is set in parts.
-WIDEST = 220
-LONGEST_TEXT = 30
+# The width of the report's lines in points, less what an estimate may be wrong by.
+LINE = 466.0
+# Between two columns, in points: LaTeX's own, and what a table gets that does not fit with it.
+GAP, TIGHT_GAP = 12.0, 6.0
+# The most ems of a column of text before it is set in several lines, the most readable first.
+TEXT_WIDTHS = (14.0, 10.0, 7.0, 5.0)
 HEAD_LETTERS = 12
+# In ems: the space before a detail, and what rounding a width to tenths may take from it.
+SPACE, ROUNDING = 0.333, 0.05
+# A longtable sets its caption in the table's type, unless the word at its beginning changes that.
+CAPTION_SIZE = (
+    r"\let\reporttablename\tablename",
+    r"\renewcommand{\tablename}{\normalsize\reporttablename}",
+)
 INTERVALS = r"In brackets: 95\,\% intervals."
 
 
 @dataclass(frozen=True)
 class _LatexColumn:
-    """A column's specification, its head over `columns` columns of LaTeX, and how wide it is, in letters."""
+    """A column's head over what it holds, and the widths of those in ems: text first or figure, then the detail."""
 
     spec: str
     head: str
-    columns: int
-    letters: int
     is_number: bool
+    width: float
+    head_width: float
+    # Of what is never broken between lines: the widest word or, of details, interval.
+    word: float = 0.0
+    detail: float = 0.0
+    detail_word: float = 0.0
+
+    @property
+    def columns(self) -> int:
+        """Columns of LaTeX."""
+        return 2 if self.detail else 1
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """The size of a table's type, the space between its columns in points, and the most ems of its text."""
+
+    size: str
+    gap: float
+    text: float
+
+
+_ROOMY = (("small", GAP), ("small", TIGHT_GAP), ("footnotesize", TIGHT_GAP))
+# The first in which a table fits is taken: text is set in lines before type gets smaller than that of footnotes.
+LAYOUTS = (
+    *(_Layout(size, gap, text) for text in TEXT_WIDTHS[:2] for size, gap in _ROOMY),
+    *(_Layout("scriptsize", TIGHT_GAP, text) for text in TEXT_WIDTHS),
+)
+# For a table that would have to be set in parts otherwise.
+LAST_LAYOUTS = tuple(_Layout("tiny", TIGHT_GAP, text) for text in TEXT_WIDTHS)
 
 
 def latex_table(table: Table) -> str:
@@ -48,50 +84,79 @@ def _needs(table: Table) -> Iterator[str]:
 
 
 def _texts(table: Table) -> Iterator[str]:
-    yield from (table.caption, table.foot, *table.notes, *(column.label for column in table.columns))
+    yield from (table.full_caption, table.foot, *table.notes, *(column.label for column in table.columns))
     for row in table.rows:
         for cell in row:
             yield from (cell.text, cell.detail, cell.tag)
 
 
 def _parts(table: Table) -> Iterator[Table]:
-    """The table, or one that is too wide as several, each with the columns that name its rows."""
+    """The table, or one that fits in no size as several, each with the columns that name its rows."""
     made = [_column(table, at) for at in range(len(table.columns))]
     names = max(1, len(list(takewhile(lambda column: not column.numeric, table.columns))))
-    groups: list[list[int]] = [[]]
-    for at in range(names, len(made)):
-        if groups[-1] and _letters([*made[:names], *(made[each] for each in [*groups[-1], at])]) > WIDEST:
-            groups.append([])
-        groups[-1].append(at)
-    if len(groups) == 1:
+    if names == len(made) or _fitting(made, (*LAYOUTS, *LAST_LAYOUTS)):
         yield table
         return
+    groups: list[list[int]] = [[]]
+    for at in range(names, len(made)):
+        if groups[-1] and not _fitting([*made[:names], *(made[each] for each in [*groups[-1], at])], LAYOUTS):
+            groups.append([])
+        groups[-1].append(at)
     for number, group in enumerate(groups, 1):
         chosen = [*range(names), *group]
         yield replace(
             table,
-            caption=f"{table.caption} Part {number} of {len(groups)}.",
+            caption=f"{table.caption} Part {number} of {len(groups)}." if len(groups) > 1 else table.caption,
             columns=tuple(table.columns[at] for at in chosen),
             rows=tuple(tuple(row[at] for at in chosen) for row in table.rows),
             key=table.key if number == 1 else f"{table.key}-part-{number}",
         )
 
 
-def _letters(made: Sequence[_LatexColumn]) -> int:
-    return sum(column.letters + 2 for column in made)
+def _fitting(made: Sequence[_LatexColumn], layouts: Sequence[_Layout]) -> _Layout | None:
+    """The first layout in which the columns are no wider than a line; None where there is none."""
+    return next((layout for layout in layouts if _points(made, layout) <= LINE), None)
+
+
+def _points(made: Sequence[_LatexColumn], layout: _Layout) -> float:
+    ems = sum(max(sum(_widths(column, layout.text)), column.head_width) for column in made)
+    return ems * SIZES[layout.size] + (len(made) - 1) * layout.gap
+
+
+def _widths(column: _LatexColumn, most: float) -> tuple[float, float]:
+    """In ems, of text or figure and of the detail behind it with the space before it."""
+    detail = min(column.detail, max(column.detail_word, most)) + SPACE if column.detail else 0.0
+    return column.width if column.is_number else min(column.width, max(column.word, most)), detail
 
 
 def _body(table: Table) -> Iterator[str]:
     made = [_column(table, at) for at in range(len(table.columns))]
-    letters = _letters(made)
-    size = next((size for most, size in SIZES if letters <= most), SMALLEST)
-    specs = "".join(column.spec for column in made)
+    layout = _fitting(made, (*LAYOUTS, *LAST_LAYOUTS)) or LAST_LAYOUTS[-1]
+    specs = "".join(_spec(column, layout.text) for column in made)
     heads = " & ".join(_head(column) for column in made) + r" \\"
     rows = list(_rows(table, made))
-    title = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.key}}}"
+    title = rf"\caption{{{escape(table.full_caption)}}}\label{{tab:{table.key}}}"
     foot = list(_foot(table, made))
     lay = _long if len(table.rows) > MOST_ROWS else _float
-    yield from lay(size, specs, title, heads, rows, foot)
+    yield from lay(_type(layout), specs, title, heads, rows, foot)
+
+
+def _type(layout: _Layout) -> str:
+    gap = "" if layout.gap == GAP else rf"\setlength{{\tabcolsep}}{{{layout.gap / 2:g}pt}}"
+    return rf"\{layout.size}{gap}"
+
+
+def _spec(column: _LatexColumn, most: float) -> str:
+    width, detail = _widths(column, most)
+    spec = column.spec if width == column.width else _lines(width)
+    if not column.detail:
+        return spec
+    return f"{spec}@{{~}}{'l' if detail == column.detail + SPACE else _lines(detail - SPACE)}"
+
+
+def _lines(ems: float) -> str:
+    """A column of text in lines."""
+    return rf">{{\raggedright\arraybackslash}}p{{{ems + ROUNDING:.1f}em}}"
 
 
 def _float(size: str, specs: str, title: str, heads: str, rows: list[str], foot: list[str]) -> Iterator[str]:
@@ -99,7 +164,7 @@ def _float(size: str, specs: str, title: str, heads: str, rows: list[str], foot:
         r"\begin{table}",
         r"\centering",
         title,
-        rf"\{size}",
+        size,
         r"\begin{adjustbox}{max width=\linewidth}",
     )
     yield from (rf"\begin{{tabular}}{{@{{}}{specs}@{{}}}}", r"\toprule", heads, r"\midrule", *rows)
@@ -112,11 +177,7 @@ def _float(size: str, specs: str, title: str, heads: str, rows: list[str], foot:
 
 
 def _long(size: str, specs: str, title: str, heads: str, rows: list[str], foot: list[str]) -> Iterator[str]:
-    yield from (
-        r"\begingroup",
-        rf"\{size}",
-        r"\setlength{\LTcapwidth}{\linewidth}\setlength{\tabcolsep}{3pt}",
-    )
+    yield from (r"\begingroup", *CAPTION_SIZE, size, r"\setlength{\LTcapwidth}{\linewidth}")
     yield from (rf"\begin{{longtable}}{{@{{}}{specs}@{{}}}}", rf"{title}\\")
     for end in ("endfirsthead", "endhead"):
         yield from (r"\toprule", heads, r"\midrule", rf"\{end}")
@@ -137,27 +198,64 @@ def _foot(table: Table, made: list[_LatexColumn]) -> Iterator[str]:
 
 def _column(table: Table, at: int) -> _LatexColumn:
     column, cells = table.columns[at], [row[at] for row in table.rows]
-    details = max((len(_detail(cell)) for cell in cells), default=0)
+    details = [_detail(cell) for cell in cells]
+    detail = max(map(text_width, details), default=0.0)
+    head = max(map(text_width, _head_lines(column.label)), default=0.0)
+    widest = max(map(_cell_width, cells), default=0.0)
     numbers = [number for cell in cells if cell.numeric and (number := _number(cell))]
-    widest = max([len(cell.text) + len(cell.tag) for cell in cells] or [0])
-    beside = "" if not details else "@{~}l"
-    head = max(map(len, _head_lines(column.label)), default=0)
     if column.numeric and numbers:
-        letters = max(widest + details, head)
-        return _LatexColumn(
-            _s_column(numbers, cells) + beside, column.label, 2 if details else 1, letters, True
-        )
-    side = "r" if column.numeric else "l"
-    if not column.numeric and widest > LONGEST_TEXT:
-        side, widest = rf">{{\raggedright\arraybackslash}}p{{{LONGEST_TEXT * 0.46:.1f}em}}", LONGEST_TEXT
-    return _LatexColumn(side + beside, column.label, 2 if details else 1, max(widest + details, head), False)
+        figure = max(widest, _figure_width(numbers, cells))
+        spec, word = _s_column(numbers, cells), _widest_detail(cells)
+        return _LatexColumn(spec, column.label, True, figure, head, 0.0, detail, word)
+    return _LatexColumn(
+        "r" if column.numeric else "l",
+        column.label,
+        False,
+        widest,
+        head,
+        _widest_word(f"{cell.text} {cell.tag}" for cell in cells),
+        detail,
+        _widest_detail(cells),
+    )
+
+
+def _cell_width(cell: TableCell) -> float:
+    tag = f" {cell.tag}" if cell.tag else ""
+    return text_width(cell.text + tag) + _marks_width(cell)
+
+
+def _marks_width(cell: TableCell) -> float:
+    return text_width(",".join(map(str, cell.marks))) * SUPERSCRIPT
+
+
+def _figure_width(numbers: list[str], cells: list[TableCell]) -> float:
+    """Of an S column, which has room for the longest parts before and behind the point, and for all marks."""
+    sign, whole, decimals = _format(numbers)
+    point = "." if decimals else ""
+    widest = f"{MINUS if sign else ''}{int('8' * whole):,}{point}{'8' * decimals}"
+    return text_width(widest) + max(map(_marks_width, cells))
+
+
+def _widest_word(texts: Iterable[str]) -> float:
+    return max((text_width(word) for text in texts for word in text.split()), default=0.0)
+
+
+def _widest_detail(cells: list[TableCell]) -> float:
+    """An interval is never broken between lines; words are."""
+    intervals = (text_width(_detail(cell)) for cell in cells if cell.limits)
+    return max([_widest_word(cell.remark for cell in cells if not cell.limits), *intervals])
+
+
+def _format(numbers: list[str]) -> tuple[str, int, int]:
+    """The sign, and how many digits stand before and behind the point."""
+    sign = "-" if any(number.startswith("-") for number in numbers) else ""
+    parts = [number.removeprefix("-").partition(".") for number in numbers]
+    return sign, max(len(part[0]) for part in parts), max(len(part[2]) for part in parts)
 
 
 def _s_column(numbers: list[str], cells: list[TableCell]) -> str:
     """S[table-format=-2.1], with room for the marks of footnotes behind the figure."""
-    sign = "-" if any(number.startswith("-") for number in numbers) else ""
-    parts = [number.removeprefix("-").partition(".") for number in numbers]
-    whole, decimals = max(len(part[0]) for part in parts), max(len(part[2]) for part in parts)
+    sign, whole, decimals = _format(numbers)
     marks = max((_marks(cell) for cell in cells), key=len)
     post = f",table-space-text-post={{{marks}}}" if marks else ""
     return f"S[table-format={sign}{whole}.{decimals}{post}]"

@@ -1,5 +1,6 @@
 """`manage.py report`: every format, to a file, a folder or the terminal, and clear refusals."""
 
+import csv
 import json
 import zipfile
 from io import StringIO
@@ -56,9 +57,13 @@ def test_latex_is_a_document_with_every_table(study):
 def test_csv_is_a_folder_with_a_file_per_table(study, tmp_path):
     folder = tmp_path / "new" / "tables"
     written(format="csv", out=str(folder))
-    keys = [table.key for table in tables_of(compute_report(study))]
-    assert len(set(keys)) == len(keys) > 5
-    assert sorted(path.name for path in folder.iterdir()) == sorted(f"{key}.csv" for key in keys)
+    tables = tables_of(compute_report(study))
+    names = [f"{table.key}.csv" for table in tables]
+    assert len(set(names)) == len(names) > 5
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*names, "tables.csv"])
+    (head, *listed) = csv.reader((folder / "tables.csv").read_text().splitlines())
+    assert head == ["File", "Caption"]
+    assert listed == [[name, table.full_caption] for name, table in zip(names, tables, strict=True)]
     assert (folder / "win-rates-aspen-vs-birch.csv").read_text().startswith("Setting,aspen,aspen: low,")
 
 

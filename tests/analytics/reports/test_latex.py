@@ -13,6 +13,7 @@ from analytics.display.numbers import MINUS, plain_number
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
 from analytics.reports.paper.latex_table import MOST_ROWS, latex_table
 from analytics.reports.paper.latex_text import escape, is_latin
+from analytics.reports.paper.latex_width import text_width
 from analytics.reports.paper.table_csv import table_csv
 from tests.analytics.reports.test_markdown import estimate
 
@@ -159,6 +160,63 @@ def test_a_table_too_wide_to_read_is_set_in_parts_that_each_name_their_rows():
     labels = re.findall(r"\\label\{(.*?)\}", text)
     assert labels[0] == "tab:wide"
     assert len(set(labels)) == len(parts)
+
+
+def of_columns(number, name="aspen", rows=1):
+    build = Builder("By category.", columns(["System", *(f"c{at}" for at in range(number))]))
+    for at in range(rows):
+        build.add(head(f"{name} {at}"), *(build.share(estimate(0.5, 0.1, 0.9)) for _ in range(number)))
+    return latex_table(build.build())
+
+
+def sizes(text):
+    return re.findall(r"^\\(small|footnotesize|scriptsize|tiny)\b", text, re.M)
+
+
+def test_type_gets_smaller_only_where_a_table_would_not_fit():
+    assert [sizes(of_columns(number)) for number in (2, 5, 6, 7)] == [
+        ["small"], ["small"], ["footnotesize"], ["tiny"],
+    ]  # fmt: skip
+    assert sizes(of_columns(8)) == ["footnotesize", "small"], "in parts"
+
+
+def test_long_names_are_set_in_lines_before_type_gets_small():
+    name = "a system that has a rather long name, as its authors gave it"
+    text = of_columns(3, name)
+    assert sizes(text) == ["small"]
+    assert r"p{14.1em}" in text
+    assert r"p{" not in of_columns(3)
+
+
+def test_a_long_table_of_long_names_is_no_wider_than_the_line():
+    """A longtable can't be shrunk: what is left of a line for its names is what they get."""
+    text = of_columns(6, "Worker with a long name", rows=MOST_ROWS + 1)
+    assert r"\begin{longtable}" in text
+    assert sizes(text) == ["scriptsize"]
+    (names,) = re.findall(r"p\{([\d.]+)em\}", text)
+    assert float(names) < text_width("Worker with a long name 10")
+
+
+def test_a_long_table_s_caption_is_not_in_its_small_type():
+    text = latex_table(table(MOST_ROWS + 1))
+    assert text.index(r"\normalsize") < text.index(r"\small") < text.index(r"\caption")
+
+
+def test_an_interval_stays_on_one_line_and_words_beside_a_figure_may_not():
+    build = Builder("", columns(["System", "One", "Two", "Three", "n"]))
+    remark = TableCell("120", "of which a good many were not included")
+    build.add(head("aspen"), *[build.share(estimate(0.5, 0.1, 0.9))] * 3, remark)
+    text = latex_table(build.build())
+    assert text.count("@{~}l") == 3
+    assert text.count(r"@{~}>{\raggedright\arraybackslash}p{") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "ems"),
+    [("0.50", 1.778), ("Worker", 3.283), ("\N{LATIN SMALL LETTER E WITH ACUTE}", 0.444), ("\u4e2d", 1)],
+)
+def test_widths_are_those_of_the_face(text, ems):
+    assert text_width(text) == pytest.approx(ems, abs=0.002)
 
 
 @given(st.lists(TEXT, min_size=3, max_size=3), st.sampled_from([1, MOST_ROWS + 1]))

@@ -17,6 +17,7 @@ from analytics.reports.files import report_html
 from analytics.reports.markdown import report_markdown
 from analytics.reports.paper.archive import folder
 from analytics.reports.paper.citation import bibtex, citation
+from analytics.reports.paper.credit import Credit
 from analytics.reports.paper.latex import report_latex
 from analytics.reports.schema import report_schema
 from evaluation.models import CachedReport, Exclusion
@@ -82,7 +83,7 @@ def test_every_format_says_which_view_it_is(study):
         assert words in text.replace("\\", "")
     digest = view(study, system=["cedar"], without_rater=["person-1"]).digest[:12]
     assert f"; view {digest}: {words}." in citation(report)
-    assert f"{digest}," in bibtex(report).splitlines()[0]
+    assert f"{digest}," in bibtex(report, Credit()).splitlines()[0]
     assert folder(report) == f"contrast-report-{digest}"
     whole = build_report(study, replicates=20)
     assert "view" not in whole["parameters"]

@@ -61,15 +61,17 @@ def test_a_study_without_a_report_has_no_files(client, owner):
 def test_text_is_there_at_once(client, study, owner):
     client.force_login(owner)
     report = compute_report(study)
-    for path, begins in {
-        "report.json": b"{",
-        "report.tex": b"% Compile",
-        "citation.bib": b"@misc{contrast-",
-        f"tables/{tables_of(report)[0].key}.csv": b"Setting,",
-        f"tables/{tables_of(report)[0].key}.tex": b"% \\usepackage",
+    for path, (begins, media) in {
+        "report.json": (b"{", "application/json"),
+        "report.html": (b"<!doctype html>", "text/html; charset=utf-8"),
+        "report.tex": (b"% Compile", "application/x-tex; charset=utf-8"),
+        "citation.bib": (b"@misc{contrast-", "application/x-bibtex; charset=utf-8"),
+        f"tables/{tables_of(report)[0].key}.csv": (b"Setting,", "text/csv; charset=utf-8"),
+        f"tables/{tables_of(report)[0].key}.tex": (b"% \\usepackage", "application/x-tex; charset=utf-8"),
     }.items():
         response = client.get(files(study, path))
-        assert response.content.startswith(begins)
+        assert response.content.lstrip().startswith(begins)
+        assert (response["Content-Type"], response["X-Content-Type-Options"]) == (media, "nosniff")
         assert response["Content-Disposition"].startswith('attachment; filename="contrast-')
         assert "no-store" in response["Cache-Control"]
     assert client.post(files(study, "report.json")).status_code == 405
@@ -106,6 +108,21 @@ def test_old_plots_are_not_given_as_new(client, study, owner, sent, django_captu
     exclude(study=study, rater=study.raters.first(), reason="Too fast.")
     assert "have changed since" in client.get(files(study)).content.decode()
     assert client.get(files(study, "report.zip")).status_code == 302
+
+
+def test_files_that_name_other_authors_are_old(
+    client, study, owner, sent, django_capture_on_commit_callbacks
+):
+    client.force_login(owner)
+    made(client, study, sent, django_capture_on_commit_callbacks)
+    owner.first_name, owner.last_name = "Ada", "Lovelace"
+    owner.save()
+    assert "have changed since" in client.get(files(study)).content.decode()
+    assert b"{Lovelace, Ada}" in client.get(files(study, "citation.bib")).content
+    made(client, study, sent, django_capture_on_commit_callbacks)
+    archive = zipfile.ZipFile(io.BytesIO(client.get(files(study, "report.zip")).content))
+    naming = [name for name in archive.namelist() if b"Lovelace" in archive.read(name)]
+    assert naming == ["contrast-report/citation.bib"]
 
 
 def test_a_second_request_is_refused_while_one_is_under_way(client, study, owner, sent):

@@ -28,6 +28,25 @@ def test_text_is_there_at_once(study, as_owner):
     assert (answer.status_code, answer.json()["code"]) == (409, "not_made")
 
 
+@pytest.mark.parametrize(
+    ("path", "media"),
+    [
+        ("tables/win-rates-aspen-vs-birch.csv", "text/csv; charset=utf-8"),
+        ("tables/win-rates-aspen-vs-birch.tex", "application/x-tex; charset=utf-8"),
+        ("report.html", "text/html; charset=utf-8"),
+        ("report.md", "text/markdown; charset=utf-8"),
+        ("report.json", "application/json"),
+        ("citation.bib", "application/x-bibtex; charset=utf-8"),
+    ],
+)
+def test_a_file_says_what_it_is_and_is_never_opened_as_a_page(study, as_owner, path, media):
+    answer = as_owner.get(under(study, f"{ONE}{path}"))
+    assert answer["Content-Type"] == media
+    name = f"{study.slug}-{path.rpartition('/')[2]}"
+    assert answer["Content-Disposition"] == f'attachment; filename="{name}"'
+    assert answer["X-Content-Type-Options"] == "nosniff"
+
+
 def test_plots_and_zip_are_made_by_the_worker(study, as_owner, sent, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         answer = as_owner.post(under(study, FILES), {"ties": "half"})
@@ -38,8 +57,10 @@ def test_plots_and_zip_are_made_by_the_worker(study, as_owner, sent, django_capt
     listed = as_owner.get(under(study, FILES)).json()
     assert listed["current"], listed
     plot = next(path for path in listed["files"] if path.endswith(".pdf"))
-    assert as_owner.get(under(study, f"{ONE}{plot}")).content.startswith(b"%PDF")
-    assert as_owner.get(under(study, f"{ONE}report.zip")).content.startswith(b"PK")
+    for path, begins, media in ((plot, b"%PDF", "application/pdf"), ("report.zip", b"PK", "application/zip")):
+        answer = as_owner.get(under(study, f"{ONE}{path}"))
+        assert answer.content.startswith(begins)
+        assert answer["Content-Type"] == media
 
 
 def test_outsiders_and_studies_without_a_report(study, as_owner, as_outsider, owner):
