@@ -6,8 +6,8 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import Builder, Table, columns, head
-from analytics.figures.figure import Figure, Record
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
+from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
@@ -19,7 +19,8 @@ class PickedPlacesFigure(Figure):
     heading = "bias"
     place = 50
     definition = (
-        "Best picks by place on the screen: the share that went to what was shown there, beside chance."
+        "Best picks by place on the screen: the share that went to what was shown there, beside chance, with a "
+        "test of each place."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -30,9 +31,17 @@ class PickedPlacesFigure(Figure):
         assert isinstance(given, AnswerInput)
         offered = np.count_nonzero(given.items.system >= 0, axis=1)[given.answers.item]
         found = picked_places(
-            given.answers.as_picks(), given.answers.shown, offered, resample=given.resample("places")
+            given.answers.as_picks(),
+            given.answers.shown,
+            offered,
+            resample=given.resample("places"),
+            tests=given.tests("places", given.items.system.shape[1]),
         )
         return dict(plain(found)) if found.places else None
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["places"]:
+            yield FamilyTest("place on the screen", each["test"])
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -47,8 +56,9 @@ FIGURE = PickedPlacesFigure()
 def _shares(found: Record) -> Table:
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
-        "Share of picks that went to the response shown at each place, and the share by chance, in percent.",
-        columns(["Place", "Picked", "By chance", "n"]),
+        "Share of picks that went to the response shown at each place, and the share by chance, in percent. p: "
+        "sign-flip test against that share, over queries.",
+        columns(["Place", "Picked", "By chance", *P_COLUMNS, "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
     for each in found["places"]:
@@ -56,6 +66,7 @@ def _shares(found: Record) -> Table:
             head(f"{each['place'] + 1}."),
             build.share(each["share"]),
             build.number(each["chance"], percent),
+            *build.tested(each["test"]),
             build.n(each["share"]),
         )
     return build.build()

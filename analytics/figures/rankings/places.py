@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import percent
-from analytics.display.tables import Builder, Table, columns, head
-from analytics.figures.figure import Figure, Record
+from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head
+from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput
 from analytics.figures.report_view import ReportView, tag_of
 from analytics.statistics.core.estimates import plain
@@ -18,14 +18,21 @@ UNKNOWN_ORDER = "Undefined. The order in which the responses were shown is not k
 class PlacesFigure(Figure):
     heading = "rankings"
     place = 20
-    definition = "Ranks by a response's place on the screen."
+    definition = "Ranks by a response's place on the screen, with a test of each place against chance."
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
         return form == "ranking"
 
     def compute(self, given: FigureInput) -> Record:
         assert isinstance(given, AnswerInput)
-        return dict(plain(place_bias(given.answers.as_ranks(), resample=given.resample("places"))))
+        tests = given.tests("places", given.items.system.shape[1])
+        return dict(
+            plain(place_bias(given.answers.as_ranks(), resample=given.resample("places"), tests=tests))
+        )
+
+    def tests(self, record: Record) -> Iterator[FamilyTest]:
+        for each in record["places"]:
+            yield FamilyTest("place on the screen", each["test"])
 
     def blocks(self, view: ReportView) -> Iterator[Block]:
         for question in view.asked(self.key):
@@ -46,14 +53,16 @@ def _places(found: Record) -> Table:
     left_out = "; ".join(f"{part['n']:,} {part['reason']}" for part in found["left_out"])
     build = Builder(
         "Responses by their place on the screen: mean rank minus the mean rank by chance (below 0: favoured), "
-        "and share of first places with the share by chance, in percent.",
-        columns(["Place", "Minus chance", "First places", "By chance", "n"]),
+        "and share of first places with the share by chance, in percent. p: sign-flip test of the mean rank against "
+        "chance, over queries.",
+        columns(["Place", "Minus chance", *P_COLUMNS, "First places", "By chance", "n"]),
         foot=f"Not included: {left_out}." if left_out else "",
     )
     for each in found["places"]:
         build.add(
             head(f"{each['place'] + 1}."),
             build.coefficient(each["bias"]),
+            *build.tested(each["test"]),
             build.share(each["first"]),
             build.number(each["chance"], percent),
             build.n(each["bias"]),

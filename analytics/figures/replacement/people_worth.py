@@ -1,6 +1,7 @@
 """The number of people that a judge is worth: its place on the curve of the majority, or mean, of 1, 2, ... people."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,6 +31,9 @@ from evaluation.protocols import Kind, Over, QuestionSpec
 
 # Numbers of people of which the table shows the curve.
 SHOWN = (1, 2, 3, 5, 10)
+EXTRAPOLATED = (
+    "Extrapolated: most of what was rated has fewer people beside the one whose rating is held out."
+)
 
 
 class PeopleWorthFigure(Figure):
@@ -69,9 +73,20 @@ class PeopleWorthFigure(Figure):
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
             "A judge is worth as many people as predict a further person's answer as well as it does, by their "
-            "majority or, on a scale, by their mean. Every answer is held out in turn and predicted by every set of "
-            "so many others."
+            "majority or, on a scale, by their mean."
         )
+        scores = {found["score"] for found in self.records(view)}
+        if "agreement" in scores:
+            yield (
+                "To find how well a majority predicts, every answer is held out in turn and predicted by every set of "
+                "so many others."
+            )
+        if "rmse" in scores:
+            yield (
+                "The mean of k people misses a further rating by s (1 + 1/k) in the mean square, s being the variance "
+                "of the ratings of one thing, which is taken from all things that two or more people rated; for more "
+                "people than rated most things besides, this is an extrapolation."
+            )
 
 
 FIGURE = PeopleWorthFigure()
@@ -122,7 +137,7 @@ def _curve(group: Record, found: Record) -> DotPlot | None:
     is_share = found["score"] == "agreement"
     rows = [
         PlotRow(
-            _people(k),
+            f"{_people(k)}{' (extrapolated)' if k > found['others'] else ''}",
             (Mark("person", "People", point["value"], point["low"], point["high"], point["n"]),),
         )
         for k, point in enumerate(_points(found), 1)
@@ -165,7 +180,10 @@ def _table(view: ReportView, key: str, score: str) -> Table:
             build.add(
                 head(question["prompt"] or "Preference"),
                 words(group["label"]),
-                *(write(points[k - 1]) if k <= len(points) else TableCell(DASH) for k in SHOWN),
+                *(
+                    _marked(build, found, k, write(points[k - 1])) if k <= len(points) else TableCell(DASH)
+                    for k in SHOWN
+                ),
                 write(found["judge"]),
                 _worth(build, found),
                 build.n(found["judge"]),
@@ -180,10 +198,21 @@ def _worth(build: Builder, found: Record) -> TableCell:
     most = found["most"]
     above = "more than any" if most is None else f"more than {most}"
     text = above if found["value"] is None else decimal(found["value"])
+    marks += _beyond_others(build, found, found["value"])
     if found["undefined"]:
         return TableCell(text, marks=marks)
     low, high = (above if found[end] is None else decimal(found[end]) for end in ("low", "high"))
     return TableCell(text, high if low == high else f"{low} to {high}", marks)
+
+
+def _marked(build: Builder, found: Record, k: int, cell: TableCell) -> TableCell:
+    """The cell of so many people, with a footnote where there are not as many."""
+    return replace(cell, marks=cell.marks + _beyond_others(build, found, k))
+
+
+def _beyond_others(build: Builder, found: Record, k: float | None) -> tuple[int, ...]:
+    others = found["others"]
+    return build.note(EXTRAPOLATED) if others is not None and k is not None and k > others else ()
 
 
 def _people(k: int) -> str:

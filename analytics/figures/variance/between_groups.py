@@ -15,8 +15,10 @@ from evaluation.protocols import Kind, Over, QuestionSpec
 ETA = "\N{GREEK SMALL LETTER ETA}\N{SUPERSCRIPT TWO}"
 UNIT, METHOD = "values", "of the analysis of variance"
 CAUTION = (
-    "Every rating is taken for an independent one. Ratings of one text, and of texts for one query, are not, so that "
-    "these p-values don't hold where queries differ; repeated measures on queries allow for that."
+    "This is the analysis of the AGENT-CQ paper (section 4.2), shown for comparison with it. Every rating is taken for "
+    "an independent one. Ratings of one text, and of texts for one query, are not, so that these p-values don't hold "
+    "where queries differ; \N{LEFT DOUBLE QUOTATION MARK}Systems on the same queries\N{RIGHT DOUBLE QUOTATION MARK} "
+    "(repeated measures) allows for that."
 )
 
 
@@ -25,8 +27,8 @@ class BetweenGroupsFigure(Figure):
     place = 50
     deferred_as = "analysis of variance between systems"
     definition = (
-        "One-way analysis of variance of ratings between systems with Tukey's honestly significant differences; it "
-        "takes dependent ratings for independent ones, and is labelled so."
+        "AGENT-CQ's one-way analysis of variance of ratings between systems with Tukey's honestly significant "
+        "differences; it takes dependent ratings for independent ones, and is labelled so."
     )
 
     def applies(self, question: QuestionSpec, form: str) -> bool:
@@ -53,8 +55,8 @@ class BetweenGroupsFigure(Figure):
 
     def _analyses(self, view: ReportView, group: Record) -> Table:
         build = Builder(
-            f"One-way analysis of variance of the ratings by system; {ETA} is the share of the sum of squares that "
-            "lies between systems.",
+            f"One-way analysis of variance of the ratings by system, as in AGENT-CQ; {ETA} is the share of the sum of "
+            "squares that lies between systems.",
             columns(["Question", "F", "Degrees of freedom", "p", ETA, "n"]),
         )
         for question, records in view.answered(view.asked(self.key), group):
@@ -72,8 +74,8 @@ class BetweenGroupsFigure(Figure):
 
     def _differences(self, view: ReportView, group: Record) -> Table:
         build = Builder(
-            "Tukey's honestly significant differences: the second system's mean less the first's, with simultaneous "
-            "intervals.",
+            "Tukey's honestly significant differences, as in AGENT-CQ: the second system's mean less the first's, with "
+            "simultaneous intervals.",
             columns(["Question", "System", "and", "Difference", "p"], names=3),
         )
         for question, records in view.answered(view.asked(self.key), group):
@@ -89,8 +91,8 @@ class BetweenGroupsFigure(Figure):
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
-            "The one-way analysis of variance between systems and Tukey's test take all ratings for independent ones; "
-            "no conclusion is drawn from them."
+            "The one-way analysis of variance between systems and Tukey's test, the AGENT-CQ paper's analysis, take "
+            "all ratings for independent ones; no conclusion is drawn from them."
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
+from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import (
     ResampleSpec,
     divide,
@@ -39,7 +40,8 @@ class PlaceRanks:
     """Responses shown at one place, from 0: their mean rank, that less chance, and their share of first places.
 
     A `bias` below zero says that the place is favoured. `chance_rank` is the mean of (m + 1) / 2 and `chance` that
-    of 1 / m, over the rankings of m responses that have the place.
+    of 1 / m, over the rankings of m responses that have the place. `test` is of a mean rank equal to chance, by
+    flipping the signs of queries, where it was asked for.
     """
 
     place: int
@@ -48,6 +50,7 @@ class PlaceRanks:
     first: Estimate
     chance_rank: float
     chance: float
+    test: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def system_ranks(ranks: Ranks, n_systems: int, *, resample: ResampleSpec) -> tup
     return tuple(_of_system(ranks, credit, system, resample) for system in range(n_systems))
 
 
-def place_bias(ranks: Ranks, *, resample: ResampleSpec) -> PlaceBias:
+def place_bias(ranks: Ranks, *, resample: ResampleSpec, tests: Randomization | None = None) -> PlaceBias:
     """Mean rank given to what was shown at each place, beside chance; rows of unknown place are left out.
 
     Where the order is drawn at random or counterbalanced, a rater whom it does not move gives every place the rank
@@ -90,7 +93,7 @@ def place_bias(ranks: Ranks, *, resample: ResampleSpec) -> PlaceBias:
     known = ranks.place != UNKNOWN_PLACE
     credit = first_credit(ranks)
     places = tuple(
-        _of_place(ranks, credit, ranks.place == place, int(place), resample)
+        _of_place(ranks, credit, ranks.place == place, int(place), resample, tests)
         for place in np.unique(ranks.place[known])
     )
     return PlaceBias(places, present({NO_PLACE: int(np.count_nonzero(~known))}))
@@ -126,7 +129,14 @@ def _mean_rank(rank: Floats, size: Ints, query: Ints, resample: ResampleSpec, fi
     return mean_within(rank, query, (first, first + steps), unit="ranks", resample=resample, empty=empty)
 
 
-def _of_place(ranks: Ranks, credit: Floats, used: Bools, place: int, resample: ResampleSpec) -> PlaceRanks:
+def _of_place(
+    ranks: Ranks,
+    credit: Floats,
+    used: Bools,
+    place: int,
+    resample: ResampleSpec,
+    tests: Randomization | None,
+) -> PlaceRanks:
     size, rank, query = ranks.size[used], ranks.rank[used], ranks.query[used]
     middle = (size + 1) / 2
     return PlaceRanks(
@@ -138,4 +148,5 @@ def _of_place(ranks: Ranks, credit: Floats, used: Bools, place: int, resample: R
         ),
         float(middle.mean()),
         float((1 / size).mean()),
+        sign_flip(rank - middle, query, tests.of(place)).two_sided if tests is not None else None,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analytics.statistics.core.estimates import Estimate, LeftOut, TidyDataError, present
+from analytics.statistics.core.randomization import Randomization, Tested, sign_flip
 from analytics.statistics.core.resampling import (
     Range,
     ResampleSpec,
@@ -47,11 +48,15 @@ class PlaceMeans:
 @dataclass(frozen=True)
 class PickedPlace:
     """Responses shown at one place, from 0: the share of picks that went to it, among those of items that have the
-    place, and the mean of 1 / m over them, m the number of responses."""
+    place, and the mean of 1 / m over them, m the number of responses.
+
+    `test` is of a share equal to chance, by flipping the signs of queries, where it was asked for.
+    """
 
     place: int
     share: Estimate
     chance: float
+    test: Tested | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,14 @@ def place_means(values: Values, place: Ints, *, within: Range, resample: Resampl
     )
 
 
-def picked_places(picks: Picks, place: Ints, offered: Ints, *, resample: ResampleSpec) -> PickedPlaces:
+def picked_places(
+    picks: Picks,
+    place: Ints,
+    offered: Ints,
+    *,
+    resample: ResampleSpec,
+    tests: Randomization | None = None,
+) -> PickedPlaces:
     """The share of picks that went to each place, beside that by chance, with intervals over queries.
 
     `place` (n,) is that of the picked response, UNKNOWN_PLACE where it is not known, `offered` (n,) the number of
@@ -100,7 +112,7 @@ def picked_places(picks: Picks, place: Ints, offered: Ints, *, resample: Resampl
         raise TidyDataError("A pick stands at a place that its item does not have.")
     at, size, query = place[known], offered[known], picks.query[known]
     return PickedPlaces(
-        tuple(_share_at(at, size, query, code, resample) for code in range(int(size.max(initial=0)))),
+        tuple(_share_at(at, size, query, code, resample, tests) for code in range(int(size.max(initial=0)))),
         present(
             {
                 NO_RESPONSE: int(np.count_nonzero(~is_pick)),
@@ -133,8 +145,14 @@ def _less_overall(sums: Floats) -> Floats:
     return divide(sums[:, :1], sums[:, 1:2]) - divide(sums[:, 2:3], sums[:, 3:])
 
 
-def _share_at(at: Ints, size: Ints, query: Ints, place: int, resample: ResampleSpec) -> PickedPlace:
+def _share_at(
+    at: Ints, size: Ints, query: Ints, place: int, resample: ResampleSpec, tests: Randomization | None
+) -> PickedPlace:
     used = size > place
+    chance = 1 / size[used]
+    test = None
+    if tests is not None:
+        test = sign_flip((at[used] == place) - chance, query[used], tests.of(place)).two_sided
     share = mean_estimate(
         (at[used] == place).astype(np.float64),
         query[used],
@@ -144,4 +162,4 @@ def _share_at(at: Ints, size: Ints, query: Ints, place: int, resample: ResampleS
         empty="No pick is of an item that has this place.",
         share=True,
     )
-    return PickedPlace(place, share, float((1 / size[used]).mean()))
+    return PickedPlace(place, share, float(chance.mean()), test)

@@ -2,8 +2,8 @@
 
 One answer of a unit is held out, and k of the others predict it: by their most common label, ties shared evenly, or by
 their mean. What the judge says instead is as good as some k. This is survey equivalence (Resnick, Kong, Schoenebeck and
-Weninger 2021) with agreement, and for numbers the squared error, as its score. All held-out answers and all sets of k
-others are counted, so that nothing is drawn.
+Weninger 2021) with agreement, and for numbers the squared error, as its score. Nothing is drawn: of labels all held-out
+answers and all sets of k others are counted, and of numbers the error that this comes to follows from their variance.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class PeopleWorth:
     `curve` has the agreement (or, of numbers, the root mean square error) of so many people with a further one,
     `judge` the judge's. `value` is None where no number of people on the curve predicts as well: `beyond` then is
     true, and the worth more than `most`, the last of the curve; of numbers there may be no such number at all.
-    `low` and `high` are limits, None beyond the curve. `undefined` says why there is no worth, or no interval.
+    `low` and `high` are limits, None beyond the curve. `others` is the number of people beside the one held out that
+    half of the units or more have; the curve of numbers goes on beyond it by its formula alone. `undefined` says why
+    there is no worth, or no interval.
     """
 
     value: float | None
@@ -53,6 +55,7 @@ class PeopleWorth:
     high: float | None
     beyond: bool
     most: int | None
+    others: int | None
     curve: tuple[Estimate, ...]
     judge: Estimate
     undefined: str
@@ -115,7 +118,7 @@ def worth_by_labels(
         lowest, highest = (np.array(each) for each in zip(*limits, strict=True))
         low, high = _crossing(lowest)[0], _last_crossing(highest)
         reason = ""
-    return PeopleWorth(value, low, high, beyond, most, estimates[:-1], estimates[-1], reason)
+    return PeopleWorth(value, low, high, beyond, most, most, estimates[:-1], estimates[-1], reason)
 
 
 def worth_by_numbers(people: Values, judge: Values, *, unit: str, resample: ResampleSpec) -> PeopleWorth:
@@ -138,6 +141,7 @@ def worth_by_numbers(people: Values, judge: Values, *, unit: str, resample: Resa
     )
     if not several.any():
         return _nothing(unit, resample.level, left_out)
+    others = int(np.median(n[several])) - 1
     place = np.full(int(ours.unit.max()) + 1, -1)
     place[ours.unit] = np.arange(len(ours))
     row = place[people.unit]
@@ -160,7 +164,7 @@ def worth_by_numbers(people: Values, judge: Values, *, unit: str, resample: Resa
     found = leave_out(sums_by_query(columns, query), _log_ratio)
     ratio, error = float(found.value[0]), float(found.error[0])
     if not np.isfinite(ratio):
-        return PeopleWorth(None, None, None, False, None, curve[:-1], curve[-1], NEVER_DIFFER)
+        return PeopleWorth(None, None, None, False, None, others, curve[:-1], curve[-1], NEVER_DIFFER)
     value = _people_of(ratio)
     reason = (
         FEW_QUERIES if found.queries < LEAST_QUERIES else NO_INTERVAL if not SAME < error < np.inf else ""
@@ -169,13 +173,13 @@ def worth_by_numbers(people: Values, judge: Values, *, unit: str, resample: Resa
     if not reason:
         lowest, highest = t_interval(ratio, error, found.groups, "plain", resample.level)
         low, high = _people_of(highest), _people_of(lowest)
-    return PeopleWorth(value, low, high, value is None, None, curve[:-1], curve[-1], reason)
+    return PeopleWorth(value, low, high, value is None, None, others, curve[:-1], curve[-1], reason)
 
 
 def _nothing(unit: str, level: float, left_out: tuple[LeftOut, ...] = ()) -> PeopleWorth:
     reason = NOTHING.format(unit=unit)
     judge = undefined(reason, unit=unit, level=level, left_out=left_out)
-    return PeopleWorth(None, None, None, False, None, (), judge, reason)
+    return PeopleWorth(None, None, None, False, None, None, (), judge, reason)
 
 
 def _agreement_of(patterns: Ints, most: int) -> Floats:

@@ -39,7 +39,23 @@ def test_picks_follow_the_recorded_order():
     [found] = records(report, PICKED).values()
     assert [each["share"]["value"] for each in found["places"]] == [0.75, 0.25, 0]
     assert [each["chance"] for each in found["places"]] == pytest.approx([1 / 3] * 3)
+    # Three queries have two picks of the first place too many, one has one too few; of the last all have.
+    assert [each["test"]["p_value"] for each in found["places"]] == [4 / 16, 1, 2 / 16]
     assert "Share of picks that went to the response shown at each place" in report_markdown(report)
+
+
+def test_rankings_that_follow_the_recorded_order():
+    study = answered_study("ranking", queries=6)
+    for number, order in enumerate(ORDERS):
+        ranks = dict(zip(order.split(","), (1, 2, 3), strict=True))
+        give(study, new_rater(study, f"person-{number}"), [{"ranking": ranks}] * 6, shown=order)
+    report = build_report(study, replicates=20)
+    [found] = records(report, "rankings/places").values()
+    assert [each["bias"]["value"] for each in found["places"]] == [-1, 0, 1]
+    assert [each["test"]["p_value"] for each in found["places"]] == [2 / 64, 1, 2 / 64]
+    # Six queries are too few for a conclusion.
+    assert [each["test"]["p_corrected"] for each in found["places"]] == [None] * 3
+    assert "sign-flip test of the mean rank against chance" in report_markdown(report)
 
 
 def test_without_recorded_orders_there_is_none():

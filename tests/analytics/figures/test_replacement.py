@@ -67,7 +67,22 @@ def test_of_ratings_picks_and_choices():
         )
         assert tested[key]["winning_rate"] is not None
         assert worth[key]["judge"]["value"] is not None
-    assert "Judges in people" in report_markdown(report)
+        assert worth[key]["others"] == 2
+    page = report_markdown(report)
+    assert "Judges in people" in page
+    # Of a scale the error of three people and more follows from the variance of three ratings.
+    assert "Extrapolated: most of what was rated has fewer people" in page
+    assert "s being the variance of the ratings of one thing" in page
+    assert "predicted by every set of so many others" in page
+
+
+def test_labels_are_predicted_by_every_set_of_people_and_never_extrapolated(owner):
+    study = judged_study(owner=owner)
+    judge(study)
+    judge(study, raters=1, kind="judge", choose=lambda rater, position: "r1")
+    page = report_markdown(build_report(study, replicates=20))
+    assert "predicted by every set of so many others" in page
+    assert "xtrapolat" not in page
 
 
 def test_a_judge_that_favours_its_own(owner):

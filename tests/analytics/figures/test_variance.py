@@ -47,6 +47,8 @@ def test_of_the_seven_aspects_of_questions():
     assert "Tukey" in page
     assert "Greenhouse" in page
     assert "taken for an independent one" in page
+    assert "the analysis of the AGENT-CQ paper (section 4.2)" in page
+    assert page.count("as in AGENT-CQ") == 2
 
 
 def test_one_system_has_none():

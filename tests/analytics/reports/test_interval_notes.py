@@ -70,6 +70,7 @@ def test_answers_have_the_footnote_too():
     page = report_page(report)
     assert notes_of(page, NOTE) == {
         ("agreement", "Krippendorff's \N{GREEK SMALL LETTER ALPHA}"),
+        ("agreement", "Over queries"),
         ("agreement", "Cohen's \N{GREEK SMALL LETTER KAPPA}"),
     }
     assert any("likely too narrow" in fact.detail for fact in page.facts)

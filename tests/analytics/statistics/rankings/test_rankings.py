@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import DuplicateJudgmentError, LeftOut, TidyDataError
+from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.rankings.rankings import NO_PLACE, first_credit, place_bias, system_ranks
 from analytics.statistics.rankings.ranks import FEW_RATERS, ONE_RESPONSE, OTHER_SETS, Ranks, blocks, mid_ranks
 from tests.analytics.statistics.build import quick, spec
@@ -56,13 +57,18 @@ def test_a_rater_who_ranks_by_place_is_seen() -> None:
     rng = np.random.default_rng(3)
     places = [[rng.permutation(3).tolist() for _ in range(2)] for _ in range(30)]
     by_place = [[[place + 1 for place in order] for order in of_item] for of_item in places]
-    found = place_bias(make_ranks(by_place, places=places), resample=spec())
+    found = place_bias(make_ranks(by_place, places=places), resample=spec(), tests=Randomization(1))
     assert [(each.place, each.mean_rank.value) for each in found.places] == [(0, 1), (1, 2), (2, 3)]
     assert [each.bias.value for each in found.places] == [-1, 0, 1]
     assert [each.first.value for each in found.places] == [1, 0, 0]
     assert {(each.chance_rank, round(each.chance, 6)) for each in found.places} == {(2, 0.333333)}
+    # Every query favours the first place by two ranks, and none has a middle place that is not the middle.
+    assert [each.test.p_value for each in found.places] == pytest.approx([2 / 2**30, 1, 2 / 2**30])
     unmoved = random_rankings(rng, 30, 2, 3, 99)
-    for each in place_bias(make_ranks(unmoved, places=places), resample=spec()).places:
+    for each in place_bias(
+        make_ranks(unmoved, places=places), resample=spec(), tests=Randomization(1)
+    ).places:
+        assert each.test.p_value > 0.05
         assert each.bias.low < 0.3
         assert each.bias.high > -0.3
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analytics.statistics.core.estimates import LeftOut, TidyDataError
+from analytics.statistics.core.randomization import Randomization
 from analytics.statistics.ratings.places import (
     NO_RESPONSE,
     UNKNOWN_PICKED,
@@ -84,6 +85,18 @@ def test_shares_of_equally_many_responses_add_up_to_one(seed, n_items) -> None:
     for each in found.places:
         assert each.share.value == pytest.approx(given_places.count(each.place) / len(given_places))
         assert each.chance == pytest.approx(0.25)
+
+
+def test_picks_of_what_is_shown_first_against_chance() -> None:
+    # Six items of a query each, on which two of three raters pick what is shown first of two responses.
+    picks = make_picks([[0, 0, 1]] * 6)
+    terms = {"resample": spec(), "tests": Randomization(1)}
+    found = picked_places(picks, np.tile([0, 0, 1], 6), np.full(18, 2), **terms)
+    # All six signs alike are two of 64 outcomes, whichever place is asked about.
+    assert [each.test.p_value for each in found.places] == [2 / 64] * 2
+    assert [each.test.n for each in found.places] == [6, 6]
+    even = picked_places(picks, np.tile([0, 1, 1, 1, 0, 0], 3), np.full(18, 2), **terms)
+    assert [each.test.p_value for each in even.places] == [1, 1]
 
 
 def test_places_that_do_not_fit_are_refused() -> None:

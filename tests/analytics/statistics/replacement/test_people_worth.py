@@ -163,3 +163,11 @@ def test_undefined():
     assert of_numbers([[1], [2]], [1, 3]).judge.left_out == (LeftOut("items with fewer than 2 answers", 2),)
     with pytest.raises(TidyDataError, match="one label"):
         of_labels([[0, 1]], [0, 1])
+
+
+def test_people_beside_the_one_held_out():
+    three = [[1, 2, 4]] * 4
+    assert of_numbers([*three, [1, 5], [2]], [2] * 6).others == 2
+    assert of_numbers([[1, 2]] * 4, [2] * 4).others == 1
+    found = of_labels([[0, 1, 0]] * 4, [0] * 4)
+    assert found.others == found.most == 2
