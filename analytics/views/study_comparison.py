@@ -95,7 +95,7 @@ def _wanted(request: HttpRequest, study: Study) -> tuple[ComparisonSide, Compari
 
 
 def _refused(request: HttpRequest, study: Study, reason: str) -> HttpResponse:
-    """What the address says wrongly, above the form in which both sides can be chosen anew."""
+    """The fault of the address, above the form in which both sides can be chosen anew."""
     if not wants_page(request):
         return refusal(request, study, reason)
     whole = [

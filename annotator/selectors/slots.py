@@ -51,7 +51,7 @@ def closed_early(study: Study) -> list[str]:
 
 
 def counted_early(study: Study) -> str:
-    """How many of the planned judgments there are where a study was closed early; empty where it was not."""
+    """The number of judgments out of those planned, where a study was closed early; empty where it was not."""
     if study.status != Status.CLOSED:
         return ""
     places = Slot.objects.filter(study=study).exclude(state=SlotState.RETIRED)
