@@ -90,7 +90,7 @@ def _script_cell(items: Sequence[Sequence[str]], differing: Sequence[bool]) -> S
 
 
 def _shared_by_tie(labels: Sequence[str], times: int) -> bool:
-    """Whether a tie and another label are the most common ones."""
+    """True where a tie and another label are the most common ones."""
     return labels.count(TIE) == times and list(Counter(labels).values()).count(times) > 1
 
 
@@ -105,7 +105,7 @@ def _preferred(row: Record) -> str:
 
 
 def _differs(judged: Iterable[Record]) -> bool:
-    """Whether the mean of the raters' differences is one follow-up or more, either way.
+    """True where the mean of the raters' differences is one follow-up or more, either way.
 
     A difference is that of the responses as each rater saw them, first less second, although their order varies; a
     rater with an open answer is left out.

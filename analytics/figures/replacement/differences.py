@@ -89,8 +89,8 @@ class DifferencesFigure(Figure):
 FIGURE = DifferencesFigure()
 
 
-class Scores(NamedTuple):
-    """What a cell is of; people's scores and the judge's, their queries, their range, and what has no score."""
+class CellScores(NamedTuple):
+    """A cell's subject, people's scores and the judge's, their queries and range, and what has no score."""
 
     of: dict[str, str | None]
     people: Floats
@@ -109,7 +109,7 @@ def is_single_judge(given: FigureInput) -> bool:
     return given.people is not None and given.group.kind == Rater.Kind.JUDGE
 
 
-def _cell(given: FigureInput, scores: Scores, n_tests: int) -> Record:
+def _cell(given: FigureInput, scores: CellScores, n_tests: int) -> Record:
     purpose = f"judge minus people {sorted(each for each in scores.of.values() if each)}"
     found = judge_minus_people(
         scores.people,
@@ -124,7 +124,7 @@ def _cell(given: FigureInput, scores: Scores, n_tests: int) -> Record:
     return {**dict.fromkeys(("arm", "system", "opponent", "option")), **scores.of, **plain(found)}
 
 
-def _of_pairs(given: PairInput) -> Iterator[Scores]:
+def _of_pairs(given: PairInput) -> Iterator[CellScores]:
     """Scores of the first system of each pair, in each setting."""
     assert isinstance(given.people, PairInput)
     items, ties = given.items, given.terms.ties
@@ -133,41 +133,43 @@ def _of_pairs(given: PairInput) -> Iterator[Scores]:
     )
     for cell, rows in items.cells(("arm", "pair")):
         of = {"arm": cell.arm, "system": cell.system_1, "opponent": cell.system_2}
-        yield Scores(of, people[rows], judge[rows], items.query[rows], SHARE)
+        yield CellScores(of, people[rows], judge[rows], items.query[rows], SHARE)
 
 
-def _of_numbers(given: AnswerInput) -> Iterator[Scores]:
+def _of_numbers(given: AnswerInput) -> Iterator[CellScores]:
     """Ratings, all of them and those of each system's responses, where there are several systems."""
     assert isinstance(given.people, AnswerInput)
     both = shared_scores(given.people.values, given.values)
-    yield Scores({}, both.people, both.judge, both.query, given.ends)
+    yield CellScores({}, both.people, both.judge, both.query, given.ends)
     used = [code for code in range(len(given.items.systems)) if (both.system == code).any()]
     for code in used if len(used) > 1 else ():
         rows = both.system == code
         of: dict[str, str | None] = {"system": given.items.systems[code]}
-        yield Scores(of, both.people[rows], both.judge[rows], both.query[rows], given.ends)
+        yield CellScores(of, both.people[rows], both.judge[rows], both.query[rows], given.ends)
 
 
-def _of_choices(given: AnswerInput) -> Iterator[Scores]:
+def _of_choices(given: AnswerInput) -> Iterator[CellScores]:
     assert isinstance(given.people, AnswerInput)
     counts, label, query = label_tables(given.people, given)
     shares = divide(counts.astype(np.float64), counts.sum(axis=1, keepdims=True).astype(np.float64))
     for code, each in enumerate(point_records(given.question)[: shares.shape[1]]):
         chosen = np.where(label >= 0, (label == code).astype(np.float64), np.nan)
-        yield Scores({"option": each["label"]}, shares[:, code], chosen, query, SHARE)
+        yield CellScores({"option": each["label"]}, shares[:, code], chosen, query, SHARE)
 
 
-def _of_picks(given: AnswerInput) -> Iterator[Scores]:
+def _of_picks(given: AnswerInput) -> Iterator[CellScores]:
     assert isinstance(given.people, AnswerInput)
     items = given.items
     people, judge = (pick_shares(each) for each in (given.people, given))
     for code, system in enumerate(items.systems):
         rows = items.offered[:, code] > 0
         if rows.any():
-            yield Scores({"system": system}, people[rows, code], judge[rows, code], items.query[rows], SHARE)
+            yield CellScores(
+                {"system": system}, people[rows, code], judge[rows, code], items.query[rows], SHARE
+            )
 
 
-def _of_ranks(given: AnswerInput) -> Iterator[Scores]:
+def _of_ranks(given: AnswerInput) -> Iterator[CellScores]:
     """Mean ranks of each system's responses, over raters, on the items that both ranked."""
     assert isinstance(given.people, AnswerInput)
     both = shared_ranks(given.people.answers.as_ranks(), given.answers.as_ranks())
@@ -175,10 +177,10 @@ def _of_ranks(given: AnswerInput) -> Iterator[Scores]:
         own = both.where((both.system == code) & (both.size > 1))
         if len(own):
             last = float(own.size.max())
-            yield Scores({"system": system}, own.one, own.other, own.query, (1.0, last), own.left_out)
+            yield CellScores({"system": system}, own.one, own.other, own.query, (1.0, last), own.left_out)
 
 
-CELLS_OF: dict[str, Callable[[AnswerInput], Iterator[Scores]]] = {
+CELLS_OF: dict[str, Callable[[AnswerInput], Iterator[CellScores]]] = {
     "rated": _of_numbers,
     "choice": _of_choices,
     "picks": _of_picks,

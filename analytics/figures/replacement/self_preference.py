@@ -9,7 +9,7 @@ from analytics.display.tables import P_COLUMNS, Builder, Table, columns, head, w
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import PAIRS, UNITS, AnswerInput, FigureInput, PairInput
 from analytics.figures.judges.labels_vs_people import TITLE
-from analytics.figures.replacement.differences import Scores, is_share, is_single_judge, pick_shares
+from analytics.figures.replacement.differences import CellScores, is_share, is_single_judge, pick_shares
 from analytics.figures.report_view import ReportView, joined
 from analytics.statistics.core.estimates import plain
 from analytics.statistics.core.resampling import SHARE
@@ -86,7 +86,7 @@ class SelfPreferenceFigure(Figure):
 FIGURE = SelfPreferenceFigure()
 
 
-def _of_pairs(given: PairInput, own: frozenset[str]) -> Scores | None:
+def _of_pairs(given: PairInput, own: frozenset[str]) -> CellScores | None:
     """Scores on the items of which one response, and not both, is the judge's own."""
     assert isinstance(given.people, PairInput)
     items = given.items
@@ -98,10 +98,10 @@ def _of_pairs(given: PairInput, own: frozenset[str]) -> Scores | None:
         own_scores(item_scores(each.group.judgments, len(items))[:, FIRST], first, second)
         for each in (given.people, given)
     )
-    return Scores({}, people, judge, items.query, SHARE)
+    return CellScores({}, people, judge, items.query, SHARE)
 
 
-def _of_answers(given: FigureInput, own: frozenset[str]) -> Scores | None:
+def _of_answers(given: FigureInput, own: frozenset[str]) -> CellScores | None:
     assert isinstance(given, AnswerInput)
     assert isinstance(given.people, AnswerInput)
     items = given.items
@@ -109,14 +109,14 @@ def _of_answers(given: FigureInput, own: frozenset[str]) -> Scores | None:
     if given.form == "picks":
         rows = (items.offered[:, codes] > 0).any(axis=1)
         people, judge = (pick_shares(each)[:, codes].sum(axis=1) for each in (given.people, given))
-        found = Scores({}, people[rows], judge[rows], items.query[rows], SHARE)
+        found = CellScores({}, people[rows], judge[rows], items.query[rows], SHARE)
         return found if rows.any() else None
     both = shared_scores(given.people.values, given.values)
     is_own = np.isin(both.system, codes)
     if not is_own.any() or (both.system < 0).any():
         return None
     low, high = given.ends
-    return Scores({}, *own_contrasts(both, is_own), (low - high, high - low))
+    return CellScores({}, *own_contrasts(both, is_own), (low - high, high - low))
 
 
 def _table(view: ReportView, question: Record, groups: list[Record], key: str) -> Table:

@@ -31,7 +31,7 @@ class Credit:
 
     @property
     def stamp(self) -> list[object]:
-        """What it depends on, as JSON."""
+        """The facts that it depends on, as JSON."""
         return [[list(astuple(author)) for author in self.authors], self.url]
 
 

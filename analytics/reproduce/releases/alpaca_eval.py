@@ -15,7 +15,7 @@ from analytics.reproduce.published_tables import PublishedFigure, PublishedTable
 from analytics.reproduce.release_input import ReleaseInput
 from analytics.reproduce.reproduction import Reproduction
 from analytics.statistics.core.tidy import FIRST, MISSING, SECOND, TIE
-from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, find_annotations
+from evaluation.dumps.published.alpaca_eval import MAX_LABEL, MAX_SYSTEM, file_of_judges
 from evaluation.dumps.release import load_json_list, short_key
 
 Record = dict[str, Any]
@@ -44,7 +44,7 @@ class AlpacaEvalReproduction(Reproduction):
 
     def tables(self, given: ReleaseInput) -> Iterator[PublishedTable]:
         _ = given.study  # which refuses, in a sentence, a file that is none of AlpacaEval's
-        file = find_annotations(given.path)
+        file = file_of_judges(given.path)
         entries = load_json_list(file)
         models = dict.fromkeys(
             (entry["generator_2"], entry["generator_1"], entry["annotator"]) for entry in entries

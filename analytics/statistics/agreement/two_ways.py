@@ -193,7 +193,7 @@ def _mean(sums: Floats) -> Floats:
 def _of_counts(
     shown: Estimate, given: _Counted, columns: Columns, statistic: Statistic, scale: Scale, level: float
 ) -> TwoWays:
-    """What each value changes depends on the counts of its unit and on its column: few of these differ."""
+    """The change by each value depends on the counts of its unit and on its column: few of these differ."""
     if shown.low is None:
         return TwoWays(shown, shown)
     width = given.counts.shape[1]

@@ -26,7 +26,7 @@ MAX_LABEL = 120
 MAX_SYSTEM = 80
 
 
-def find_annotations(path: Path) -> Path:
+def file_of_judges(path: Path) -> Path:
     """The path itself, or the one file of annotations in a folder: in it, or in an annotator's folder of its own, as in
     AlpacaEval's results of a model. Refused where there is none, or several."""
     if not path.is_dir():
@@ -129,4 +129,4 @@ def _judgment(entry: Record, item: Record, responses: list[Record], converted: C
     return {**judgment, "answers": {"preference": {"label": label, "number": number}}}
 
 
-RELEASE = list_release("alpaca_eval", convert, find_annotations)
+RELEASE = list_release("alpaca_eval", convert, file_of_judges)
