@@ -61,7 +61,8 @@ class LevelsFigure(AspectFigure):
                 )
             for at, aspect in enumerate(lead[self.key]["aspects"]):
                 title = f"{aspect['prompt']} by {question['prompt']}"
-                yield Block(title, plot=_plot(view, question, at), folded=True)
+                if plot := _plot(view, question, at):
+                    yield Block(title, plot=plot, folded=True)
 
     def methods(self, view: ReportView) -> Iterable[str]:
         yield (
@@ -91,12 +92,14 @@ def _level(point: Record) -> str:
 
 
 def _plot(view: ReportView, question: Record, at: int) -> DotPlot | None:
-    """A row per level, on the whole scale of the aspect."""
+    """A row per level, on the whole scale of the aspect; None where nobody rated the aspect."""
     voices = [(group, group[KEY]["aspects"][at]) for group in view.voiced(question) if KEY in group]
     if not voices:
         return None
     aspect = voices[0][1]
-    points = next(each["points"] for each in view.judged if each["key"] == aspect["key"])
+    points = next((each["points"] for each in view.judged if each["key"] == aspect["key"]), None)
+    if points is None:
+        return None
     return mean_plot(
         [
             (_level(point), [(group, found["levels"][row]["mean"]) for group, found in voices])

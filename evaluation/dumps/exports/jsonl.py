@@ -8,7 +8,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime, time
 from typing import Any
 
 import orjson
@@ -31,13 +31,32 @@ RULES = (
 
 
 class JudgmentOrder:
-    """The place of each judgment of a study among all, as they were recorded: eight bytes for each."""
+    """The place of each judgment of a study among all, as they were recorded, and that of its moment among the moments
+    of its rater's day: twelve bytes for each."""
 
     def __init__(self, study: Study) -> None:
         self._pks = array("q", study.judgments.order_by("pk").values_list("pk", flat=True).iterator())
+        self._moments = array("i", bytes(4 * len(self._pks)))
+        timed = study.judgments.filter(judged_at__isnull=False).order_by("rater", "judged_at", "pk")
+        before: tuple[int, datetime] | None = None
+        number = 0
+        for pk, rater, judged_at in timed.values_list("pk", "rater", "judged_at").iterator():
+            assert judged_at is not None
+            now = (rater, judged_at.astimezone(UTC))
+            if before is None or (now[0], now[1].date()) != (before[0], before[1].date()):
+                number = 0
+            # Of what only the day is known stands at its first moment.
+            if now != before and now[1].time() != time():
+                number += 1
+            self._moments[bisect_left(self._pks, pk)] = number
+            before = now
 
     def of(self, judgment: StoredJudgment) -> int:
         return bisect_left(self._pks, judgment.pk)
+
+    def moment_of(self, judgment: StoredJudgment) -> int:
+        """From 1, equal moments alike; 0 where no more than the day is known."""
+        return self._moments[self.of(judgment)]
 
 
 def jsonl_lines(
@@ -70,6 +89,8 @@ def jsonl_lines(
             if places is not None:
                 for each, judgment in zip(record.get("judgments", ()), item.judgments, strict=True):
                     each["place"] = places.of(judgment)
+                    if "day" in each and (moment := places.moment_of(judgment)):
+                        each["moment"] = moment
             done += 1
             yield orjson.dumps(record, option=OPTIONS), done
 

@@ -1,7 +1,7 @@
 """A line's judgments, cleaned by the protocol and made ready for `record_judgments`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from evaluation.dumps.problems import LineInvalid
@@ -147,7 +147,9 @@ def _judged_at(record: Record) -> datetime | None:
         raise LineInvalid("has both day and judged_at")
     try:
         if "day" in record:
-            return datetime.combine(date.fromisoformat(record["day"]), time(), UTC)
+            day = datetime.combine(date.fromisoformat(record["day"]), time(), UTC)
+            # The moments of a rater's day were left out and their order kept: the nth stands n microseconds later.
+            return day + timedelta(microseconds=record.get("moment", 0))
         if "judged_at" not in record:
             return None
         moment = datetime.fromisoformat(record["judged_at"])

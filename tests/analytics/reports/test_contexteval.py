@@ -110,8 +110,9 @@ def test_page_and_markdown_say_it(report):
     assert "| No context | 40.2 (30.0 to 51.4) | 48.8" in text
     assert "**within chance**" in text
     plots = [block.plot for section in page.sections for block in section.blocks if block.plot]
-    assert len(plots) == 14
+    assert len(plots) == 16
     # Of p-values by number of queries there is one curve for each setting, whose heading names the people.
     curves = [plot for plot in plots if plot.label.startswith("p-value")]
     assert len(curves) == 3
-    assert all("People" in plot.label for plot in plots if plot not in curves)
+    nobodys = [plot.what for plot in plots if plot not in curves and "People" not in plot.label]
+    assert nobodys == ["Share of queries by category", "Differences of length"]

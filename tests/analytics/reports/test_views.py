@@ -109,7 +109,7 @@ def test_a_judge_without_judgments_in_the_view_is_not_in_it(study):
 
 def test_a_view_that_leaves_nothing_says_so(study):
     with pytest.raises(
-        NothingToReport, match=r"The view \(judged from 2030-01-01 on\) leaves no judgment, so"
+        NothingToReport, match=r"The view \(judged from 2030-01-01 on\) leaves no judgment: no judgment"
     ):
         build_report(study, filters=view(study, **{"from": ["2030-01-01"]}))
     with pytest.raises(NothingToReport, match=r"The view \(rater person-2\) leaves no judgment that counts"):
