@@ -310,74 +310,91 @@ def _answered_inputs(
     preferences: list[PairInput] = []
     for at, pairs in enumerate(frame.pairs):
         question = pairs.preference or QuestionSpec(key="", kind=Kind.PREFERENCE, prompt="")
-        inputs: list[FigureInput] = []
-        people: PairInput | None = None
-        by_group: dict[str, PairInput] = {}
-        for group in pairs.groups:
-            counts = count_matrix(group.judgments.item, group.judgments.label, len(pairs.items), N_LABELS)
-            made = PairInput(
-                given,
-                question,
-                PAIRS,
-                _beside(group, people),
-                pairs.items,
-                group,
-                counts,
-                measures=frame.measures,
-                by_group=by_group,
-                kinds=tuple(frame.systems.get(key, "") for key in pairs.items.systems),
-                work_order=frame.work_order,
-                earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
-            )
-            by_group[group.key] = made
-            people = made if group.key == Rater.Kind.PERSON else people
-            inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
-        preferences += [people] if people is not None else []
-        yield question, PAIRS, inputs
+        of_pairs = _pair_inputs(frame, given, at, question)
+        preferences += [each for each in of_pairs if each.group_key == Rater.Kind.PERSON]
+        yield question, PAIRS, list(of_pairs)
     if frame.measures and not frame.has_answers:
-        question = QuestionSpec("", Kind.SCALE, "", options={"form": {"low": 0, "high": 1}})
-        made_of = MeasuresInput(
-            given,
-            question,
-            MEASURES,
-            None,
-            items=frame.study_items,
-            rater=frame.groups[0].key,
-            measures=frame.measures,
-        )
-        yield question, MEASURES, [made_of]
+        yield _measures_input(frame, given)
     for question in frame.unanswered:
         yield question, PAIRS, []
-    if frame.answers is None:
-        return
+    for question in frame.answers.questions if frame.answers else ():
+        yield question, form_of(question), _answer_inputs(frame, given, question, tuple(preferences))
+
+
+def _pair_inputs(frame: StudyFrame, given: Terms, at: int, question: QuestionSpec) -> list[PairInput]:
+    """Each group's input of one preference, that of people before those that stand beside it."""
+    pairs = frame.pairs[at]
+    kinds = tuple(frame.systems.get(key, "") for key in pairs.items.systems)
+    inputs: list[PairInput] = []
+    people: PairInput | None = None
+    by_group: dict[str, PairInput] = {}
+    for group in pairs.groups:
+        counts = count_matrix(group.judgments.item, group.judgments.label, len(pairs.items), N_LABELS)
+        made = PairInput(
+            given,
+            question,
+            PAIRS,
+            _beside(group, people),
+            pairs.items,
+            group,
+            counts,
+            measures=frame.measures,
+            by_group=by_group,
+            kinds=kinds,
+            work_order=frame.work_order,
+            earlier=tuple(_earlier_preferences(frame.pairs[:at], group)),
+        )
+        by_group[group.key] = made
+        people = made if group.key == Rater.Kind.PERSON else people
+        inputs.append(replace(made, passes=tuple(_pair_passes(frame.passes, made))))
+    return inputs
+
+
+def _measures_input(frame: StudyFrame, given: Terms) -> tuple[QuestionSpec, str, list[FigureInput]]:
+    question = QuestionSpec("", Kind.SCALE, "", options={"form": {"low": 0, "high": 1}})
+    made = MeasuresInput(
+        given,
+        question,
+        MEASURES,
+        None,
+        items=frame.study_items,
+        rater=frame.groups[0].key,
+        measures=frame.measures,
+    )
+    return question, MEASURES, [made]
+
+
+def _answer_inputs(
+    frame: StudyFrame, given: Terms, question: QuestionSpec, preferences: tuple[PairInput, ...]
+) -> list[FigureInput]:
+    """The same of another question, of the groups that answered it."""
+    assert frame.answers is not None
     kinds = tuple(frame.systems.get(key, "") for key in frame.answers.items.systems)
-    for question in frame.answers.questions:
-        answered: list[FigureInput] = []
-        theirs: AnswerInput | None = None
-        of_groups: dict[str, AnswerInput] = {}
-        form = form_of(question)
-        for each in frame.answers.groups:
-            if not len(each.answers[answered_by(question)]):
-                continue
-            answers = each.answers[question.key]
-            found = AnswerInput(
-                given,
-                answers.question,
-                form,
-                _beside(each, theirs),
-                frame.answers,
-                each,
-                answers,
-                kinds,
-                measures=frame.measures,
-                by_group=of_groups,
-                work_order=frame.work_order,
-                preferences=tuple(preferences),
-            )
-            of_groups[each.key] = found
-            theirs = found if each.key == Rater.Kind.PERSON else theirs
-            answered.append(replace(found, passes=tuple(_answer_passes(frame.passes, found))))
-        yield question, form, answered
+    inputs: list[FigureInput] = []
+    people: AnswerInput | None = None
+    by_group: dict[str, AnswerInput] = {}
+    for group in frame.answers.groups:
+        if not len(group.answers[answered_by(question)]):
+            continue
+        answers = group.answers[question.key]
+        made = AnswerInput(
+            given,
+            answers.question,
+            form_of(question),
+            _beside(group, people),
+            frame.answers,
+            group,
+            answers,
+            kinds,
+            measures=frame.measures,
+            by_group=by_group,
+            work_order=frame.work_order,
+            preferences=preferences,
+        )
+        by_group[group.key] = made
+        people = made if group.key == Rater.Kind.PERSON else people
+        inputs.append(replace(made, passes=tuple(_answer_passes(frame.passes, made))))
+    return inputs
 
 
 def _earlier_preferences(

@@ -9,7 +9,7 @@ import numpy as np
 
 from analytics.display.blocks import Block
 from analytics.display.numbers import corrected, decimal, points
-from analytics.display.tables import P_COLUMNS, Builder, columns, count, head, words
+from analytics.display.tables import P_COLUMNS, Builder, TableCell, columns, count, head, words
 from analytics.figures.families import is_supported
 from analytics.figures.figure import FamilyTest, Figure, Record
 from analytics.figures.figure_input import AnswerInput, FigureInput, PairInput, point_records
@@ -102,40 +102,20 @@ class GroupsOfPeopleFigure(Figure):
             ),
         )
         for question in view.asked(self.key):
-            for group in question["groups"]:
-                if self.key not in group:
-                    continue
-                tag = tag_of(group)
+            for group in (each for each in question["groups"] if self.key in each):
                 for pair in group[self.key]["pairs"]:
                     names = " vs ".join(_name(group, pair[side]) for side in ("first", "second"))
-                    rows = [("all", pair["mean"])] if pair["mean"] else []
-                    rows += [(view.system(each["system"]), each) for each in pair["by_system"]]
-                    for of, gap in rows:
-                        means.add(
-                            head(question["prompt"]),
-                            words(names, tag),
-                            words(of),
-                            means.coefficient(gap["difference"]),
-                            *means.tested(gap["test"]),
-                            count(gap["test"]["n"]),
-                        )
+                    named = head(question["prompt"]), words(names, tag_of(group))
+                    for of, gap in _named_means(view, pair):
+                        means.add(*named, words(of), means.coefficient(gap["difference"]), *_test(means, gap))
                     for of, gap in _named_shares(view, question, pair):
-                        shares.add(
-                            head(question["prompt"]),
-                            words(names, tag),
-                            words(of),
-                            shares.share(gap["difference"]),
-                            *shares.tested(gap["test"]),
-                            count(gap["test"]["n"]),
-                        )
+                        shares.add(*named, words(of), shares.share(gap["difference"]), *_test(shares, gap))
                     found = pair["agreement"]
                     agreed.add(
-                        head(question["prompt"]),
-                        words(names, tag),
+                        *named,
                         *(agreed.share(found[name]) for name in ("within_first", "within_second", "between")),
                         agreed.coefficient(found["gap"]["difference"]),
-                        *agreed.tested(found["gap"]["test"]),
-                        count(found["gap"]["test"]["n"]),
+                        *_test(agreed, found["gap"]),
                     )
         if means.rows:
             yield Block("Means of groups of people", tables=(means.build(),))
@@ -153,6 +133,17 @@ class GroupsOfPeopleFigure(Figure):
 
 
 FIGURE = GroupsOfPeopleFigure()
+
+
+def _test(build: Builder, gap: Record) -> tuple[TableCell, ...]:
+    """The p-values of a difference, and the number of queries that they are over."""
+    return *build.tested(gap["test"]), count(gap["test"]["n"])
+
+
+def _named_means(view: ReportView, pair: Record) -> Iterator[tuple[str, Record]]:
+    if pair["mean"]:
+        yield "all", pair["mean"]
+    yield from ((view.system(each["system"]), each) for each in pair["by_system"])
 
 
 def _in_points(difference: float) -> str:
