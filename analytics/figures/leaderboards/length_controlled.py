@@ -8,6 +8,7 @@ from analytics.display.blocks import Block
 from analytics.display.group_plots import share_plot
 from analytics.display.numbers import decimal, percent
 from analytics.display.tables import Builder, Table, columns, head
+from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import PairView, ReportView, tag_of
@@ -25,8 +26,6 @@ from evaluation.protocols import QuestionSpec
 
 KEY = "leaderboards/length_controlled"
 FOLDS = 5
-# Without a baseline every two systems are a pair, and fits of many pairs would take most of a report's time.
-MOST_PAIRS = 15
 ONE_LENGTH = "The difference of lengths is always the same."
 NO_DIFFICULTY = "No other system was judged on these queries."
 # With a larger share of items in which one and the same system's response is longer.
@@ -81,12 +80,7 @@ FIGURE = LengthControlledFigure()
 
 def _rates(given: PairInput, arm: int) -> Iterator[Record]:
     items, baseline = given.items, given.terms.baseline
-    rows = np.flatnonzero((items.arm == arm) & (items.system_1 != items.system_2))
-    turned: Bools = np.zeros(len(rows), dtype=bool)
-    if baseline in items.systems:
-        base = items.systems.index(baseline)
-        rows = rows[(items.system_1[rows] == base) | (items.system_2[rows] == base)]
-        turned = np.asarray(items.system_1[rows] == base)
+    rows, turned = rows_of_pairs(items, arm, baseline)
     if not len(rows):
         return
     made = _all_rows(given, rows, turned)

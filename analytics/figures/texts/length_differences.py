@@ -8,6 +8,7 @@ from analytics.display.blocks import Block
 from analytics.display.numbers import MINUS, percent
 from analytics.display.plots import DotPlot, Mark, PlotRow, dot_plot
 from analytics.display.tables import Builder, Table, TableCell, columns, head, words
+from analytics.figures.against_baseline import MOST_PAIRS, rows_of_pairs
 from analytics.figures.figure import Figure, Record
 from analytics.figures.figure_input import PAIRS, FigureInput, PairInput
 from analytics.figures.report_view import ReportView
@@ -17,8 +18,6 @@ from analytics.statistics.judges.score_spread import score_spread
 from evaluation.protocols import QuestionSpec
 
 UNIT = "items"
-# Without a baseline every two systems are a pair.
-MOST_PAIRS = 15
 
 
 class LengthDifferencesFigure(Figure):
@@ -59,25 +58,21 @@ FIGURE = LengthDifferencesFigure()
 def _of_arm(given: PairInput, arm: int) -> Iterator[Record]:
     """A cell per pair of systems, from the side of the one that is not the baseline, and one of all against it."""
     items, baseline = given.items, given.terms.baseline
-    rows = np.flatnonzero((items.arm == arm) & (items.system_1 != items.system_2))
-    turned = np.zeros(len(items), dtype=bool)
-    if baseline in items.systems:
-        base = items.systems.index(baseline)
-        rows = rows[(items.system_1[rows] == base) | (items.system_2[rows] == base)]
-        turned = np.asarray(items.system_1 == base)
-    longer = (items.length_1 - items.length_2) * np.where(turned, -1, 1)
-    pairs = np.unique(items.pair[rows]).tolist()
+    rows, turned = rows_of_pairs(items, arm, baseline)
+    longer = (items.length_1 - items.length_2)[rows] * np.where(turned, -1, 1)
+    pair = items.pair[rows]
+    pairs = np.unique(pair).tolist()
     if baseline in items.systems and len(pairs) > 1:
         yield {"system": None, "opponent": baseline, **_cell(given, arm, longer, rows)}
-    for pair in pairs:
-        of_pair = rows[items.pair[rows] == pair]
-        one, two = items.pairs[pair]
-        system, opponent = (two, one) if turned[of_pair[0]] else (one, two)
-        yield {"system": system, "opponent": opponent, **_cell(given, arm, longer, of_pair)}
+    for code in pairs:
+        at = np.flatnonzero(pair == code)
+        one, two = items.pairs[code]
+        system, opponent = (two, one) if turned[at[0]] else (one, two)
+        yield {"system": system, "opponent": opponent, **_cell(given, arm, longer[at], rows[at])}
 
 
-def _cell(given: PairInput, arm: int, longer: Ints, rows: Ints) -> Record:
-    differences = longer[rows]
+def _cell(given: PairInput, arm: int, differences: Ints, rows: Ints) -> Record:
+    """The differences of these rows."""
     spread = score_spread(
         differences.astype(np.float64),
         given.items.query[rows],
