@@ -171,8 +171,8 @@ class Heuristic:
 
     key: str
     label: str
-    rule: Callable[[QuestionSpec, Stimulus, Draws], Any]
-    answers: Callable[[QuestionSpec], bool]
+    rule: Callable[[QuestionSpec, Stimulus, Draws], Any] = lambda question, stimulus, draws: None
+    answers: Callable[[QuestionSpec], bool] = lambda question: False
     answers_if_named: Callable[[QuestionSpec], bool] = lambda question: False
     compares: bool = False
     measures: tuple[Measure, ...] = ()

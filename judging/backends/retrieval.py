@@ -7,17 +7,17 @@ as its runs.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePath
 from typing import Any
 
 from analytics.statistics.rankings.ndcg import ndcg
-from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Measure, Subject
 from evaluation.protocols.base import Stimulus
 from evaluation.refusals import Refused
-from judging.backends.base import Draws, Heuristic, StopRun, Unmeasurable
+from judging.backends.base import Heuristic, StopRun, Unmeasurable
 from judging.backends.options import Input, JudgeOption
 from judging.retrieval.corpora import CORPORA, open_corpus
 
@@ -68,17 +68,29 @@ RUNS = JudgeOption(
 
 
 class Searches:
-    """The searches of a judge: where, and what is relevant. The corpus is opened when the first item needs it."""
+    """The searches of a judge, by the names of its files. Runs and corpora may be large: files are read when the first
+    item needs them, by a worker, and StopRun says then what is wrong with one."""
 
-    def __init__(
-        self,
-        corpus: str,
-        relevance: Mapping[str, Mapping[str, float]],
-        runs: Mapping[str, Mapping[str, Sequence[str]]],
-    ) -> None:
-        self.corpus, self.relevance, self.runs = corpus, relevance, runs
+    def __init__(self, corpus: str, qrels: str, runs: Sequence[str]) -> None:
+        self.corpus, self.qrels, self.run_files = corpus, qrels, runs
         # Items of one query search for it once.
         self._search = lru_cache(maxsize=1_000)(self._ids)
+
+    # With the modules below comes all that reads files; backends are imported without a database, too.
+
+    @cached_property
+    def relevance(self) -> Mapping[str, Mapping[str, float]]:
+        from evaluation.dumps.trec import read_qrels
+
+        with _stops_run():
+            return read_qrels(CORPORA.file(self.qrels))
+
+    @cached_property
+    def runs(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        from evaluation.dumps.trec import read_run
+
+        with _stops_run():
+            return {short_name(name): read_run(CORPORA.file(name)) for name in self.run_files}
 
     def numbers(self, stimulus: Stimulus) -> Mapping[str, Mapping[str, float] | float]:
         topic = stimulus["query"]["key"]
@@ -115,10 +127,16 @@ class Searches:
 
     def _ids(self, text: str) -> tuple[str, ...]:
         """The documents found, the best first."""
-        try:
+        with _stops_run():
             return tuple(each.id for each in open_corpus(self.corpus).search(text, max(CUTS)))
-        except Refused as refused:
-            raise StopRun(str(refused)) from None
+
+
+@contextmanager
+def _stops_run() -> Iterator[None]:
+    try:
+        yield
+    except Refused as refused:
+        raise StopRun(str(refused)) from None
 
 
 def _gain(ranked: Sequence[str], relevant: Mapping[str, float], cut: int) -> float:
@@ -142,36 +160,19 @@ def _measures(corpus: str, runs: Sequence[str]) -> tuple[Measure, ...]:
 
 
 def _configured(heuristic: Heuristic, options: Mapping[str, Any]) -> Heuristic:
-    # With it comes all that reads files; backends are imported without a database, too.
-    from evaluation.dumps.trec import read_qrels, read_run
-
-    corpus, runs = options["corpus"], options["runs"]
-    if not options["qrels"] or not (corpus or runs):
+    corpus, qrels, runs = options["corpus"], options["qrels"], options["runs"]
+    if not qrels or not (corpus or runs):
         raise StopRun(NO_FILES)
-    try:
-        if corpus:
-            CORPORA.file(corpus)
-        relevance = read_qrels(CORPORA.file(options["qrels"]))
-        found = {short_name(name): read_run(CORPORA.file(name)) for name in runs}
-    except Refused as refused:
-        raise StopRun(str(refused)) from None
-    searches = Searches(corpus, relevance, found)
+    with _stops_run():
+        for name in filter(None, (corpus, qrels, *runs)):
+            CORPORA.file(name)
+    searches = Searches(corpus, qrels, runs)
     return replace(heuristic, measures=_measures(corpus, runs), numbers=searches.numbers)
-
-
-def _nothing(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> None:
-    return None
-
-
-def _never(question: QuestionSpec) -> bool:
-    return False
 
 
 RETRIEVAL = Heuristic(
     key="retrieval",
     label="retrieval with the response (nDCG)",
-    rule=_nothing,
-    answers=_never,
     measures=_measures("any", ()),
     options=(QRELS, CORPUS, RUNS),
     configured=_configured,

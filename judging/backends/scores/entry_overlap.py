@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analytics.statistics.entries.matching import citation_recall, count_difference
-from evaluation.protocols import QuestionSpec
 from evaluation.protocols.answers.measures import Measure
 from evaluation.protocols.base import Stimulus
 from evaluation.protocols.entries.references import reference_set, response_set
 from evaluation.protocols.entries.sets import Entry
-from judging.backends.base import Draws, Heuristic, Unmeasurable
+from judging.backends.base import Heuristic, Unmeasurable
 
 RECALL = Measure("citation_recall", "Citation recall", low=0, high=1)
 COUNT = Measure("answer_count", "Number of answers", low=0, direction="")
@@ -56,19 +55,9 @@ def overlap_numbers(stimulus: Stimulus) -> Mapping[str, Mapping[str, float]]:
     return found if differences else {}
 
 
-def _nothing(question: QuestionSpec, stimulus: Stimulus, draws: Draws) -> None:
-    return None
-
-
-def _never(question: QuestionSpec) -> bool:
-    return False
-
-
 ENTRY_OVERLAP = Heuristic(
     key="entry_overlap",
     label="citation recall and answer count of entries",
-    rule=_nothing,
-    answers=_never,
     measures=(RECALL, DIFFERENCE, COUNT),
     numbers=overlap_numbers,
     sees_reference=True,

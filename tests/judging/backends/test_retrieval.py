@@ -93,7 +93,6 @@ def test_topics_without_relevance_fail_with_the_reason(study, tmp_path):
         ({"corpus": "", "runs": []}, "Name the judgments of relevance, and a corpus"),
         ({"corpus": "gone.jsonl"}, "There is no file 'gone.jsonl'"),
         ({"qrels": "../ulm.qrels"}, "not inside the folder"),
-        ({"qrels": "other.run"}, "other.run, line 1: 4 columns are needed, and 6"),
         ({"runs": ["other.run", "other.txt"]}, "a name of its own"),
         ({"runs": ["query.run"]}, "a name of its own"),
     ],
@@ -104,10 +103,19 @@ def test_files_that_it_cannot_use_are_named_before_it_runs(study, options, said)
     assert not study.judges.exists()
 
 
-def test_a_corpus_that_cannot_be_read_ends_the_run(study, tmp_path):
-    (tmp_path / "ulm.jsonl").write_text("{\n")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ulm.jsonl", "ulm.jsonl, line 1: it is no JSON"),
+        ("ulm.qrels", "ulm.qrels, line 1: 4 columns are needed, and 1 are there"),
+        ("other.run", "other.run, line 1: 6 columns are needed, and 1 are there"),
+    ],
+)
+def test_a_file_that_cannot_be_read_ends_the_run(study, tmp_path, name, said):
+    (tmp_path / name).write_text("{\n")
     run = searched(study)
-    assert "ulm.jsonl, line 1: it is no JSON" in run.reason
+    assert said in run.reason
+    assert not Answer.objects.filter(judgment__rater=run.judging.rater).exists()
 
 
 def test_from_the_shell(study, capsys):
