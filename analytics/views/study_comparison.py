@@ -34,10 +34,9 @@ def study_comparison(request: HttpRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"study": study, "others": _others(request, study)}
     if not request.GET.get("other"):
         return _page(request, context)
-    try:
-        a, b = _wanted(request, study)
-    except FieldsRefused as refused:
-        return _refused(request, study, str(refused))
+    a, b, wrong = _wanted(request, study)
+    if wrong:
+        return _refused(request, a, b, wrong)
     context |= _chosen(a, b)
     try:
         sides = Sides.of(a, b)
@@ -58,10 +57,9 @@ def study_comparison_file(request: HttpRequest, slug: str, suffix: str) -> HttpR
     study = get_study_for(request.user, slug)
     if suffix not in FORMATS or not request.GET.get("other"):
         raise Http404
-    try:
-        a, b = _wanted(request, study)
-    except FieldsRefused as refused:
-        return _refused(request, study, str(refused))
+    a, b, wrong = _wanted(request, study)
+    if wrong:
+        return _refused(request, a, b, wrong)
     try:
         found = current_comparison(Sides.of(a, b), compute_later=queue_comparison)
     except NothingToReport:
@@ -82,26 +80,29 @@ def _others(request: HttpRequest, study: Study) -> list[tuple[str, str]]:
     return [(study.slug, f"{study.title} (another view)"), *named]
 
 
-def _wanted(request: HttpRequest, study: Study) -> tuple[ComparisonSide, ComparisonSide]:
-    """Both sides of the address. Http404 for a study that the user may not read; FieldsRefused for a view."""
+def _wanted(request: HttpRequest, study: Study) -> tuple[ComparisonSide, ComparisonSide, str]:
+    """Both sides of the address, and what is wrong with it; a side whose view is wrong is the whole study.
+
+    Http404 for a study that the user may not read.
+    """
     other = get_study_for(request.user, request.GET["other"])
-    a, b = (
-        ComparisonSide(
-            each, Filters.parse(each, {key: request.GET.getlist(f"{name}_{key}") for key in NAMES})
-        )
-        for name, each in zip(compared.NAMES, (study, other), strict=True)
-    )
-    return a, b
+    sides, wrong = [], []
+    for name, each in zip(compared.NAMES, (study, other), strict=True):
+        filters = Filters()
+        try:
+            filters = Filters.parse(each, {key: request.GET.getlist(f"{name}_{key}") for key in NAMES})
+        except FieldsRefused as refused:
+            wrong.append(f"{name.upper()}: {refused}")
+        sides.append(ComparisonSide(each, filters))
+    a, b = sides
+    return a, b, " ".join(wrong)
 
 
-def _refused(request: HttpRequest, study: Study, reason: str) -> HttpResponse:
+def _refused(request: HttpRequest, a: ComparisonSide, b: ComparisonSide, reason: str) -> HttpResponse:
     """The fault of the address, above the form in which both sides can be chosen anew."""
     if not wants_page(request):
-        return refusal(request, study, reason)
-    whole = [
-        ComparisonSide(each, Filters()) for each in (study, get_study_for(request.user, request.GET["other"]))
-    ]
-    context = {"study": study, "others": _others(request, study), **_chosen(*whole), "reason": reason}
+        return refusal(request, a.study, reason)
+    context = {"study": a.study, "others": _others(request, a.study), **_chosen(a, b), "reason": reason}
     return _page(request, context, status=400)
 
 

@@ -257,13 +257,15 @@ def test_a_browser_is_refused_with_a_page_that_leads_back(client, study, owner, 
 
 def test_a_refused_comparison_keeps_its_form(client, study, owner):
     client.force_login(owner)
-    asked = f"{address('study-comparison', study)}?other={study.slug}&a_from=2026-13-45"
+    asked = f"{address('study-comparison', study)}?other={study.slug}&a_from=2026-13-45&b_system=aspen"
     response = client.get(asked, headers={"Accept": "text/html,*/*;q=0.8"})
     assert response.status_code == 400
     page = response.content.decode()
     assert "<h1>Comparison</h1>" in page
-    assert "write it as 2026-01-31" in page
-    assert "Compare these views" in page
+    said = page.index("A: &#x27;2026-13-45&#x27; is no day: write it as 2026-01-31.")
+    assert said < page.index("Compare these views")
+    # The side that is right keeps its view.
+    assert page.count('<option value="aspen" selected>') == 1
 
 
 def test_an_empty_view_says_so_and_leads_back(client, study, owner):
