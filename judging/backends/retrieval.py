@@ -19,7 +19,7 @@ from evaluation.protocols.base import Stimulus
 from evaluation.refusals import Refused
 from judging.backends.base import Heuristic, StopRun, Unmeasurable
 from judging.backends.options import Input, JudgeOption
-from judging.retrieval.corpora import CORPORA, open_corpus
+from judging.retrieval.corpora import ANY_FILES, CORPORA, open_corpus
 
 CUTS = (1, 5, 10)
 # Searched for without a response; their measures are of the item.
@@ -34,9 +34,11 @@ def _run_names(value: Any) -> list[str]:
     if len(value) > MOST_RUNS:
         raise ValueError(f"at most {MOST_RUNS} runs.")
     short = [short_name(each) for each in value]
-    for name in short:
+    for given, name in zip(value, short, strict=True):
         if not name or name in RESERVED or short.count(name) > 1:
-            raise ValueError("each run needs a name of its own, which is not query or question.")
+            raise ValueError(
+                f"{given!r} would be called {name!r}: a run needs a name of its own, which is not query or question."
+            )
     return list(value)
 
 
@@ -83,14 +85,14 @@ class Searches:
         from evaluation.dumps.trec import read_qrels
 
         with _stops_run():
-            return read_qrels(CORPORA.file(self.qrels))
+            return read_qrels(CORPORA.file(self.qrels, ANY_FILES))
 
     @cached_property
     def runs(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
         from evaluation.dumps.trec import read_run
 
         with _stops_run():
-            return {short_name(name): read_run(CORPORA.file(name)) for name in self.run_files}
+            return {short_name(name): read_run(CORPORA.file(name, ANY_FILES)) for name in self.run_files}
 
     def numbers(self, stimulus: Stimulus) -> Mapping[str, Mapping[str, float] | float]:
         topic = stimulus["query"]["key"]
@@ -164,8 +166,10 @@ def _configured(heuristic: Heuristic, options: Mapping[str, Any]) -> Heuristic:
     if not qrels or not (corpus or runs):
         raise StopRun(NO_FILES)
     with _stops_run():
-        for name in filter(None, (corpus, qrels, *runs)):
-            CORPORA.file(name)
+        if corpus:
+            CORPORA.file(corpus)
+        for name in (qrels, *runs):
+            CORPORA.file(name, ANY_FILES)
     searches = Searches(corpus, qrels, runs)
     return replace(heuristic, measures=_measures(corpus, runs), numbers=searches.numbers)
 

@@ -20,6 +20,9 @@ from evaluation.refusals import Refused
 from judging.retrieval.bm25 import Index, build_index
 
 LONGEST_LINE = 1_000_000
+CORPUS_FILES = "*.jsonl"
+# Judgments of relevance and runs stand beside the corpora, under names of any ending.
+ANY_FILES = "*"
 FIELDS = ("id", "title", "text", "source")
 
 
@@ -62,24 +65,25 @@ class CorpusFolder:
     def files(self) -> list[CorpusFile]:
         """The corpora that stand in the folder, by their names; Refused where there is no folder."""
         found = []
-        for path in sorted(self.folder().glob("*.jsonl")):
+        for path in sorted(self.folder().glob(CORPUS_FILES)):
             with suppress(OSError):  # deleted meanwhile, or not to be read
                 stands = path.stat()
                 documents = _documents(path, stands.st_mtime_ns, stands.st_size)
                 found.append(CorpusFile(path.name, stands.st_size, documents))
         return found
 
-    def file(self, name: str) -> Path:
-        """The file of this name in the folder; Refused where it is none, or leads out of it."""
+    def file(self, name: str, among: str = CORPUS_FILES) -> Path:
+        """The file of this name in the folder; Refused where it is none, or leads out of it. `among` which files it is
+        one, for the sentence that names what there is."""
         root = self.folder()
         if not name:
-            raise Refused(f"Name a file in the folder of corpora. {self._known(root)}")
+            raise Refused(f"Name a file in the folder of corpora. {self._known(root, among)}")
         # Links are followed first: one that leads out of the folder is refused, too.
         found = (root / name).resolve() if name.isprintable() else root
         if found == root or not found.is_relative_to(root):
             raise Refused(f"{name!r} is not inside the folder of corpora.")
         if not found.is_file():
-            raise Refused(f"There is no file {name!r} in the folder of corpora. {self._known(root)}")
+            raise Refused(f"There is no file {name!r} in the folder of corpora. {self._known(root, among)}")
         return found
 
     def hint(self) -> str:
@@ -90,9 +94,11 @@ class CorpusFolder:
             return str(reason)
 
     @staticmethod
-    def _known(root: Path) -> str:
-        names = sorted(each.name for each in root.glob("*.jsonl"))
-        return f"It has: {', '.join(names)}." if names else "It has no .jsonl file."
+    def _known(root: Path, among: str = CORPUS_FILES) -> str:
+        found = (each.name for each in root.glob(among) if each.is_file() and not each.name.startswith("."))
+        names = sorted(found)
+        none = "It has no .jsonl file." if among == CORPUS_FILES else "It has no file."
+        return f"It has: {', '.join(names)}." if names else none
 
 
 CORPORA = CorpusFolder()

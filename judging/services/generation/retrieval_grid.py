@@ -12,7 +12,7 @@ from evaluation.dumps.trec import read_qrels, read_run
 from evaluation.models import ItemResponse, Role, Study
 from evaluation.refusals import Refused
 from judging.backends.retrieval import CUTS
-from judging.retrieval.corpora import CORPORA, Corpus, open_corpus
+from judging.retrieval.corpora import ANY_FILES, CORPORA, Corpus, open_corpus
 
 ALONE, WITH_QUESTION = "query", "query + question"
 
@@ -30,9 +30,9 @@ def retrieval_grid(study: Study, *, qrels: str, corpus: str = "", runs: Sequence
     folder of corpora. Refused says why there is none."""
     if not corpus and not runs:
         raise Refused("Name a corpus to search, or a run to look at.")
-    relevance = read_qrels(CORPORA.file(qrels))
+    relevance = read_qrels(CORPORA.file(qrels, ANY_FILES))
     rankings = _searched(study, open_corpus(corpus), max(CUTS)) if corpus else {}
-    rankings |= {name: list(read_run(CORPORA.file(name)).items()) for name in runs}
+    rankings |= {name: list(read_run(CORPORA.file(name, ANY_FILES)).items()) for name in runs}
     resample = ResampleSpec(seed=study.seed)
     return [
         GridRow(name, {cut: mean_ndcg(found, relevance, cut, resample=resample) for cut in CUTS})

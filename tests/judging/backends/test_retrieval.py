@@ -93,8 +93,12 @@ def test_topics_without_relevance_fail_with_the_reason(study, tmp_path):
         ({"corpus": "", "runs": []}, "Name the judgments of relevance, and a corpus"),
         ({"corpus": "gone.jsonl"}, "There is no file 'gone.jsonl'"),
         ({"qrels": "../ulm.qrels"}, "not inside the folder"),
-        ({"runs": ["other.run", "other.txt"]}, "a name of its own"),
-        ({"runs": ["query.run"]}, "a name of its own"),
+        ({"qrels": "gone.qrels"}, "It has: other.run, study.jsonl, ulm.jsonl, ulm.qrels."),
+        (
+            {"runs": ["other.run", "other.txt"]},
+            "'other.run' would be called 'other': a run needs a name of its own",
+        ),
+        ({"runs": ["query.run"]}, "'query.run' would be called 'query'"),
     ],
 )
 def test_files_that_it_cannot_use_are_named_before_it_runs(study, options, said):
